@@ -352,7 +352,8 @@ def opencode_account(records):
     for row in records[1:]:
         info, parts = row["info"], row["parts"]
         if info["role"] == "user":
-            account.prompt([p["text"] for p in parts if p["type"] == "text" and not p.get("synthetic")])
+            typed = [p for p in parts if not p.get("synthetic") and not p.get("ignored")]
+            account.prompt([p["text"] for p in typed if p["type"] == "text"])
         else:
             tokens = info["tokens"]
             cache = tokens["cache"]

@@ -1,12 +1,13 @@
-//! Errors of commands: messages and outcomes.
+//! Exit statuses, error messages, and the failures of models that commands ask.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::ErrorKind;
 
-use crate::cmd::Status;
 use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
+use crate::model::{Failure, Retryability};
 
 /// The command line, the configuration or an input is invalid; nothing was run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -100,6 +101,126 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
+/// The exit status of a command. The numbers are stable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[repr(u8)]
+pub enum Status {
+    /// Success; a failed tool call is data.
+    Done = 0,
+    /// Success with a negative result (`--exit-status`, a search without hits), or a failed hook.
+    Negative = 1,
+    /// Invalid command line or configuration, or unreadable input.
+    UsageError = 2,
+    /// Unusable records in the input, with `--strict`.
+    UnusableRecords = 3,
+    /// The model provider refused; retrying will not help.
+    ProviderRefused = 4,
+    /// The model provider was unreachable or overloaded after all retries.
+    ProviderUnavailable = 5,
+    /// The turn is complete.
+    TurnOver = 10,
+    /// The turn was stopped by a hook, a limit or an interrupt.
+    TurnStopped = 11,
+    /// Reading or writing failed.
+    InputOutputFailed = 74,
+    /// The run reached its time limit.
+    TimedOut = 124,
+    /// Interrupted. Children were killed and every call has its result.
+    Interrupted = 130,
+    /// The output was closed.
+    ReaderGone = 141,
+    /// Terminated. Children were killed and every call has its result.
+    Terminated = 143,
+}
+
+impl Status {
+    /// Returns the code for the operating system.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The failures of a command.
+pub(crate) struct ModelFailures {
+    messages: Messages,
+    /// Whether the command reports every failure itself.
+    verbose: bool,
+    causes: BTreeSet<String>,
+    /// Whether a retry may help, of all failures together.
+    retryability: Option<Retryability>,
+    /// Whether the model refuses all requests.
+    is_over: bool,
+    failed: usize,
+    not_asked: usize,
+}
+
+impl ModelFailures {
+    /// Creates an empty collection. With `verbose` the command reports every failure itself.
+    pub(crate) fn new(messages: &Messages, verbose: bool) -> Self {
+        Self {
+            messages: messages.clone(),
+            verbose,
+            causes: BTreeSet::new(),
+            retryability: None,
+            is_over: false,
+            failed: 0,
+            not_asked: 0,
+        }
+    }
+
+    /// Reports a failure, unless an earlier one had the same cause.
+    pub(crate) fn report(&mut self, failure: &Failure) {
+        let retryability = failure.retryability();
+        if retryability == Retryability::Stopped {
+            return;
+        }
+        self.failed += 1;
+        let was_asked = !matches!(failure, Failure::NotAsked { .. });
+        self.not_asked += usize::from(!was_asked);
+        if failure.refuses_everything() || !was_asked {
+            self.is_over = true;
+            self.retryability = Some(retryability);
+        } else if self.retryability.is_none()
+            || !self.is_over && retryability == Retryability::Temporary
+        {
+            self.retryability = Some(retryability);
+        }
+        if let Failure::NotRecorded { difference, .. } = failure
+            && self.verbose
+        {
+            for line in difference.lines() {
+                self.messages.log(line);
+            }
+        }
+        let cause = failure.to_string();
+        if !self.verbose && !self.causes.contains(&cause) {
+            self.messages.error(&cause);
+            self.causes.insert(cause);
+        }
+    }
+
+    /// Returns the outcome of a command that wrote `made` texts and would end with `outcome`
+    /// without failures. If the texts are optional, failures count only if nothing was written or
+    /// if the model refuses all requests. Prints the closing count.
+    pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
+        let skipped = match self.not_asked {
+            0 => String::new(),
+            count => format!(": {count} skipped after the model refused a request"),
+        };
+        if self.failed > 0 && made + self.not_asked > 0 {
+            let failed = self.failed;
+            self.messages
+                .error(&format!("{made} written, {failed} not{skipped}"));
+        }
+        let decides = made == 0 || self.is_over || !are_optional;
+        match self.retryability.filter(|_| decides) {
+            Some(Retryability::Permanent) => Status::ProviderRefused,
+            Some(Retryability::Temporary) => Status::ProviderUnavailable,
+            Some(Retryability::Stopped) | None => outcome,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{self, Write};
@@ -170,5 +291,19 @@ mod tests {
     fn a_broken_pipe_is_a_quiet_end() {
         let reported = reported(&WriteError::BrokenPipe.into());
         assert_eq!(reported, (Status::Done, String::new()));
+    }
+}
+
+#[cfg(test)]
+mod status_tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn every_exit_status_has_its_own_code() {
+        let statuses = Status::value_variants().iter().copied();
+        let statuses: Vec<u8> = statuses.map(Status::code).collect();
+        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
     }
 }

@@ -17,12 +17,10 @@ mod output;
 mod run;
 mod session;
 mod side;
-mod status;
-mod stop_watch;
 mod times;
 mod usage;
 
 pub use dispatch::{exit_status, run};
+pub use error::Status;
 use error::UsageError;
 use globals::Globals;
-pub use status::Status;

@@ -1,19 +1,24 @@
-//! Arguments of commands that may use a model.
+//! Arguments of commands that ask a model, and what ends their requests.
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 
 use super::{Globals, UsageError};
+use crate::cmd::Status;
+use crate::cmd::output::{self, FormArguments};
 use crate::http::TimeLimits;
 use crate::io::{CancelToken, Io};
 use crate::model::{
     ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelDeps, ModelName, ModelSettings,
     Pace, Provider, Recorder, known_providers,
 };
+use crate::process::{EndSignal, report_departure, report_end_signals};
 use crate::side::{Asker, TextEngine};
 
 /// The default timeout of a reply of the main model.
@@ -229,6 +234,89 @@ impl From<ConnectError> for UsageError {
                 usage.with_hint(format!("known providers are {}", known.join(", ")))
             }
             _ => usage,
+        }
+    }
+}
+
+/// Options of all commands that write labels, titles and recaps.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SideArguments {
+    /// Use the instructions in this file instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+    /// Exit with 1 if there is no result
+    #[arg(long)]
+    pub(crate) exit_status: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+impl SideArguments {
+    /// Returns the instructions for the model, by default `usual`. `None` if they were only
+    /// printed (`--print-prompt`).
+    ///
+    /// # Errors
+    /// The file cannot be read or is empty, or the output failed.
+    pub(crate) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
+        let instructions = match &self.prompt_file {
+            None => usual.to_owned(),
+            Some(path) => read_prompt(path)
+                .map_err(|error| error.about(path.display()).about("--prompt-file"))?,
+        };
+        if self.model.print_prompt {
+            output::print(io, &instructions)?;
+            return Ok(None);
+        }
+        Ok(Some(instructions))
+    }
+}
+
+fn read_prompt(path: &Path) -> Result<String, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(UsageError::reason)?;
+    if text.trim().is_empty() {
+        return Err(UsageError::new("is empty").with_hint("`--print-prompt` shows the usual one"));
+    }
+    Ok(text)
+}
+
+const INTERRUPTED: u8 = 1;
+const TERMINATED: u8 = 2;
+
+/// Cancels requests and records the signal.
+#[derive(Clone, Default)]
+pub(super) struct StopWatch {
+    pub(super) stop: CancelToken,
+    signal: Arc<AtomicU8>,
+}
+
+impl StopWatch {
+    /// Listens for signals, and for the other end of `output` to close.
+    pub(super) fn listen(output: Option<OwnedFd>) -> Self {
+        let watch = Self::default();
+        let by_signal = watch.clone();
+        let _ = report_end_signals(move |signal| {
+            let code = match signal {
+                EndSignal::Interrupt => INTERRUPTED,
+                EndSignal::Terminate => TERMINATED,
+            };
+            by_signal.signal.store(code, Ordering::SeqCst);
+            by_signal.stop.cancel();
+        });
+        if let Some(output) = output {
+            let by_reader = watch.stop.clone();
+            let _ = report_departure(output, move || by_reader.cancel());
+        }
+        watch
+    }
+
+    /// Returns the outcome of a run, or `outcome` if there was no signal.
+    pub(super) fn or(&self, outcome: Status) -> Status {
+        match self.signal.load(Ordering::SeqCst) {
+            INTERRUPTED => Status::Interrupted,
+            TERMINATED => Status::Terminated,
+            _ => outcome,
         }
     }
 }

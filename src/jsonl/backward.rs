@@ -11,7 +11,7 @@ use std::ops::Range;
 use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
-use super::prefilter::Prefilter;
+use super::piece::Prefilter;
 use super::reader::MAX_LINE_BYTES;
 
 /// Size of the first window, in bytes. Matches are often near the end.

@@ -8,7 +8,6 @@ mod fixed_file;
 mod line;
 mod lines;
 mod piece;
-mod prefilter;
 mod reader;
 #[cfg(test)]
 mod test_samples;
@@ -19,8 +18,7 @@ pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backwar
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
 pub use line::{Damage, Record, only_record, sound_text, split_line};
 pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
-pub use piece::Piece;
-pub use prefilter::Prefilter;
+pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
 pub use value::{FirstValue, first_value, replace_lone_surrogates};
 pub use writer::{WriteError, WriteResult, Writer, append_record};

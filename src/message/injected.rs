@@ -10,7 +10,8 @@ use super::Block;
 const TAGS: &str = "system-reminder local-command-stdout local-command-stderr local-command-caveat \
     task-notification ide_opened_file ide_selection ide_diagnostics bash-input bash-stdout \
     bash-stderr user-prompt-submit-hook session-start-hook environment_context user_instructions \
-    permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context";
+    permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context \
+    oai-mem-citation";
 
 /// Lines that start a text written entirely by an agent.
 const BEGINNINGS: &str = "\

@@ -108,7 +108,7 @@ fn changed(mut dialect: Dialect, change: Change) -> Dialect {
 #[cfg(test)]
 mod tests {
     use super::super::Refused;
-    use super::super::presets::preset;
+    use super::super::key::preset;
     use super::*;
 
     fn adapted(dialect: &Dialect, message: &str) -> Option<Dialect> {

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::key::{Key, KeySource};
-use super::presets::{KeyScheme, Preset, known_providers, preset};
+use super::key::{Key, KeyScheme, KeySource, Preset, known_providers, preset};
 use super::provider::{ModelSettings, ProviderSettings};
 
 use super::recording::{Recorder, Recording, RecordingError, Target};

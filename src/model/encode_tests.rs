@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::{Delivery, Dialect, Request, Thinking};
 use crate::api::{Acceptance, Api, ForcedCall, encode};
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
-use crate::model::presets::preset;
+use crate::model::key::preset;
 use crate::model::{Function, PromptId, ReplyForm, SharedPrefix, Turn};
 
 fn function() -> Function {

@@ -7,7 +7,6 @@ mod exchange;
 mod failure;
 mod key;
 mod pace;
-mod presets;
 mod provider;
 mod recording;
 mod remote;
@@ -37,9 +36,8 @@ pub use crate::api::{
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
-pub use key::KeySource;
+pub use key::{KeySource, known_for, known_providers};
 pub use pace::Pace;
-pub use presets::{known_for, known_providers};
 pub use provider::{
     ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
     RemoteModel, ReplyEvent,

@@ -8,7 +8,6 @@ mod check;
 mod constant;
 mod run;
 mod session;
-mod session_call;
 mod session_file;
 mod session_message;
 mod side;
@@ -38,10 +37,10 @@ pub use session::{
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };
-pub use session_call::{FileChange, SessionCallCountRecord, SessionCallRecord};
 pub use session_file::{
-    DamageKind, HitBlock, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
-    SessionHitRecord, SessionSwitchRecord, SwitchReason,
+    DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,
+    SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
+    SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,

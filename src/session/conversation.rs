@@ -265,7 +265,7 @@ impl ConversationReader<'_> {
 
     fn entry(&mut self, mut entry: Entry) {
         if self.session.format().shape == Shape::Sequence {
-            self.model = entry.facts.model.take().or(self.model.take());
+            self.model = entry.facts.model.clone().or(self.model.take());
             for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
                 if message.role == Role::Assistant {
                     message.model = message.model.take().or_else(|| self.model.clone());

@@ -79,13 +79,13 @@ impl Reading {
                 && outcome == CallOutcome::Ok
                 && !self.known.contains(&call.id)
             {
-                self.take_input(&call);
+                self.note_input(&call);
             }
         }
     }
 
     /// Takes a change from the input of a call, if it writes a file for the first time.
-    fn take_input(&mut self, call: &Call) {
+    fn note_input(&mut self, call: &Call) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
@@ -160,11 +160,8 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
     };
     // A tab ends a name with blanks.
     let [from, to] = [from, to].map(|name| {
-        if name.contains(' ') {
-            format!("{name}\t")
-        } else {
-            name.to_owned()
-        }
+        let end = if name.contains(' ') { "\t" } else { "" };
+        format!("{name}{end}")
     });
     let _ = writeln!(patch, "--- {from}\n+++ {to}");
     patch.push_str(&edit.hunks);

@@ -348,7 +348,10 @@ mod tests {
         let rows: &[(&str, Option<(&str, usize)>)] = &[
             ("$'a'", Some(("a", 4))),
             (r"$'a\tb\n'c", Some(("a\tb\n", 9))),
-            (r"$'\e[0m'", Some(("\x1b[0m", 8))),
+            (
+                r#"$'\a\b\e\E\f\n\r\t\v\\\'\"\?'"#,
+                Some(("\x07\x08\x1b\x1b\x0c\n\r\t\x0b\\'\"?", 29)),
+            ),
             (r"$'it\'s'", Some(("it's", 8))),
             (r"$'\x2d\x2dfix'", Some(("--fix", 14))),
             (r"$'\x00'", None),

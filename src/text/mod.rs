@@ -9,7 +9,6 @@ mod redact;
 mod secrets;
 mod sha256;
 mod terminal_safe;
-mod utf16;
 mod width;
 
 pub(crate) use diff::{line_operations, marked_lines};
@@ -20,8 +19,7 @@ pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
-pub use utf16::{truncate_utf16, utf16_length};
-pub use width::{display_width, fitted, fitted_end};
+pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
 
 #[cfg(test)]
 mod terminal_safe_tests;

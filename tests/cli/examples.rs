@@ -52,6 +52,14 @@ fn prepare(home: &Path, work: &Path) {
     let hook = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \
                 \"command\": \"turnpipe hook pre-tool-use\"}]}]}}";
     std::fs::write(home.join(".claude/settings.json"), hook).unwrap();
+    let log = home.join("hook.jsonl");
+    let option = format!("pre-tool-use --log {}", log.display());
+    std::fs::create_dir(home.join(".qwen")).unwrap();
+    let hook = hook.replace("pre-tool-use", &option);
+    std::fs::write(home.join(".qwen/settings.json"), hook).unwrap();
+    let decision =
+        "{\"type\":\"hook_decision\",\"decision\":\"ask\",\"hints\":[\"Bash(make *)\"]}\n";
+    std::fs::write(log, decision).unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tools.toml");
     std::fs::copy(manifest, work.join("tools.toml")).unwrap();
 }

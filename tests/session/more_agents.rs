@@ -247,6 +247,19 @@ fn opencode_counts_copies_of_a_fork_once() {
     assert_eq!(session(&["export", "--root", &root, &to]).status, Some(0));
 }
 
+#[test]
+fn a_notice_of_an_opencode_plugin_is_not_a_prompt() {
+    let mut agent = Opencode::new();
+    agent.session("ses_a", None, "Fix it");
+    agent.prompt("ses_a", START, "Fix the parser");
+    agent.reply("ses_a", START + 10, "Fixed it.");
+    let notice = json!({"type": "text", "text": "▣ DCP | -2.4K removed", "ignored": true});
+    let data = json!({"role": "user", "time": {"created": START + 20}});
+    agent.message("ses_a", START + 20, &data, &[notice]);
+    let listed = session(&["list", "--root", &agent.root(), "--counts", "--json"]);
+    assert_eq!(listed.records()[0]["counts"]["prompts"], 1);
+}
+
 /// A message of opencode is in its database before it is complete.
 #[test]
 fn opencode_is_followed_message_by_message() {

@@ -26,7 +26,7 @@ use crate::text::{fitted, terminal_safe_line};
 /// the log of the installed hook.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe hook install --agent claude -- --log ~/hook.jsonl
+  turnpipe hook install --agent claude --yes -- --log ~/hook.jsonl
   turnpipe hook explain
   turnpipe hook explain ~/hook.jsonl --decision ask,deny --limit 3
   turnpipe hook explain --decision ask --json | jq -r '.hints[]' | sort | uniq -c")]

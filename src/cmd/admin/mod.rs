@@ -2,7 +2,6 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
-pub(crate) mod doctor_models;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
 pub(crate) mod man;

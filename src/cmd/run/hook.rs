@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use crate::cmd::command::Run;
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::run::call_decisions::CallDecisions;
-use crate::cmd::run::permission_arguments::permissions;
+use crate::cmd::run::call_decisions::{CallDecisions, permissions};
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
 use crate::hooks::{AgentHookInput, log_decision};

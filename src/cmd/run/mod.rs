@@ -1,17 +1,13 @@
 //! Commands of the agent flow: `run-tools`, `turn`, `tools`, `hook`.
 
-pub(crate) mod advisor_arguments;
+pub(crate) mod arguments;
 pub(crate) mod call_decisions;
 pub(crate) mod guards;
 pub(crate) mod hook;
-pub(crate) mod lane_arguments;
 pub(crate) mod mcp_arguments;
-pub(crate) mod permission_arguments;
 pub(crate) mod permission_prompt;
 pub(crate) mod run_tools;
-mod tool_progress;
 pub(crate) mod tools;
 pub(crate) mod turn;
 pub(crate) mod turn_conversation;
 pub(crate) mod turn_reply;
-pub(crate) mod turn_stop;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::api::Api;
 use crate::cmd::command::Run;
-use crate::cmd::run::advisor_arguments::AdvisorArguments;
+use crate::cmd::run::arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{Overrides, Settings};

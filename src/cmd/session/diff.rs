@@ -22,7 +22,7 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session diff latest
-  turnpipe session diff latest | git apply --check --reverse")]
+  turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]

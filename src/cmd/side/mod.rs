@@ -1,8 +1,6 @@
 //! Commands that write labels, titles and recaps.
 
-pub(crate) mod model_failures;
 pub(crate) mod per_session;
 pub(crate) mod recap;
-pub(crate) mod side_arguments;
 pub(crate) mod summarize_batch;
 pub(crate) mod title;

@@ -6,14 +6,12 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::{InputErrors, report_foreign_stream};
-use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
+use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
-use crate::cmd::side::model_failures::ModelFailures;
-use crate::cmd::side::side_arguments::SideArguments;
-use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteResult;

@@ -11,13 +11,12 @@ use clap::{Args, ValueEnum};
 use crate::api::{Api, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::cmd::command::Run;
+use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::{
     InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
 };
-use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
+use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::side::model_failures::ModelFailures;
-use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{CancelToken, Ids, Io, Messages};
 use crate::jsonl::{Damage, Prefilter};

@@ -1,5 +1,6 @@
 //! The last steps before a text is shown: masks secrets, removes control sequences, limits the length.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -69,19 +70,6 @@ pub(super) fn prefix(text: &str, cells: usize) -> &str {
     text
 }
 
-/// Cuts a text to at most `count` words.
-pub(super) fn cut_words(text: &str, count: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.get(..count) {
-        Some(kept) if words.len() > count => {
-            let kept = kept.join(" ");
-            let kept = kept.trim_end_matches([',', ';', ':', '(', '-', '–', '—', '.']);
-            format!("{kept}{MORE}")
-        }
-        _ => words.join(" "),
-    }
-}
-
 /// Lowers the first letter, unless the first word is an identifier.
 pub(super) fn lower_first(text: &str) -> String {
     let first = text.split([' ', ',', ':']).next().unwrap_or_default();
@@ -111,6 +99,56 @@ fn is_identifier(word: &str) -> bool {
     })
 }
 
+/// A data file with sections `[name]`: one phrase, or several words, per line.
+#[derive(Debug)]
+pub(super) struct WordList(HashMap<&'static str, Section>);
+
+#[derive(Debug, Default)]
+struct Section {
+    lines: Vec<&'static str>,
+    words: HashSet<&'static str>,
+}
+
+impl WordList {
+    pub(super) fn new(file: &'static str) -> Self {
+        let mut sections: HashMap<_, Section> = HashMap::new();
+        let mut name = "";
+        let lines = file.lines().skip_while(|line| !line.starts_with('['));
+        for line in lines.filter(|line| !line.is_empty()) {
+            let heading = line
+                .strip_prefix('[')
+                .and_then(|line| line.strip_suffix(']'));
+            if let Some(heading) = heading {
+                name = heading;
+                continue;
+            }
+            let section = sections.entry(name).or_default();
+            section.lines.push(line);
+            section.words.extend(line.split(' '));
+        }
+        Self(sections)
+    }
+
+    /// Returns the lines of a section, including trailing spaces.
+    pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
+        let lines = self.0.get(section).map(|section| section.lines.as_slice());
+        lines.unwrap_or_default().iter().copied()
+    }
+
+    /// Returns the lines of all sections, in no order.
+    pub(super) fn all_lines(&self) -> impl Iterator<Item = &'static str> {
+        let sections = self.0.values();
+        sections.flat_map(|section| section.lines.iter().copied())
+    }
+
+    /// Whether a word is in a section of words.
+    pub(super) fn has(&self, section: &str, word: &str) -> bool {
+        self.0
+            .get(section)
+            .is_some_and(|section| section.words.contains(word))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -123,8 +161,6 @@ mod tests {
         assert_eq!(cut("Ran the whole suite", 15), "Ran the whole…");
         assert_eq!(cut("Aaaaaaaaaaaaaaaaaaaaa", 6), "Aaaaa…");
         assert_eq!(cut("更新依赖和测试", 7), "更新依…");
-        assert_eq!(cut_words("one two, three", 2), "one two…");
-        assert_eq!(cut_words("one  two", 2), "one two");
     }
 
     #[test]

@@ -10,7 +10,6 @@ mod prose;
 mod recap;
 mod title;
 mod title_words;
-mod word_list;
 
 pub use label::{FinishedCall, is_look, label, needed_of_result};
 pub use recap::recap;

@@ -55,19 +55,7 @@ pub(super) fn code_depth(depth: usize, line: &str) -> usize {
 fn unwrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut depth = 0;
-    let mut tag = None;
     for line in text.lines().map(str::trim) {
-        // A block between two tags behind a text is for the agent.
-        let is_first = lines.iter().all(String::is_empty);
-        let named = line
-            .strip_prefix('<')
-            .and_then(|line| line.strip_suffix('>'));
-        let opens = named.is_some_and(|name| !is_first && !name.contains([' ', '<', '/']));
-        if tag.is_some() || opens {
-            let is_end = tag.is_some() && named.and_then(|name| name.strip_prefix('/')) == tag;
-            tag = tag.or(named).filter(|_| !is_end);
-            continue;
-        }
         let before = depth;
         depth = code_depth(depth, line);
         if before + depth > 0 {

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clean::{clean, cut_words, lower_first};
+use super::clean::{clean, lower_first};
 use super::prose::{Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use super::title_words::{cut, fill};
-use crate::message::{Message, Origin, Role, Thread, is_remark};
+use crate::message::{Message, Origin, Role, Thread, is_remark, without_injected};
 use crate::side::Language;
 use crate::side::language::certain_language;
 
@@ -113,14 +113,10 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         .rev()
         .take_while(|message| message.origin != Origin::Prompt);
     let replies = since_prompt.filter(|message| is_reply(message));
-    let found = replies.map(|reply| {
+    let found = replies.flat_map(|reply| {
         let text = reply.text();
-        let found = reports(&sentences(&text), 2);
-        if found.is_empty() {
-            first_of_code(&text).into_iter().collect()
-        } else {
-            found
-        }
+        let code = first_of_code(&text).into_iter().collect();
+        [reports(&sentences(&without_injected(&text)), 2), code]
     });
     let report = found
         .chain([reports(&sentences(&text), 1)])
@@ -174,10 +170,9 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     };
     let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
     let recap = widths.map(with_report).find(fits);
-    cut_words(
-        &recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS)),
-        MAX_WORDS,
-    )
+    let recap = recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS));
+    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+    words.join(" ")
 }
 
 /// The line of a language in `FRAMES`.
@@ -206,12 +201,6 @@ fn is_reply(message: &Message) -> bool {
         && !is_remark(text)
 }
 
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
-}
-
 /// Strips a matching start.
 fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
     let found = pattern.as_ref()?.find(text)?;
@@ -227,7 +216,7 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
     while let [sentence, after @ ..] = rest {
         rest = after;
         let text = sentence.text.as_str();
-        let is_summary = matches(&SUMMARY, text);
+        let is_summary = strip(&SUMMARY, text).is_some();
         if sentence.is_heading {
             is_outcome = is_summary;
             let is_headline = reports.is_empty() && !is_summary && !text.ends_with([':', '：']);
@@ -307,7 +296,7 @@ fn is_report(text: &str, min_words: usize) -> bool {
         && !text.ends_with(['?', '？'])
         && [&ANNOUNCEMENT, &STEP, &NO_REPORT]
             .iter()
-            .all(|pattern| !matches(pattern, text))
+            .all(|pattern| strip(pattern, text).is_none())
 }
 
 fn next(found: &[Sentence]) -> Option<Next> {

@@ -17,20 +17,6 @@ fn recap_of(talk: &[(Role, &str)]) -> String {
 }
 
 #[test]
-fn a_sentence_that_opens_a_list_is_joined_with_the_heads_of_its_items() {
-    let talk = [
-        (Role::User, "make the rewind test deterministic"),
-        (
-            Role::Assistant,
-            "The test is now deterministic with:\n\n1. **A fixed clock** - no waiting\n2. A seed",
-        ),
-    ];
-    let expected = "Goal: Make the rewind test deterministic. Last report: The test is now \
-                    deterministic with: A fixed clock; A seed.";
-    assert_eq!(recap_of(&talk), expected);
-}
-
-#[test]
 fn recaps_have_goal_report_and_next_step() {
     let ask = (Role::User, "Port the config parser to Rust");
     let rows: &[(&[(Role, &str)], &str)] = &[
@@ -185,11 +171,15 @@ fn the_report_is_the_outcome() {
             "hooks.go had the identical pattern in handle (line 441-445). Fixed and pushed",
         ),
         (
+            "The test is deterministic with:\n\n1. **A fixed clock** - no waiting\n2. A seed",
+            "The test is deterministic with: A fixed clock; A seed",
+        ),
+        (
             "`make check`\n\nResult:\n\n```\ncrash: index out of range\n```",
             "crash: index out of range",
         ),
         (
-            "Committed and pushed.\n\n<citation>\n<entry>\nMEMORY.md:262\n</entry>\n</citation>",
+            "Committed and pushed.\n\n<oai-mem-citation>\n<entry>\nMEMORY.md:262\n</entry>\n</oai-mem-citation>",
             "Committed and pushed",
         ),
     ];

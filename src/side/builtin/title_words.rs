@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::clean::{MORE, prefix};
+use super::clean::{MORE, WordList, prefix};
 use super::names::{address, last_part, revision};
 use super::prose::is_east_asian;
-use super::word_list::WordList;
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.

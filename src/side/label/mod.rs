@@ -7,7 +7,6 @@ mod labeler;
 mod question;
 mod queue;
 mod stream;
-mod threads;
 
 pub use clean::{CallsEnded, clean_label};
 pub use labeler::{Label, Labeler};

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::batches::Batches;
-use super::labeler::{Label, Labeler};
+use super::labeler::{Event, Gate, Job, Label, Labeler, start_labeling, start_reading};
 use super::queue::{Output, Queue};
-use super::threads::{Event, Gate, Job, start_labeling, start_reading};
 use crate::assemble::{Decoded, Decoder, Understanding};
 use crate::jsonl::{Damage, Piece, Prefilter};
 use crate::message::SessionId;

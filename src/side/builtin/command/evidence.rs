@@ -10,7 +10,7 @@ use regex::{Regex, RegexBuilder, RegexSet};
 
 use super::forms::Kind;
 use super::noun::WORDS as COMMAND_WORDS;
-use crate::side::builtin::word_list::WordList;
+use crate::side::builtin::clean::WordList;
 
 /// The result in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use crate::side::builtin::clean::cut;
+use crate::side::builtin::clean::{WordList, cut};
 use crate::side::builtin::names::{
     address, directory_name, distinct, file_name, file_names, glob_noun, is_working_directory,
     last_part, pattern_noun, revision,
 };
-use crate::side::builtin::word_list::WordList;
 
 /// The table of commands, and lists of their words.
 pub(super) static WORDS: LazyLock<WordList> =

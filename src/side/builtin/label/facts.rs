@@ -1,7 +1,7 @@
 //! Turns a finished call into a fact.
 
 use super::fact::{About, Class, Fact, Outcome, ending};
-use super::{Call, files, mcp, others};
+use super::{Call, files, others};
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::command;
@@ -33,7 +33,7 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
         Purpose::ToolSearch => {
             others::plain(call, Class::Search, "Searched for tools", "Tool search")
         }
-        Purpose::Mcp => mcp::mcp(call),
+        Purpose::Mcp => others::mcp(call),
         Purpose::Delete | Purpose::Other => others::unknown(call),
     };
     if call.status == CallOutcome::Cancelled {

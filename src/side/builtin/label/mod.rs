@@ -4,7 +4,6 @@ mod compose;
 mod fact;
 mod facts;
 mod files;
-mod mcp;
 mod others;
 
 use crate::message::CallOutcome;
