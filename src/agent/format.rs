@@ -173,7 +173,7 @@ pub struct Format {
     pub recap_record: Option<NewRecap>,
     /// The id of a record that the next record of the conversation may name as its parent.
     pub link: fn(&str) -> Option<String>,
-    /// The settings that name hooks. `None` if turnpipe does not answer hooks of this agent.
+    /// The settings that name hooks. `None` if turnpipe cannot be a hook of this agent.
     pub hook_settings: Option<HookSettings>,
 }
 

@@ -18,7 +18,7 @@ pub enum SettingsSyntax {
 #[derive(Debug, Clone, Copy)]
 pub struct HookSettings {
     pub syntax: SettingsSyntax,
-    /// The agent's event, and the subcommand of `turnpipe hook` that answers it.
+    /// The agent's event, and the subcommand of `turnpipe hook` that handles it.
     pub hooks: &'static [(&'static str, &'static str)],
     /// The value of `timeout`: ten seconds, in the unit of the agent.
     pub timeout: u32,

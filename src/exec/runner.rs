@@ -226,7 +226,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// Handles events that take effect when they are read: results, before a call on the same lines starts;
-    /// requests to stop; and answers to questions.
+    /// requests to stop; and responses to questions.
     fn look_ahead(&mut self, event: &Event) {
         self.stream.look_ahead(event);
         match event {

@@ -116,7 +116,7 @@ struct Written {
 const HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "sse"];
 
 /// Reads configuration files. A server of a later file replaces one with the same name. Disabled servers are
-/// omitted.
+/// ignored.
 ///
 /// # Errors
 /// A file is invalid.

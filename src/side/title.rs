@@ -1,4 +1,4 @@
-//! Titles: the request to a model, and its cleaned answer.
+//! Titles: the request to a model, and its cleaned reply.
 
 use serde_json::json;
 

@@ -266,8 +266,13 @@ fn a_probe_sends_a_request_and_lists_models() {
     ];
     let server = std::thread::spawn(move || serve(&listener, exchanges));
     let rows = [
-        ("openai:small", 0, "answered; its server lists 2 models", ""),
-        ("openai:small", 0, "answered", ""),
+        (
+            "openai:small",
+            0,
+            "responded; its server lists 2 models",
+            "",
+        ),
+        ("openai:small", 0, "responded", ""),
         ("openai:small", 1, "configured", "who are you?"),
         (
             "openai:small",
@@ -276,7 +281,7 @@ fn a_probe_sends_a_request_and_lists_models() {
             "no such model; its server has 2 models, such as smaller, else",
         ),
         ("openai:else", 1, "listed among 2 models", "not today"),
-        ("lab:g", 0, "answered; its server lists 1 model", ""),
+        ("lab:g", 0, "responded; its server lists 1 model", ""),
     ];
     for (name, status, value, problem) in rows {
         let variables = [

@@ -353,8 +353,8 @@ fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let listed = provider.models(&stop).unwrap_or_default();
     let count = counted(listed.len() as u64, "model", "models");
     match (answer, listed.is_empty()) {
-        (Ok(_), true) => ("answered".to_owned(), Ok(())),
-        (Ok(_), false) => (format!("answered; its server lists {count}"), Ok(())),
+        (Ok(_), true) => ("responded".to_owned(), Ok(())),
+        (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),
         (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
         (Err(failure), false) if listed.iter().any(|one| one == name) => {
             (format!("listed among {count}"), Err(failure.to_string()))

@@ -1,4 +1,4 @@
-//! The input of the `check` commands: one question per line.
+//! The input of the `check` commands: one item per line.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -39,20 +39,20 @@ pub(crate) struct CheckInput {
 }
 
 /// One kind of check.
-pub(crate) struct Check<'a, Answer> {
+pub(crate) struct Check<'a, Item> {
     /// Its name in records and messages, e.g. `text`.
     pub(crate) name: &'static str,
     /// The form of lines, unless `--plain` is given.
     pub(crate) form: LineForm,
     /// The form of the output.
     pub(crate) prints: Form,
-    /// Answers a question.
-    pub(crate) answer: &'a dyn Fn(&CheckedLine) -> CheckOutput<Answer>,
+    /// Checks a line.
+    pub(crate) check_line: &'a dyn Fn(&CheckedLine) -> CheckOutput<Item>,
 }
 
-/// The answer to a line.
-pub(crate) enum CheckOutput<Answer> {
-    Records(Vec<Answer>),
+/// The result for a line.
+pub(crate) enum CheckOutput<Item> {
+    Records(Vec<Item>),
     /// The reason why the line is unusable.
     Unusable(String),
     /// Text, including the final line break.
@@ -64,14 +64,14 @@ impl CheckInput {
     ///
     /// # Errors
     /// Reading or writing failed.
-    pub(crate) fn answer_each<Answer: Serialize>(
+    pub(crate) fn check_each<Item: Serialize>(
         &self,
-        check: &Check<'_, Answer>,
+        check: &Check<'_, Item>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         let progress = ProgressLine::of_input("checking", &self.files, globals.quiet, io);
-        let mut answering = Answering {
+        let mut answering = LineChecker {
             check,
             form: if self.plain {
                 LineForm::Plain
@@ -98,7 +98,7 @@ impl CheckInput {
                 Err(error) => errors.report(&name, &error.with_hint(STDIN_HINT)),
             }
         }
-        let Answering {
+        let LineChecker {
             lines, unusable, ..
         } = answering;
         let name = check.name;
@@ -113,8 +113,8 @@ impl CheckInput {
 }
 
 /// A running check.
-struct Answering<'a, Answer> {
-    check: &'a Check<'a, Answer>,
+struct LineChecker<'a, Item> {
+    check: &'a Check<'a, Item>,
     form: LineForm,
     writer: RecordWriter,
     messages: Messages,
@@ -122,7 +122,7 @@ struct Answering<'a, Answer> {
     unusable: u64,
 }
 
-impl<Answer: Serialize> Answering<'_, Answer> {
+impl<Item: Serialize> LineChecker<'_, Item> {
     /// Answers the lines of one source; `path` is `None` for standard input.
     fn answer_source(&mut self, source: impl Read, path: Option<&str>) -> anyhow::Result<()> {
         let source_name = path.unwrap_or("standard input");
@@ -139,22 +139,22 @@ impl<Answer: Serialize> Answering<'_, Answer> {
                 break;
             };
             number += 1;
-            let question = match line {
+            let checked = match line {
                 Ok(bytes) => {
                     let bytes = without_byte_order_mark(bytes, number);
                     read_checked_line(bytes, self.form)
                 }
                 Err(_) => Err("the line is longer than 16 MiB".to_owned()),
             };
-            match question {
-                Ok(question) => {
-                    if question.repaired {
+            match checked {
+                Ok(checked) => {
+                    if checked.repaired {
                         self.unusable += 1;
                         self.messages.warn(&format!(
                             "{source_name}: line {number}: invalid UTF-8 was replaced by U+FFFD"
                         ));
                     }
-                    match (self.check.answer)(&question) {
+                    match (self.check.check_line)(&checked) {
                         CheckOutput::Records(records) => {
                             for record in &records {
                                 self.writer.record(record)?;

@@ -1,4 +1,4 @@
-//! The `check` commands, which answer one line at a time and change nothing.
+//! The `check` commands, which check one line at a time and change nothing.
 
 pub(crate) mod input;
 pub(crate) mod line;

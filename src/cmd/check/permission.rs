@@ -99,11 +99,11 @@ impl Run for CheckPermissionArguments {
             name: "permission",
             prints,
             form: LineForm::AnyJson,
-            answer: &|question| {
+            check_line: &|checked| {
                 let asked = if is_plain {
-                    Ok(Asked::command(&question.text))
+                    Ok(Asked::command(&checked.text))
                 } else {
-                    Asked::read(&question.text)
+                    Asked::read(&checked.text)
                 };
                 let asked = match asked {
                     Ok(asked) => asked,
@@ -140,7 +140,7 @@ impl Run for CheckPermissionArguments {
                 }
             },
         };
-        let outcome = self.input.answer_each(&check, globals, io)?;
+        let outcome = self.input.check_each(&check, globals, io)?;
         Ok(match outcome {
             Status::Done if self.exit_status && !all_allowed.get() => Status::Negative,
             other => other,

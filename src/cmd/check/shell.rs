@@ -44,10 +44,10 @@ impl Run for CheckShellArguments {
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
-        let look = |question: &CheckedLine| {
-            let analysis = analyse(&question.text);
+        let look = |line: &CheckedLine| {
+            let analysis = analyse(&line.text);
             let conditions = analysis.conditions();
-            let analysis = match &question.directory {
+            let analysis = match &line.directory {
                 Some(directory) => {
                     // The session may write to this directory.
                     let context = DecisionContext {
@@ -72,16 +72,16 @@ impl Run for CheckShellArguments {
                 field: "command",
                 context: Context::Directory,
             },
-            answer: &|question| {
-                let (analysis, conditions) = look(question);
+            check_line: &|line| {
+                let (analysis, conditions) = look(line);
                 if prints == Form::Text {
-                    CheckOutput::Text(explanation(&question.text, &analysis))
+                    CheckOutput::Text(explanation(&line.text, &analysis))
                 } else {
-                    CheckOutput::Records(vec![record(&question.text, analysis, conditions)])
+                    CheckOutput::Records(vec![record(&line.text, analysis, conditions)])
                 }
             },
         };
-        self.input.answer_each(&check, globals, io)
+        self.input.check_each(&check, globals, io)
     }
 }
 

@@ -42,15 +42,15 @@ impl Run for CheckTextArguments {
                 field: "text",
                 context: Context::Ignored,
             },
-            answer: &|question| {
-                let record = cleaned(self.kind, &question.text);
+            check_line: &|line| {
+                let record = cleaned(self.kind, &line.text);
                 match prints {
                     Form::Text => CheckOutput::Text(record.output + "\n"),
                     Form::Jsonl => CheckOutput::Records(vec![record]),
                 }
             },
         };
-        self.input.answer_each(&check, globals, io)
+        self.input.check_each(&check, globals, io)
     }
 }
 

@@ -83,9 +83,9 @@ impl Clock for SetClock {
 /// The state of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Session {
-    /// Enough prompts, all answered.
+    /// Enough prompts, all with replies.
     Idle,
-    /// More prompts, all answered.
+    /// More prompts, all with replies.
     Longer,
     /// An unanswered prompt.
     Busy,
@@ -265,7 +265,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     user.reads(REPORT_NO_FOCUS);
 }
 
-/// Lines of a session of Claude Code: prompts and answers in turn, with these numbers.
+/// Lines of a session of Claude Code: prompts and replies in turn, with these numbers.
 fn talk(numbers: std::ops::Range<usize>) -> String {
     let line = |number: usize| {
         let (kind, message) = if number.is_multiple_of(2) {
@@ -436,7 +436,7 @@ fn a_recap_that_was_overtaken_by_a_prompt_is_not_written() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = vec![0; 64 * 1024];
-        // The user types before the model has answered.
+        // The user types before the model has replied.
         assert!(stream.read(&mut request).unwrap() > 0);
         append(&file, &talk(6..7));
         let reply = json!({"choices": [{"finish_reason": "stop",

@@ -187,12 +187,12 @@ impl ShellCall {
         let failure = failure_of(&finished, "Command", timeout);
         let is_error = matches!(failure, Some((CallStatus::Error, _)));
         let code = finished.status.shell_code();
-        let answer = interpretation(&self.command, code, printed.has_errors());
-        let answer = answer.filter(|_| is_error);
-        if let Some(answer) = answer {
-            structured["returnCodeInterpretation"] = answer.into();
+        let meaning = interpretation(&self.command, code, printed.has_errors());
+        let meaning = meaning.filter(|_| is_error);
+        if let Some(meaning) = meaning {
+            structured["returnCodeInterpretation"] = meaning.into();
         }
-        let (status, content, full) = match failure.filter(|_| answer.is_none()) {
+        let (status, content, full) = match failure.filter(|_| meaning.is_none()) {
             None => {
                 let shown = printed.success(Streams::Both, INLINE_LIMIT);
                 (CallStatus::Ok, shown.content, shown.full)
