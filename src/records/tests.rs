@@ -457,6 +457,24 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             }),
             r#"{"type":"check","check":"shell","line":3,"error":"not JSON"}"#,
         ),
+        (
+            "hook_decision",
+            line(&HookDecisionRecord {
+                timestamp: "2026-01-01T00:00:00Z".to_owned(),
+                agent: Some("claude".to_owned()),
+                session_id: Some("s".to_owned()),
+                cwd: "/p".to_owned(),
+                event: "PreToolUse".to_owned(),
+                tool: "Bash".to_owned(),
+                about: "make".to_owned(),
+                decision: Decision::Ask,
+                answered: false,
+                by: None,
+                reason: "no rule allows it".to_owned(),
+                hints: vec!["Bash(make)".to_owned()],
+            }),
+            r#"{"type":"hook_decision","timestamp":"2026-01-01T00:00:00Z","agent":"claude","session_id":"s","cwd":"/p","event":"PreToolUse","tool":"Bash","about":"make","decision":"ask","answered":false,"reason":"no rule allows it","hints":["Bash(make)"]}"#,
+        ),
     ]
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Check<'a, Item> {
     /// The form of the output.
     pub(crate) prints: Form,
     /// Checks a line.
-    pub(crate) check_line: &'a dyn Fn(&CheckedLine) -> CheckOutput<Item>,
+    pub(crate) examine: &'a dyn Fn(&CheckedLine) -> CheckOutput<Item>,
 }
 
 /// The result for a line.
@@ -154,7 +154,7 @@ impl<Item: Serialize> LineChecker<'_, Item> {
                             "{source_name}: line {number}: invalid UTF-8 was replaced by U+FFFD"
                         ));
                     }
-                    match (self.check.check_line)(&checked) {
+                    match (self.check.examine)(&checked) {
                         CheckOutput::Records(records) => {
                             for record in &records {
                                 self.writer.record(record)?;

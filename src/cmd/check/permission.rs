@@ -99,7 +99,7 @@ impl Run for CheckPermissionArguments {
             name: "permission",
             prints,
             form: LineForm::AnyJson,
-            check_line: &|checked| {
+            examine: &|checked| {
                 let asked = if is_plain {
                     Ok(Asked::command(&checked.text))
                 } else {

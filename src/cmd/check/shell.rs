@@ -72,7 +72,7 @@ impl Run for CheckShellArguments {
                 field: "command",
                 context: Context::Directory,
             },
-            check_line: &|line| {
+            examine: &|line| {
                 let (analysis, conditions) = look(line);
                 if prints == Form::Text {
                     CheckOutput::Text(explanation(&line.text, &analysis))

@@ -42,7 +42,7 @@ impl Run for CheckTextArguments {
                 field: "text",
                 context: Context::Ignored,
             },
-            check_line: &|line| {
+            examine: &|line| {
                 let record = cleaned(self.kind, &line.text);
                 match prints {
                     Form::Text => CheckOutput::Text(record.output + "\n"),
