@@ -338,7 +338,8 @@ fn a_session_without_a_name_warns_about_lost_state() {
     bench.write("sub/file", "text\n");
     let run = bench.run(&BYPASS, bash("a", "cd sub"));
     assert!(
-        run.stderr.contains("hint: give the session a name"),
+        run.stderr
+            .contains("hint: `--session-id ID` gives the session an id"),
         "{}",
         run.stderr
     );

@@ -115,8 +115,14 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let replies = since_prompt.filter(|message| is_reply(message));
     let found = replies.flat_map(|reply| {
         let text = reply.text();
-        let code = first_of_code(&text).into_iter().collect();
-        [reports(&sentences(&without_injected(&text)), 2), code]
+        let code = first_of_code(&text);
+        let mut found = reports(&sentences(&without_injected(&text)), 2);
+        if let (Some(first), Some(code)) = (found.first_mut(), &code)
+            && opens_code(&text, first)
+        {
+            first.clone_from(code);
+        }
+        [found, code.into_iter().collect()]
     });
     let report = found
         .chain([reports(&sentences(&text), 1)])
@@ -243,6 +249,7 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
             }
             text = match heads.as_slice() {
                 [] => text.trim_end_matches(ENDS).to_owned(),
+                heads if text.starts_with("Here") => heads.join("; "),
                 heads => format!(
                     "{text}{}{}",
                     if text.ends_with(':') { " " } else { "" },
@@ -284,6 +291,15 @@ fn first_of_code(text: &str) -> Option<String> {
         .map(|line| line.trim_matches(['#', ' ']))
         .find(|line| !line.is_empty())?;
     (is_text && !line.starts_with("```")).then(|| line.to_owned())
+}
+
+/// Whether a report is the sentence that opens the first block of code of a text.
+fn opens_code(text: &str, report: &str) -> bool {
+    let before = text.split_once("```").map_or("", |(before, _)| before);
+    let opening = sentences(before)
+        .pop()
+        .map_or(String::new(), |last| last.text);
+    opening.ends_with([':', '：']) && opening.trim_end_matches(ENDS).ends_with(report)
 }
 
 /// Whether a sentence reports on the work.

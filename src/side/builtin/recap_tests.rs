@@ -179,6 +179,14 @@ fn the_report_is_the_outcome() {
             "crash: index out of range",
         ),
         (
+            "Based on the changes, here's the commit message:\n\n```\nfix: keep the last plan\n\n- Check it\n```",
+            "fix: keep the last plan",
+        ),
+        (
+            "Done. Here's what was updated:\n\n- **`plan.md`** — the dates\n- **`todo.md`** — a link",
+            "plan.md — the dates; todo.md — a link",
+        ),
+        (
             "Committed and pushed.\n\n<oai-mem-citation>\n<entry>\nMEMORY.md:262\n</entry>\n</oai-mem-citation>",
             "Committed and pushed",
         ),
