@@ -89,7 +89,8 @@ impl CommandPattern {
         let literals = literals.take_while(|word| !word.contains('*'));
         let literals: Vec<&str> = literals.filter(|word| !word.starts_with('-')).collect();
         let is_first = |word: &str| {
-            let behind_option = word.get(2..).filter(|_| word.starts_with('-'));
+            let is_short_option = word.starts_with('-') && !word.starts_with("--");
+            let behind_option = word.get(2..).filter(|_| is_short_option);
             (!begins_with_gap(word) && first.may_cover(word))
                 || behind_option.is_some_and(|word| first.covers(word))
         };

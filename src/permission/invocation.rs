@@ -245,9 +245,12 @@ impl Invocation {
 
     /// Whether it may match; unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
-        pattern.may_cover_reordered(&self.outlines)
+        // A program known only at run time needs approval.
+        let is_known = |text: &str| !begins_with_gap(text);
+        self.outlines.first().is_some_and(|first| is_known(first))
+            && pattern.may_cover_reordered(&self.outlines)
             || self.texts.iter().any(|text| {
-                pattern.may_cover(text)
+                is_known(text) && pattern.may_cover(text)
                     || (self.begins_anywhere
                         && text
                             .match_indices(' ')

@@ -240,12 +240,14 @@ impl PartWord {
         }
     }
 
-    /// Returns the words that it becomes by brace expansion.
+    /// Returns the words that it becomes by brace expansion. Bash removes empty ones.
     pub fn alternatives(&self) -> Vec<Self> {
         if self.pieces.is_empty() {
             return vec![self.clone()];
         }
-        let words = alternatives(&self.pieces).into_iter().map(|pieces| {
+        let words = alternatives(&self.pieces);
+        let words = words.into_iter().filter(|pieces| !pieces.is_empty());
+        let words = words.map(|pieces| {
             let text = |piece: &WordPiece| match piece {
                 WordPiece::Text(text) => Some(text.clone()),
                 _ => None,
