@@ -2,13 +2,12 @@
 
 use super::agent::Agent;
 use super::entry_reader::read_row;
-use super::format::{Detail, Entry, Format, LineClass, Shape, StreamForm, TitleStore};
+use super::format::{Detail, Entry, Format, LineClass, StreamForm};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
     Sign, UNNAMED_STREAM, sign,
 };
 use super::stream_json;
-use super::title::{Precedence, TitleSearch};
 use crate::api::Envelope;
 use crate::json::text;
 
@@ -47,14 +46,6 @@ static PI: Format = stream(Agent::Pi, StreamForm::Own(PI_STREAM), |record, _| {
 
 const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option<Entry>) -> Format {
     Format {
-        agent,
-        shape: Shape::Sequence,
-        titles: TitleSearch {
-            words: &["\u{0}"],
-            precedence: Precedence::Later,
-        },
-        cost_words: &[],
-        activity_words: &[],
         line_class: |line| {
             if line.starts_with(DELTA) {
                 LineClass::NoMessage
@@ -62,23 +53,8 @@ const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option
                 LineClass::Anything
             }
         },
-        read,
-        wrote: |_| false,
         stream: Some(form),
-        document: None,
-        has_global_ids: false,
-        has_meter_records: false,
-        hook_settings: None,
-        home_variables: &[],
-        roots: |_| Vec::new(),
-        beside: |_| Vec::new(),
-        subagent_dir: |_| None,
-        resume: |_, _| None,
-        title_store: TitleStore::None,
-        title_distance: None,
-        title_record: None,
-        recap_record: None,
-        link: |_| None,
+        ..Format::new(agent, read, |_| false, |_| Vec::new())
     }
 }
 
