@@ -4,6 +4,8 @@
 //! Processes that left the group are found in the process table and signalled through a descriptor, after
 //! a comparison with the table.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{
@@ -26,6 +28,10 @@ pub(super) struct ProcessTree {
     /// All processes seen so far. A process whose parent has ended cannot be found by descent.
     #[cfg(target_os = "linux")]
     known: ProcessTable,
+    /// The sessions of these processes. A process that was forked during a signal, and whose parent that
+    /// signal ended, is found by its session alone.
+    #[cfg(target_os = "linux")]
+    sessions: BTreeSet<i32>,
     /// Whether orphans are adopted, so that the lists of children are complete.
     #[cfg(target_os = "linux")]
     adopts_orphans: bool,
@@ -47,6 +53,8 @@ impl ProcessTree {
             status: None,
             #[cfg(target_os = "linux")]
             known: ProcessTable::new(),
+            #[cfg(target_os = "linux")]
+            sessions: BTreeSet::from([leader.as_raw_pid()]),
             #[cfg(target_os = "linux")]
             adopts_orphans,
         }
@@ -113,12 +121,13 @@ impl ProcessTree {
     /// Returns all living processes. They are searched before each signal, while their parents live;
     /// orphans were added before.
     fn find(&mut self) -> ProcessTable {
-        let leader = self.leader.as_raw_pid();
         let is_known = |pid: i32, stat: &Stat| {
             let known = self.known.get(&pid);
-            stat.session == leader || known.is_some_and(|known| known.began == stat.began)
+            self.sessions.contains(&stat.session)
+                || known.is_some_and(|known| known.began == stat.began)
         };
         let members = if self.adopts_orphans {
+            let leader = self.leader.as_raw_pid();
             let seen = self.known.keys().copied().chain([leader]);
             let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_known(*pid, &stat));
             family(seen.filter(is_still))
@@ -126,6 +135,10 @@ impl ProcessTree {
             living_descendants(&read_table(), is_known)
         };
         self.known.clone_from(&members);
+        if !self.adopts_orphans {
+            let sessions = members.values().map(|stat| stat.session);
+            self.sessions.extend(sessions);
+        }
         members
     }
 
@@ -166,5 +179,41 @@ fn exit_status(status: &WaitIdStatus) -> ExitStatus {
         (Some(code), _) => ExitStatus::Code(code),
         (None, Some(signal)) => ExitStatus::Signal(signal),
         (None, None) => ExitStatus::Code(-1),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_found_by_its_session_after_its_parent_ended() {
+        // The inner shell leads a session; when told to, it starts a process and ends.
+        let inner = "echo $$; read line; sleep 1000 & echo $!";
+        let outer = "exec 3<&0; setsid sh -c \"$1\" <&3 & wait";
+        let mut child = Command::new("setsid")
+            .args(["sh", "-c", outer, "sh", inner])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut numbers = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map(|line| line.unwrap().parse::<i32>().unwrap());
+        let mut tree = ProcessTree::new(Pid::from_child(&child), false);
+        let inner = numbers.next().unwrap();
+        assert!(tree.find().contains_key(&inner));
+        writeln!(child.stdin.take().unwrap()).unwrap();
+        let orphan = numbers.next().unwrap();
+        while stat(inner).is_some_and(|stat| !stat.has_ended()) {
+            std::thread::yield_now();
+        }
+        assert!(tree.find().contains_key(&orphan));
+        tree.kill();
+        child.wait().unwrap();
     }
 }
