@@ -3,10 +3,10 @@
 #
 # usage: scripts/release.sh [TARGET...]     (default: every target that this machine can link)
 #
-# Archives are written to target/release-archives/vVERSION, and installed from there once. A cross target needs its standard library (installed with
-# `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a Mac. Targets with musl are
-# linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes programs that crash at
-# start. Each binary that this machine can run is unpacked from its archive and run.
+# Archives are written to target/release-archives/vVERSION, and installed from there once. A cross target needs its
+# standard library (installed with `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a
+# Mac. Targets with musl are linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes
+# programs that crash at start. Each binary that this machine can run is unpacked from its archive and run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
