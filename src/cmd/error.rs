@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_named_once() {
-        let source = io::Error::from(ErrorKind::StorageFull);
+        let source = io::Error::from(ErrorKind::StorageFull).into();
         let error = WriteError::Failed { written: 7, source };
         assert_eq!(
             reported(&error.into()).1,
