@@ -24,12 +24,14 @@ use crate::cmd::run::run_tools::RunToolsArguments;
 use crate::cmd::run::tools::ToolsArguments;
 use crate::cmd::run::turn::TurnArguments;
 use crate::cmd::session::append::SessionAppendArguments;
+use crate::cmd::session::archive::SessionArchiveArguments;
 use crate::cmd::session::calls::SessionCallsArguments;
 use crate::cmd::session::check::SessionCheckArguments;
 use crate::cmd::session::diff::SessionDiffArguments;
 use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
 use crate::cmd::session::path::SessionPathArguments;
+use crate::cmd::session::remove::SessionRemoveArguments;
 use crate::cmd::session::rename::SessionRenameArguments;
 use crate::cmd::session::search::SessionSearchArguments;
 use crate::cmd::session::show::SessionShowArguments;
@@ -96,6 +98,8 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionPathArguments>("path"),
                 Command::new::<SessionAppendArguments>("append"),
                 Command::new::<SessionRenameArguments>("rename"),
+                Command::new::<SessionArchiveArguments>("archive"),
+                Command::new::<SessionRemoveArguments>("remove"),
             ],
         },
     },

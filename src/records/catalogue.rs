@@ -8,13 +8,14 @@ use super::{
     ApiRetryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
     DoctorRecord, ExecutorRecord, HookDecisionRecord, HookStatusRecord, HookStoppedRecord,
-    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
-    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
-    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
-    UsageRecord,
+    PlanRecord, RecapRecord, SessionArchiveRecord, SessionArchivedRecord, SessionCallCountRecord,
+    SessionCallRecord, SessionCheckRecord, SessionCostRecord, SessionCursorRecord,
+    SessionDamageRecord, SessionErrorRecord, SessionHitRecord, SessionMessageRecord,
+    SessionNoteRecord, SessionPathRecord, SessionRecord, SessionRemovalRecord,
+    SessionRemovedRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord,
+    ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord,
+    TurnResultRecord, UsageRecord,
 };
 
 /// Name and schema generator of a record.
@@ -22,7 +23,7 @@ type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
 /// both have a longer name.
-const RECORDS: [Entry; 43] = [
+const RECORDS: [Entry; 47] = [
     ("api_retry", schema_of::<ApiRetryRecord>),
     ("check_error", schema_of::<CheckErrorRecord>),
     ("check_permission", schema_of::<CheckPermissionRecord>),
@@ -42,6 +43,8 @@ const RECORDS: [Entry; 43] = [
     ("recap", schema_of::<RecapRecord>),
     ("result", schema_of::<TurnResultRecord>),
     ("session", schema_of::<SessionRecord>),
+    ("session_archive", schema_of::<SessionArchiveRecord>),
+    ("session_archived", schema_of::<SessionArchivedRecord>),
     ("session_call", schema_of::<SessionCallRecord>),
     ("session_call_count", schema_of::<SessionCallCountRecord>),
     ("session_check", schema_of::<SessionCheckRecord>),
@@ -53,6 +56,8 @@ const RECORDS: [Entry; 43] = [
     ("session_message", schema_of::<SessionMessageRecord>),
     ("session_note", schema_of::<SessionNoteRecord>),
     ("session_path", schema_of::<SessionPathRecord>),
+    ("session_removal", schema_of::<SessionRemovalRecord>),
+    ("session_removed", schema_of::<SessionRemovedRecord>),
     ("session_renamed", schema_of::<SessionRenamedRecord>),
     ("session_start", schema_of::<SessionStartRecord>),
     ("session_stats", schema_of::<SessionStatsRecord>),

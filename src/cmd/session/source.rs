@@ -144,7 +144,8 @@ impl SourceArguments {
         named.map(|path| Root { agent: None, path }).collect()
     }
 
-    fn roots(&self, environment: &Environment) -> Vec<Root> {
+    /// Returns the directories to search.
+    pub(crate) fn roots(&self, environment: &Environment) -> Vec<Root> {
         let wanted = self.agent;
         let mut roots = self.all_roots(environment);
         roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
@@ -295,6 +296,11 @@ impl FilterArguments {
 }
 
 impl MatchArguments {
+    /// Whether there is a filter besides the directories and the agent.
+    pub(crate) fn is_restrictive(&self) -> bool {
+        self.filter.is_set() || self.last_model.is_some() || self.source.cwd.is_some()
+    }
+
     /// Returns the settings to list the selected sessions with. Includes empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
