@@ -168,6 +168,8 @@ pub struct Format {
     pub belongings: fn(&Path, &str) -> Vec<PathBuf>,
     /// The files that reading a session requires and that other sessions share, whether or not they exist.
     pub shared_files: fn(&Path) -> Vec<PathBuf>,
+    /// The setting with the number of days after which the agent deletes sessions, and its default.
+    pub retention: Option<(&'static str, u64)>,
     pub(super) resume: fn(&str, &Path) -> Option<String>,
     /// The place where the agent looks for titles.
     pub title_store: TitleStore,
@@ -215,6 +217,7 @@ impl Format {
             subagent_prefix: "agent-",
             belongings: |_, _| Vec::new(),
             shared_files: |_| Vec::new(),
+            retention: None,
             resume: |_, _| None,
             title_store: TitleStore::None,
             title_distance: None,

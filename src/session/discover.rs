@@ -246,9 +246,9 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     });
     let mut files: BTreeSet<PathBuf> = files.collect();
     // Some are also sessions of their own.
-    candidates.iter().for_each(|session| {
+    for session in candidates {
         files.remove(&session.path);
-    });
+    }
     files.into_iter().filter_map(subagent).collect()
 }
 

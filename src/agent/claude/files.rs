@@ -61,6 +61,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
             .map(|name| dir.join(name))
             .into()
     },
+    retention: Some(("cleanupPeriodDays", 30)),
     resume: |id, _| Some(format!("claude --resume {id}")),
     title_store: TitleStore::SessionFile,
     title_record: Some(title_record),

@@ -208,6 +208,12 @@ impl SourceArguments {
         for root in &self.root {
             let problem = if root.is_dir() {
                 std::fs::read_dir(root).err().map(UsageError::reason)
+            } else if candidates_at(std::iter::once(root.clone()))
+                .iter()
+                .any(|one| one.path != *root)
+            {
+                // A database with sessions.
+                None
             } else {
                 Session::open(&absolute(root)).err().map(UsageError::reason)
             };

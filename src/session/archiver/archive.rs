@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ use crate::session::origin::Origin;
 use crate::state::lock_within;
 
 /// A file that changed within this time may be in use.
-pub(super) const IN_USE: Duration = Duration::from_secs(10 * 60);
+pub(super) const IN_USE: Duration = Duration::from_mins(10);
 
 /// The file that is locked while sessions are archived.
 const LOCK: &str = ".turnpipe.lock";
@@ -154,14 +154,13 @@ impl ArchiveDir {
     ) -> Result<(u64, Option<(bool, u64)>), Problem> {
         let target = bundle.target_of(file, &self.dir);
         let stored_size = || fs::symlink_metadata(&target).map(|file| file.len()).ok();
-        let (mut size, modified, opened) = match bundle.stored {
-            Some((size, changed)) => (size, changed, None),
-            None => {
-                let opened = open(file)?;
-                let modified = opened.file.metadata().and_then(|file| file.modified());
-                let modified = modified.map_err(|error| Problem::of(file, error))?;
-                (opened.size, modified, Some(opened))
-            }
+        let (mut size, modified, opened) = if let Some((size, changed)) = bundle.stored {
+            (size, changed, None)
+        } else {
+            let opened = open(file)?;
+            let modified = opened.file.metadata().and_then(|file| file.modified());
+            let modified = modified.map_err(|error| Problem::of(file, error))?;
+            (opened.size, modified, Some(opened))
         };
         let is_recent = self
             .now
@@ -232,7 +231,7 @@ impl ArchiveDir {
         &self,
         bundles: impl Iterator<Item = &'a Bundle>,
     ) -> Result<(), Problem> {
-        let mut indexes: BTreeMap<PathBuf, (HashMap<String, Title>, String)> = BTreeMap::new();
+        let mut indexes: BTreeMap<PathBuf, (HashMap<String, Title>, Vec<u8>)> = BTreeMap::new();
         for bundle in bundles.filter(|_| !self.is_dry_run) {
             let format = bundle.agent.format();
             let id = bundle.facts.session_id.as_ref();
@@ -241,7 +240,7 @@ impl ArchiveDir {
                 && let (Some(id), Some(title)) = (id, &bundle.facts.title)
                 && let Some(new_record) = format.title_record
             {
-                let known = || (name_indexes::read(index, &path), String::new());
+                let known = || (name_indexes::read(index, &path), Vec::new());
                 let (names, lines) = indexes.entry(path.clone()).or_insert_with(known);
                 if names.get(id).is_some_and(|known| known.text == title.text) {
                     continue;
@@ -254,15 +253,12 @@ impl ArchiveDir {
                     uuid: "",
                     timestamp: &bundle.facts.activity().to_string(),
                 };
-                lines.push_str(&format!("{}\n", new_record(&at, title, ManualTitle::Keep)));
+                let record = new_record(&at, title, ManualTitle::Keep);
+                writeln!(lines, "{record}").map_err(|error| Problem::of(&path, error))?;
             }
         }
         for (path, (_, lines)) in indexes.iter().filter(|(_, (_, lines))| !lines.is_empty()) {
-            let text = [
-                fs::read(path).unwrap_or_default(),
-                lines.clone().into_bytes(),
-            ]
-            .concat();
+            let text = [fs::read(path).unwrap_or_default(), lines.clone()].concat();
             let copy = Copy {
                 open: &|| Ok(Box::new(io::Cursor::new(text.clone()))),
                 target: path,
