@@ -13,7 +13,8 @@ use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{self, HelpArguments};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, calls, check, diff, export, list, path, rename, search, show, stats, tail,
+    append, archive, calls, check, diff, export, list, path, remove, rename, search, show, stats,
+    tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -69,6 +70,8 @@ const COMMANDS: &[Command] = &[
             Command::new::<path::SessionPathArguments>("path"),
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<rename::SessionRenameArguments>("rename"),
+            Command::new::<archive::SessionArchiveArguments>("archive"),
+            Command::new::<remove::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),

@@ -158,7 +158,10 @@ fn the_action_gives_its_inputs_to_the_installer() {
         .env("GITHUB_OUTPUT", file("output"))
         .env("RUNNER_TEMP", releases.dir.path())
         .env("VERSION", VERSION)
-        .env("RELEASES", format!("file://{}", releases.dir.path().display()))
+        .env(
+            "RELEASES",
+            format!("file://{}", releases.dir.path().display()),
+        )
         .status();
     assert!(status.unwrap().success());
     let path = std::fs::read_to_string(file("path")).unwrap();
