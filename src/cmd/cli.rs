@@ -31,6 +31,7 @@ use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
 use crate::cmd::session::path::SessionPathArguments;
 use crate::cmd::session::rename::SessionRenameArguments;
+use crate::cmd::session::report::SessionReportArguments;
 use crate::cmd::session::search::SessionSearchArguments;
 use crate::cmd::session::show::SessionShowArguments;
 use crate::cmd::session::stats::SessionStatsArguments;
@@ -91,6 +92,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionSearchArguments>("search"),
                 Command::new::<SessionCallsArguments>("calls"),
                 Command::new::<SessionDiffArguments>("diff"),
+                Command::new::<SessionReportArguments>("report"),
                 Command::new::<SessionCheckArguments>("check"),
                 Command::new::<SessionStatsArguments>("stats"),
                 Command::new::<SessionPathArguments>("path"),

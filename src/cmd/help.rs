@@ -48,6 +48,7 @@ Exit status:
   3         unusable records in the input, with --strict
   4         the model provider refused the request; retrying will not help
   5         the model provider was unreachable or stayed overloaded
+  6         a gate of `session report` failed
   10, 11    `session append --exit-status`: the turn is complete, or was stopped
   74        reading or writing failed
   124       the run reached its time limit

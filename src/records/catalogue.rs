@@ -11,10 +11,10 @@ use super::{
     PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
     SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
     SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
-    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
-    UsageRecord,
+    SessionRenamedRecord, SessionReportRecord, SessionStartRecord, SessionStatsRecord,
+    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord,
+    ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord,
+    TurnResultRecord, UsageRecord,
 };
 
 /// Name and schema generator of a record.
@@ -22,7 +22,7 @@ type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
 /// both have a longer name.
-const RECORDS: [Entry; 43] = [
+const RECORDS: [Entry; 44] = [
     ("api_retry", schema_of::<ApiRetryRecord>),
     ("check_error", schema_of::<CheckErrorRecord>),
     ("check_permission", schema_of::<CheckPermissionRecord>),
@@ -54,6 +54,7 @@ const RECORDS: [Entry; 43] = [
     ("session_note", schema_of::<SessionNoteRecord>),
     ("session_path", schema_of::<SessionPathRecord>),
     ("session_renamed", schema_of::<SessionRenamedRecord>),
+    ("session_report", schema_of::<SessionReportRecord>),
     ("session_start", schema_of::<SessionStartRecord>),
     ("session_stats", schema_of::<SessionStatsRecord>),
     ("session_switch", schema_of::<SessionSwitchRecord>),

@@ -12,6 +12,8 @@ pub(crate) mod names;
 pub(crate) mod path;
 pub(crate) mod printer;
 pub(crate) mod rename;
+pub(crate) mod report;
+pub(crate) mod report_gates;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;
