@@ -57,9 +57,9 @@ pub struct SessionReportRecord {
 pub struct ReportedSession {
     #[serde(flatten)]
     pub about: SessionDescription,
-    /// Recap by built-in rules; absent if there is nothing to recap.
+    /// Recap by built-in rules, else the start of the last reply or error.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recap: Option<String>,
+    pub outcome: Option<String>,
 }
 
 /// A gate: a condition on all sessions of a report.

@@ -16,6 +16,8 @@ const MAX_ROWS: usize = 50;
 /// Maximum width of a text, in columns.
 const MAX_COLUMNS: usize = 300;
 
+type Test = fn(&ReportedCall) -> bool;
+
 /// Start of commands to runners anywhere in a line: `##[error]` in GitHub Actions and Azure Pipelines, `##vso[…]`.
 const COMMAND_MARK: &str = "##";
 
@@ -28,7 +30,7 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
         let prompt = about.first_prompt.as_deref();
         let title = about.title.as_deref().unwrap_or("Session");
         let _ = write!(page, "## {}\n\n", text(title));
-        let outcome = session.recap.as_deref();
+        let outcome = session.outcome.as_deref();
         for (name, value) in [("Task", prompt), ("Outcome", outcome)] {
             if let Some(value) = value {
                 let _ = write!(page, "**{name}:** {}\n\n", text(value));
@@ -55,7 +57,7 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
         &mut page,
         "Gates",
         "| gate | | |\n|---|---|---|",
-        gates.collect(),
+        &gates.collect::<Vec<_>>(),
     );
     let cwds = report.sessions.iter().map(|session| &session.about.cwd);
     let cwds: Vec<&String> = cwds.flatten().collect();
@@ -69,10 +71,10 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
         &mut page,
         "Changed files",
         "| file | | |\n|---|--:|--:|",
-        files.collect(),
+        &files.collect::<Vec<_>>(),
     );
     let mut calls: Vec<&ReportedCall> = report.listed_calls.iter().collect();
-    let sections: [(_, fn(&ReportedCall) -> bool); 4] = [
+    let sections: [(_, Test); 4] = [
         ("Forbidden calls", |call| !call.forbidden_by.is_empty()),
         ("Denied calls", ReportedCall::is_denied),
         ("Failed calls", ReportedCall::has_failed),
@@ -80,13 +82,18 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
     ];
     for (heading, belongs) in sections {
         let listed = calls.extract_if(.., |call| belongs(call));
-        table(&mut page, heading, "", listed.map(item).collect());
+        table(
+            &mut page,
+            heading,
+            "",
+            &listed.map(item).collect::<Vec<_>>(),
+        );
     }
     page
 }
 
 /// Appends a section with the first rows, unless there are none.
-fn table(page: &mut String, heading: &str, head: &str, rows: Vec<String>) {
+fn table(page: &mut String, heading: &str, head: &str, rows: &[String]) {
     if rows.is_empty() {
         return;
     }
@@ -169,7 +176,7 @@ pub fn github_output(report: &SessionReportRecord) -> String {
             "task",
             first.and_then(|session| session.about.first_prompt.clone()),
         ),
-        ("outcome", first.and_then(|session| session.recap.clone())),
+        ("outcome", first.and_then(|session| session.outcome.clone())),
     ];
     let mut lines = String::new();
     for (name, value) in words.into_iter().chain(numbers) {
@@ -279,7 +286,7 @@ mod tests {
                     cwd: Some(text(2)),
                     ..SessionDescription::default()
                 },
-                recap: Some(text(3)),
+                outcome: Some(text(3)),
             }],
             files: vec![FileChange {
                 path: text(0),
@@ -386,10 +393,12 @@ mod tests {
             let page = report_as_markdown(&report, &[("Model", hostile[0].clone())]);
             let (outputs, xml) = (github_output(&report), junit(&report));
             let json = report_as_json(&report).unwrap();
-            for form in [&page, &outputs, &xml, &json] {
+            for form in [&page, &outputs, &xml] {
                 prop_assert!(!has_command(form), "{form}");
                 prop_assert_eq!(&terminal_safe(form), form);
             }
+            prop_assert!(!has_command(&json), "{json}");
+            prop_assert_eq!(escape_hidden(&json), &*json);
             let record: serde_json::Value = serde_json::from_str(&json).unwrap();
             prop_assert_eq!(record, serde_json::to_value(&report).unwrap());
             let mut values = outputs.lines().filter_map(|line| line.split_once('='));

@@ -13,14 +13,15 @@ use crate::schema::assert_fits;
 /// Returns a session of Claude Code with an edit, a failing command and a denied one.
 fn transcript(model: &str) -> String {
     let call = |number: u32, tool: &str, input: Value| {
-        json!({"type": "assistant", "uuid": format!("a{number}"), "sessionId": "s", "cwd": "/demo",
+        json!({"type": "assistant", "uuid": format!("a{number}"),
+            "parentUuid": if number == 1 { "p".to_owned() } else { format!("r{}", number - 1) }, "sessionId": "s", "cwd": "/demo",
             "timestamp": format!("2026-11-20T10:00:{number:02}.000Z"),
             "message": {"role": "assistant", "id": format!("m{number}"), "model": model,
                 "usage": {"input_tokens": 100_000, "output_tokens": 1000},
                 "content": [{"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]}})
     };
     let result = |number: u32, text: &str, failed: bool| {
-        json!({"type": "user", "uuid": format!("r{number}"), "sessionId": "s", "cwd": "/demo",
+        json!({"type": "user", "uuid": format!("r{number}"), "parentUuid": format!("a{number}"), "sessionId": "s", "cwd": "/demo",
             "timestamp": format!("2026-11-20T10:00:{:02}.500Z", number + 1),
             "message": {"role": "user", "content": [{"type": "tool_result",
                 "tool_use_id": format!("t{number}"), "content": text, "is_error": failed}]}})
@@ -28,7 +29,7 @@ fn transcript(model: &str) -> String {
     let edit = json!({"file_path": "src/a.rs", "old_string": "a\nb\n", "new_string": "a\nc\nd\n"});
     let denial = "Permission to use Bash with command git push has been denied.";
     let rows = [
-        json!({"type": "user", "uuid": "p", "sessionId": "s", "cwd": "/demo",
+        json!({"type": "user", "uuid": "p", "parentUuid": null, "sessionId": "s", "cwd": "/demo",
             "timestamp": "2026-11-20T10:00:00.000Z",
             "message": {"role": "user", "content": "Mend the parser with the key ghp_0123456789abcdefghijABCDEFGHIJ012345"}}),
         call(1, "Edit", edit),
@@ -37,7 +38,7 @@ fn transcript(model: &str) -> String {
         result(2, "Exit code 101\nfailures: 2", true),
         call(3, "Bash", json!({"command": "git push origin main"})),
         result(3, denial, true),
-        json!({"type": "assistant", "uuid": "a4", "sessionId": "s", "cwd": "/demo",
+        json!({"type": "assistant", "uuid": "a4", "parentUuid": "r3", "sessionId": "s", "cwd": "/demo",
             "timestamp": "2026-11-20T10:02:00.000Z",
             "message": {"role": "assistant", "id": "m4", "model": model, "stop_reason": "end_turn",
                 "content": [{"type": "text", "text": "Fixed the parser. ::error::x"}]}}),
@@ -76,9 +77,9 @@ fn the_summary_says_what_happened() {
     let expected = "\
 ## Session
 
-**Task:** Mend the parser with the key \\[redacted\\]
+**Task:** Mend the parser with the key ghp\\_\\[redacted\\]
 
-**Outcome:** Goal: Mend the parser with the key \\[redacted\\]. Last report: Fixed the parser.
+**Outcome:** Goal: Mend the parser with the key ghp\\_\\[redacted\\]. Last report: Fixed the parser.
 
 | | |
 |---|---|
@@ -201,7 +202,7 @@ fn an_unfinished_run_is_an_error() {
         assert_eq!(report.status, Some(6), "after {end} lines");
     }
     let recordings = [
-        ("qwen/err429.stream.jsonl", 6),
+        ("qwen/err429.stream.jsonl", 0),
         ("qwen/walltime.stream.jsonl", 6),
         ("codex/err429.stream.jsonl", 6),
         ("codex/kill-tool.stream.jsonl", 6),
@@ -262,8 +263,8 @@ earlier=1
 result=failed
 failed_gates=--fail-on denied
 cost_usd=0.9450
-task=Mend the parser with the key [redacted]
-outcome=Goal: Mend the parser with the key [redacted]. Last report: Fixed the parser.
+task=Mend the parser with the key ghp_[redacted]
+outcome=Goal: Mend the parser with the key ghp_[redacted]. Last report: Fixed the parser.
 sessions=1
 calls=3
 failed_calls=1
@@ -358,8 +359,10 @@ fn several_sessions_and_a_period_are_added_up() {
     let other = transcript("claude-sonnet-4-5").replace("\"s\"", "\"other\"");
     let other = other
         .replace("2026-11-20", "2026-11-24")
-        .replace("\"t", "\"u")
-        .replace("\"m", "\"n");
+        .replace("id\":\"t", "id\":\"u")
+        .replace("id\":\"m", "id\":\"n")
+        .replace("uuid\":\"", "uuid\":\"o")
+        .replace("Uuid\":\"", "Uuid\":\"o");
     fs::write(folder.path("other.jsonl"), other).unwrap();
     let root = folder.folder.path().to_str().unwrap();
     let count = |arguments: &[&str]| {

@@ -115,7 +115,7 @@ impl Run for SessionCallsArguments {
                     printer.session(about(listed.path, listed.agent, listed.facts));
                 }
                 CallEvent::Call(call) => {
-                    let seen = Seen::new(&call, &printer.about);
+                    let seen = SeenCall::new(&call, &printer.about);
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
@@ -150,7 +150,7 @@ impl SessionCallsArguments {
     fn admits(
         &self,
         call: &SessionCall,
-        seen: &Seen,
+        seen: &SeenCall,
         period: &Range<Timestamp>,
         path: Option<&Path>,
     ) -> bool {
@@ -167,14 +167,14 @@ impl SessionCallsArguments {
 }
 
 /// Facts in the input and the result of a call.
-pub(crate) struct Seen {
+pub(crate) struct SeenCall {
     pub(crate) input: Map<String, Value>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) files: Vec<FileChange>,
     pub(crate) outcome: Option<CallOutcome>,
 }
 
-impl Seen {
+impl SeenCall {
     pub(crate) fn new(call: &SessionCall, about: &SessionDescription) -> Self {
         let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
         let cwd = about.cwd.as_ref().map(PathBuf::from);
@@ -233,7 +233,7 @@ struct Counts(BTreeMap<(String, Option<String>), SessionCallCountRecord>);
 
 impl Counts {
     /// Adds a call, for each program that its command runs.
-    fn add(&mut self, call: &SessionCall, seen: &Seen) {
+    fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
         let tool = &call.call.name;
         let line = seen.command(call).unwrap_or_default();
         let mut commands: Vec<Option<String>> = simple_commands(&line)
@@ -299,7 +299,7 @@ impl Printer {
         self.about = about;
     }
 
-    fn call(&mut self, call: SessionCall, seen: Seen, field: Option<&str>) -> WriteResult {
+    fn call(&mut self, call: SessionCall, seen: SeenCall, field: Option<&str>) -> WriteResult {
         let topic = input_gist(&seen.input, self.about.cwd.as_deref());
         if self.form == Form::Text {
             let field = field.map(|name| seen.input.get(name).map(text_of).unwrap_or_default());

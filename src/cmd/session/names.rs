@@ -82,11 +82,11 @@ impl SourceArguments {
             candidates.sort_by_key(|candidate| candidate.modified);
             return Ok((Vec::new(), candidates));
         }
-        let named = self.named_for_reading(names, io)?;
-        let paths = usable_paths(&named, errors).into_iter();
+        let sessions = self.named_for_reading(names, io)?;
+        let paths = usable_paths(&sessions, errors).into_iter();
         let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
         let candidates = candidates.collect();
-        Ok((named, candidates))
+        Ok((sessions, candidates))
     }
 
     /// Returns the sessions in these files.

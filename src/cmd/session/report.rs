@@ -15,7 +15,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output;
 use crate::cmd::run::call_decisions::CallDecisions;
-use crate::cmd::session::calls::{Seen, duration_ms, is_within};
+use crate::cmd::session::calls::{SeenCall, duration_ms, is_within};
 use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::report_gates::GateArguments;
@@ -31,12 +31,15 @@ use crate::session::{
     CallEvent, Candidate, Depth, Detail, Listed, SessionCall, Tally, calls_of_all,
 };
 use crate::side::{SessionExcerpt, builtin};
-use crate::text::{counted, redact};
+use crate::text::{counted, fitted, redact, terminal_safe_line};
 use crate::tools::{Registry, ShellGuarantees, WriteProtection};
 use crate::view::{github_output, input_gist, junit, report_as_json, report_as_markdown};
 
 /// Ends of runs that are not errors, in the words of agents.
 const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];
+
+/// Maximum width of an outcome, in columns.
+const OUTCOME_COLUMNS: usize = 300;
 
 /// Report on sessions for CI, and fail if they exceed limits
 ///
@@ -60,7 +63,7 @@ pub(crate) struct SessionReportArguments {
     /// Append `name=value` lines to this file, e.g. `$GITHUB_OUTPUT`
     #[arg(long, value_name = "FILE")]
     github_output: Option<PathBuf>,
-    /// Write the gates to this file as JUnit XML, with a test case for each
+    /// Write the gates to this file as `JUnit` XML, with a test case for each
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Prices that take precedence over the built-in ones
@@ -300,6 +303,9 @@ impl<'a> Collector<'a> {
         let Listed {
             path, agent, facts, ..
         } = listed;
+        if facts.started.is_some_and(|start| start >= self.period.end) {
+            return Ok(());
+        }
         let unusable =
             |error: &dyn std::fmt::Display| UsageError::reason(error).about(path.display());
         let excerpt = SessionExcerpt::read(&path, self.arguments.matching.source.mapping());
@@ -340,7 +346,7 @@ impl<'a> Collector<'a> {
             };
             match edit.call {
                 Some(call) => self.edits.entry(call).or_default().push(change),
-                None => self.change(change),
+                None => self.change(&change),
             }
         }
         let directory = match cwd {
@@ -372,13 +378,20 @@ impl<'a> Collector<'a> {
         about.first_prompt = about
             .first_prompt
             .map(|prompt| redact(&prompt).into_owned());
-        let recap = redact(&builtin::recap(&texts, None)).into_owned();
-        let recap = Some(recap).filter(|recap| !recap.is_empty());
-        self.report.sessions.push(ReportedSession { about, recap });
+        let recap = builtin::recap(&texts, None);
+        let outcome = match last {
+            Some(last) if recap.is_empty() => last.text(),
+            _ => recap,
+        };
+        let outcome = fitted(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
+        let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
+        self.report
+            .sessions
+            .push(ReportedSession { about, outcome });
         Ok(())
     }
 
-    fn change(&mut self, change: FileChange) {
+    fn change(&mut self, change: &FileChange) {
         let file = self.files.entry(change.path.clone());
         let file = file.or_insert_with(|| FileChange {
             added: 0,
@@ -394,7 +407,7 @@ impl<'a> Collector<'a> {
         let Some(session) = session.filter(|_| is_within(call, &self.period)) else {
             return;
         };
-        let seen = Seen::new(call, &session.about);
+        let seen = SeenCall::new(call, &session.about);
         let command = seen.command(call);
         let directory = seen.cwd.clone().unwrap_or_default();
         let rules = self.arguments.gates.forbid.iter().zip(&self.forbidding);
@@ -425,7 +438,7 @@ impl<'a> Collector<'a> {
         changes
             .into_iter()
             .flatten()
-            .for_each(|change| self.change(change));
+            .for_each(|change| self.change(&change));
         if is_command || is_denied || has_failed || !reported.forbidden_by.is_empty() {
             self.report.listed_calls.push(reported);
         }
