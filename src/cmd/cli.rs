@@ -13,8 +13,8 @@ use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{self, HelpArguments};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, path, remove, rename, search, show, stats,
-    tail,
+    append, archive, calls, check, diff, export, list, path, remove, rename, report, search, show,
+    stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -65,6 +65,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
             Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
             Command::new::<path::SessionPathArguments>("path"),

@@ -6,6 +6,7 @@ mod agent_tools;
 mod check_permission;
 mod check_shell;
 mod check_text;
+mod ci_example;
 mod doctor;
 mod entry_points;
 mod examples;

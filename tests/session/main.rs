@@ -13,6 +13,7 @@ mod export;
 mod find;
 mod list;
 mod more_agents;
+mod report;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod search;

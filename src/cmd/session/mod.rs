@@ -14,6 +14,8 @@ pub(crate) mod path;
 pub(crate) mod printer;
 pub(crate) mod remove;
 pub(crate) mod rename;
+pub(crate) mod report;
+pub(crate) mod report_gates;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;
