@@ -14,6 +14,9 @@ mod hook;
 mod hook_settings;
 mod inputs;
 mod pages;
+mod recorded;
+#[path = "../recorded/mod.rs"]
+mod recording;
 mod scale;
 #[path = "../skip/mod.rs"]
 mod skip;
