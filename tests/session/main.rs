@@ -14,6 +14,9 @@ mod find;
 mod list;
 mod more_agents;
 mod report;
+mod recorded;
+#[path = "../recorded/mod.rs"]
+mod recording;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod search;
