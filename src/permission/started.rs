@@ -121,7 +121,7 @@ impl StartedCommands {
         let mut words = invocation.words.iter();
         self.changes_directory |= words.any(|word| {
             let value = word.value.as_deref().unwrap_or_default();
-            program == "find" && value.starts_with("-") && value.ends_with("dir")
+            program == "find" && value.starts_with('-') && value.ends_with("dir")
         });
         if invocation.begins_anywhere() && !programs::SCRIPT_FIRST.contains(&program) {
             self.add_started(&invocation, level, depth, line);
