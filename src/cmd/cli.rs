@@ -10,7 +10,9 @@ use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{self, HelpArguments};
 use crate::cmd::run::{hook, run_tools, tools, turn};
-use crate::cmd::session::{append, calls, check, diff, export, list, search, show, stats, tail};
+use crate::cmd::session::{
+    append, archive, calls, check, diff, export, list, remove, report, search, show, stats, tail,
+};
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
 
@@ -60,11 +62,14 @@ const COMMANDS: &[Command] = &[
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
             Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
             Command::new::<list::SessionPathArguments>("path"),
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<append::SessionRenameArguments>("rename"),
+            Command::new::<archive::SessionArchiveArguments>("archive"),
+            Command::new::<remove::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),

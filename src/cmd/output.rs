@@ -177,7 +177,7 @@ pub(super) fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError
         OutputStream::Sink(sink) => Ok(sink),
         OutputStream::Closed => Err(WriteError::Failed {
             written: 0,
-            source: std::io::Error::other("standard output is closed"),
+            source: Arc::new(std::io::Error::other("standard output is closed")),
         }),
     }
 }

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use serde_json::Value;
 
 use crate::cmd::output::name_of;
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
-use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
+use crate::config::{
+    Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
+};
 use crate::io::{CancelToken, Environment, Io};
 use crate::model::{
     Connector, KeyCheck, Model, ModelDeps, ModelName, PromptId, Provider, RemoteModel, Request,
@@ -18,13 +21,16 @@ use crate::model::{
 };
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
-use crate::session::{discover, session_roots};
+use crate::session::{Root, discover, session_roots};
 use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
 use crate::view::ProgressLine;
 
 /// Shells, each with the paths where it looks for its completion script.
 const SCRIPTS: &str = include_str!("completion_scripts.txt");
+
+/// Sessions that agents keep longer than this many days need no warning.
+const MAX_RETENTION: u64 = 365;
 
 /// Show the configuration, the source of each value, and problems
 ///
@@ -153,14 +159,31 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     session_roots(environment).into_iter().map(|root| {
         let agent = root.agent.map_or("", |agent| agent.name());
         let name = root.path.display().to_string();
-        let exists = root.path.is_dir();
+        let exists = root.path.exists();
+        let deleted = deletion(&root).filter(|_| exists);
         let count = discover(&[root]).len().to_string();
         let mut found = finding(Subject::Sessions, &name, &count, agent);
+        found.problem = deleted;
         if !exists {
             found.condition = Condition::Absent;
         }
         found
     })
+}
+
+/// Returns a warning if an agent deletes the sessions in a directory within a year.
+fn deletion(root: &Root) -> Option<String> {
+    let format = root.agent?.format();
+    let (name, usual) = format.retention?;
+    let file = root.path.parent()?.join(format.hook_settings?.file());
+    let settings: Value = read_agent_settings(&file).unwrap_or_default();
+    let days = settings.get(name).map_or(Some(usual), Value::as_u64);
+    let days = days.filter(|days| *days <= MAX_RETENTION)?;
+    let days = counted(days, "day", "days");
+    Some(format!(
+        "deleted after {days} (`{name}` in {}); `turnpipe session archive DIR` keeps them",
+        file.display()
+    ))
 }
 
 /// Returns a finding for each installed shell.

@@ -10,7 +10,7 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, shortened};
+use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
@@ -288,18 +288,11 @@ pub(crate) fn known(
     let tally = tally_of(session, prices)?;
     let cost = total_of(&tally);
     let usage = &cost.usage;
-    let tokens = [
-        ("input", usage.input),
-        ("output", usage.output),
-        ("cache read", usage.cache_read),
-        ("cache write", usage.cache_write),
-    ];
-    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
-    let tokens: Vec<String> = tokens
-        .map(|(name, count)| format!("{} {name}", shortened(*count)))
-        .collect();
+    let tokens = tokens_cell(usage);
     let duration = facts.started.zip(facts.last_activity);
-    let has_tokens = !tokens.is_empty();
+    let cost_cell = tokens
+        .as_ref()
+        .map(|_| cost_cell(usage, &cost.unpriced_models));
     let known = [
         (
             "session",
@@ -313,11 +306,8 @@ pub(crate) fn known(
             "duration",
             duration.map(|(start, end)| spelled(end.duration_since(start))),
         ),
-        ("tokens", has_tokens.then(|| tokens.join(", "))),
-        (
-            "cost",
-            has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
-        ),
+        ("tokens", tokens),
+        ("cost", cost_cell),
         ("recorded", cost.recorded_cost.map(dollars)),
         ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),

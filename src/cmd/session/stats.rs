@@ -63,7 +63,7 @@ pub(crate) struct SessionStatsArguments {
     form: FormArguments,
 }
 
-fn amount(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn amount(text: &str) -> Result<f64, &'static str> {
     let amount = text.parse().ok();
     amount
         .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
