@@ -298,10 +298,10 @@ impl TurnArguments {
         history: &History,
     ) -> Result<Vec<Function>, UsageError> {
         let all = registry.all();
-        let mut named = self.tools_only.iter().flatten();
+        let mut wanted = self.tools_only.iter().flatten();
         let is_unknown =
             |name: &&String| !name.is_empty() && !all.iter().any(|tool| tool.name() == *name);
-        if let Some(name) = named.find(is_unknown) {
+        if let Some(name) = wanted.find(is_unknown) {
             let error = UsageError::new(format!("--tools-only: unknown tool `{name}`"));
             return Err(error.with_hint("`turnpipe tools` lists them"));
         }

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
-    FollowEnd, FollowLimits, Followed, FollowedSession, Joining, Lines, Printer, Subagents, follow,
+    FollowLimits, Followed, FollowedSession, Joining, Lines, Printer, Subagents, follow,
 };
 use crate::cmd::times::parse_span;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -231,11 +231,8 @@ impl SessionTailArguments {
                 Vec::new()
             }
         };
-        let ended = follow(session, &mut printer, limits, &mut find, io)?;
-        Ok(match ended {
-            FollowEnd::TimeUp if self.exit_status => Status::Negative,
-            FollowEnd::TimeUp | FollowEnd::Idle | FollowEnd::ReaderIsGone => Status::Done,
-        })
+        let is_time_up = follow(session, &mut printer, limits, &mut find, io)?;
+        Ok(Status::negative_if(is_time_up && self.exit_status))
     }
 
     /// Returns the facts of the session for records. `None` for raw lines.

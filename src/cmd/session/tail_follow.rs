@@ -30,17 +30,6 @@ pub(crate) struct FollowLimits {
     pub(crate) all: Option<Duration>,
 }
 
-/// The reason why following ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FollowEnd {
-    /// Nothing was appended for too long.
-    Idle,
-    /// Time was up.
-    TimeUp,
-    /// The reader of the output is gone.
-    ReaderIsGone,
-}
-
 /// A followed file, and the state of reading it.
 pub(crate) struct Followed {
     pub(crate) follower: Follower,
@@ -108,7 +97,8 @@ enum StartAt {
     End,
 }
 
-/// Prints what is appended until a limit is reached. `others` finds further sessions to follow.
+/// Prints what is appended until a limit is reached or the reader of the output is gone. `others` finds
+/// further sessions to follow. Returns whether `limits.all` was reached.
 ///
 /// # Errors
 /// Reading or writing failed.
@@ -118,7 +108,7 @@ pub(crate) fn follow(
     limits: FollowLimits,
     others: &mut dyn FnMut() -> Vec<FollowedSession>,
     io: &Io,
-) -> anyhow::Result<FollowEnd> {
+) -> anyhow::Result<bool> {
     let mut watch = Watch::folder_of(session.file.follower.path());
     let output = io.stdout_watch.as_ref().map(AsFd::as_fd);
     let begun = Instant::now();
@@ -146,11 +136,7 @@ pub(crate) fn follow(
         let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
             printer.end(follower)?;
-            return Ok(if all.is_zero() {
-                FollowEnd::TimeUp
-            } else {
-                FollowEnd::Idle
-            });
+            return Ok(all.is_zero());
         }
         if is_new {
             continue;
@@ -180,7 +166,7 @@ pub(crate) fn follow(
             }
         }
         if watch.wait(idle.min(all), output) == WakeReason::ReaderGone {
-            return Ok(FollowEnd::ReaderIsGone);
+            return Ok(false);
         }
     }
 }
