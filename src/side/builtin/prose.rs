@@ -20,8 +20,9 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     for (number, line) in unwrapped(text).into_iter().enumerate() {
         let is_bold = line.strip_prefix("**").is_some_and(|rest| {
-            rest.find("**")
-                .is_some_and(|end| rest[end + 2..].trim_matches(':').is_empty())
+            rest.find("**").is_some_and(|end| {
+                !rest[..end].ends_with('.') && rest[end + 2..].trim_matches(':').is_empty()
+            })
         });
         let is_heading =
             is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
@@ -113,12 +114,12 @@ fn item_mark(line: &str) -> usize {
     }
 }
 
-/// Removes bullets, emphasis, code marks, link targets and emoji from a line.
+/// Removes bullets, emphasis, link targets and emoji from a line.
 fn plain(line: &str) -> String {
     let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
     let has_link = line.contains("](");
     let mut plain = String::new();
-    let mut rest = line.replace("**", "").replace('`', "");
+    let mut rest = line.replace("**", "");
     if has_link {
         while let Some((before, after)) = rest.split_once("](") {
             let address_end = after.find(')').map_or(after.len(), |at| at + 1);
@@ -127,10 +128,8 @@ fn plain(line: &str) -> String {
     }
     for letter in rest.chars() {
         match letter {
-            '\u{2190}'..='\u{21ff}'
-            | '\u{2600}'..='\u{27bf}'
-            | '\u{1f000}'..='\u{1faff}'
-            | '\u{fe0f}' => plain.push(' '),
+            '\u{2190}'..='\u{21ff}' if plain.trim().is_empty() => {}
+            '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}' => plain.push(' '),
             other => plain.push(other),
         }
     }
@@ -138,15 +137,18 @@ fn plain(line: &str) -> String {
 }
 
 fn split(line: &str, mut found: impl FnMut(&str)) {
-    let mut start = 0;
+    let (mut start, mut is_code) = (0, false);
+    let has_code = line.matches('`').count().is_multiple_of(2);
     let mut letters = line.char_indices().peekable();
     let mut push = |text: &str| {
         if text.contains(char::is_alphanumeric) {
-            found(text.trim());
+            found(text.replace('`', "").trim());
         }
     };
     while let Some((at, letter)) = letters.next() {
+        is_code ^= letter == '`' && has_code;
         let ends = match letter {
+            _ if is_code => false,
             '。' | '？' | '！' => true,
             // `git add .` does not end a sentence.
             '.' | '?' | '!' => {
