@@ -5,8 +5,10 @@ use std::iter;
 
 use super::content::{note, string};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, ReportedEnd, StreamForm};
-use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
+use super::format::{Detail, Entry, Format, ReportedEnd};
+use super::sign::{
+    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
+};
 use super::stream::{StreamConversation, StreamItem};
 use super::{codex, gemini, opencode, pi};
 use crate::json::object;
@@ -59,8 +61,8 @@ impl EntryReader {
             return self.format.read(record, detail);
         };
         let mut entry = match self.format.stream {
-            Some(StreamForm::Own(name)) => run.row(name, record)?,
-            _ => self.format.read(record, detail)?,
+            None | Some(CLAUDE_STREAM | QWEN_STREAM) => self.format.read(record, detail)?,
+            Some(name) => run.row(name, record)?,
         };
         run.note(&mut entry);
         Some(entry)

@@ -42,7 +42,7 @@ pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, ReportedEnd,
-    Shape, SideCost, StreamForm, TitleStore,
+    Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use sign::Opening;

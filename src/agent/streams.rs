@@ -5,7 +5,7 @@ use super::agent::Agent;
 use super::claude::CLAUDE;
 use super::content::{is_true, note, string};
 use super::entry_reader::read_row;
-use super::format::{Detail, Entry, Format, LineClass, Part, ReportedEnd, SideCost, StreamForm};
+use super::format::{Detail, Entry, Format, LineClass, Part, ReportedEnd, SideCost};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
     Sign, UNNAMED_STREAM, sign,
@@ -17,37 +17,34 @@ use crate::message::{Origin, Role, Thread};
 /// The beginning of records with deltas, which whole messages repeat.
 const DELTA: &[u8] = b"{\"type\":\"stream_event\"";
 
-static CLAUDE_FORMAT: Format = Format {
-    has_global_ids: true,
-    ..stream(Agent::Claude, StreamForm::Json, read)
-};
+static STREAMS: [Format; 6] = [
+    Format {
+        has_global_ids: true,
+        ..stream(Agent::Claude, CLAUDE_STREAM, read)
+    },
+    Format {
+        has_global_ids: true,
+        ..stream(Agent::Qwen, QWEN_STREAM, read_qwen)
+    },
+    stream(Agent::Codex, CODEX_STREAM, |record, _| {
+        read_row(CODEX_STREAM, record)
+    }),
+    stream(Agent::Gemini, GEMINI_STREAM, |record, _| {
+        read_row(GEMINI_STREAM, record)
+    }),
+    stream(Agent::Opencode, OPENCODE_STREAM, |record, _| {
+        read_row(OPENCODE_STREAM, record)
+    }),
+    stream(Agent::Pi, PI_STREAM, |record, _| {
+        read_row(PI_STREAM, record)
+    }),
+];
 
-static QWEN_FORMAT: Format = Format {
-    has_global_ids: true,
-    ..stream(Agent::Qwen, StreamForm::Json, read_qwen)
-};
-
-static CODEX_FORMAT: Format = stream(Agent::Codex, StreamForm::Own(CODEX_STREAM), |record, _| {
-    read_row(CODEX_STREAM, record)
-});
-
-static GEMINI_FORMAT: Format = stream(
-    Agent::Gemini,
-    StreamForm::Own(GEMINI_STREAM),
-    |record, _| read_row(GEMINI_STREAM, record),
-);
-
-static OPENCODE_FORMAT: Format = stream(
-    Agent::Opencode,
-    StreamForm::Own(OPENCODE_STREAM),
-    |record, _| read_row(OPENCODE_STREAM, record),
-);
-
-static PI_FORMAT: Format = stream(Agent::Pi, StreamForm::Own(PI_STREAM), |record, _| {
-    read_row(PI_STREAM, record)
-});
-
-const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option<Entry>) -> Format {
+const fn stream(
+    agent: Agent,
+    name: &'static str,
+    read: fn(&str, Detail) -> Option<Entry>,
+) -> Format {
     Format {
         line_class: |line| {
             if line.starts_with(DELTA) {
@@ -56,7 +53,7 @@ const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option
                 LineClass::Anything
             }
         },
-        stream: Some(form),
+        stream: Some(name),
         ..Format::new(agent, read, |_| false, |_| Vec::new())
     }
 }
@@ -65,19 +62,11 @@ const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option
 pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
     let record = Envelope::read(record)?;
     let name = match sign(text(record.kind).as_deref(), &record)? {
-        Sign::Opens(Opening::Ours) => CLAUDE_STREAM,
+        Sign::Opens(Opening::Ours | Opening::Foreign(UNNAMED_STREAM)) => CLAUDE_STREAM,
         Sign::Opens(Opening::Foreign(name)) | Sign::Marks(name) => name,
         Sign::Hints(_) => return None,
     };
-    match name {
-        CLAUDE_STREAM | UNNAMED_STREAM => Some(&CLAUDE_FORMAT),
-        QWEN_STREAM => Some(&QWEN_FORMAT),
-        CODEX_STREAM => Some(&CODEX_FORMAT),
-        GEMINI_STREAM => Some(&GEMINI_FORMAT),
-        OPENCODE_STREAM => Some(&OPENCODE_FORMAT),
-        PI_STREAM => Some(&PI_FORMAT),
-        _ => None,
-    }
+    STREAMS.iter().find(|format| format.stream == Some(name))
 }
 
 object! {

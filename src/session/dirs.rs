@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::archive;
-use super::database::is_database;
+use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 
 /// The dir that holds the files of subagents.

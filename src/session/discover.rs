@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::database::{is_database, session_at, sessions_in, subagents_of};
 use super::dirs::{DirContext, Keep, walk};
+use super::open::{is_database, session_at, sessions_in, subagents_of};
 use crate::agent::database::StoredSession;
 use crate::agent::{Agent, Root};
 

@@ -5,13 +5,11 @@
 //! calls no models. All appending goes through `durable`.
 
 mod archive;
-mod array;
 mod calls;
 mod check;
 mod conversation;
 mod copies;
 mod costs;
-mod database;
 mod diff;
 mod dirs;
 mod discover;
@@ -23,7 +21,6 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
-mod name_indexes;
 mod open;
 mod parallel;
 mod prices;
