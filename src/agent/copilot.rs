@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    home_dir, input_of, is_true, message, note, shell_failed, string, tokens_with_cached_input,
+    home_dir, input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
+    tokens_with_cached_input,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
@@ -32,6 +33,14 @@ pub(super) static COPILOT: Format = Format {
     has_meter_records: true,
     home_variables: HOME,
     beside,
+    // Older versions have no directory for each session.
+    belongings: |session, _| {
+        let dir = session.parent().filter(|dir| {
+            let is_events = session_stem(session).is_some_and(|stem| stem == "events");
+            is_events && dir.file_name().is_some_and(is_unique_id)
+        });
+        dir.map(Path::to_owned).into_iter().collect()
+    },
     resume: |id, _| Some(format!("copilot --resume={id}")),
     ..Format::new(Agent::Copilot, read, wrote, roots)
 };

@@ -35,6 +35,7 @@ mod unread;
 pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
+pub use content::{COMPRESSED, session_stem};
 pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};

@@ -4,9 +4,10 @@
 //! The formats of the agents are in [`crate::agent`]. This module formats nothing for display and
 //! calls no models. All appending goes through `durable`.
 
-mod archive;
+pub mod archiver;
 mod calls;
 mod check;
+mod compressed;
 mod conversation;
 mod copies;
 mod costs;
@@ -22,6 +23,7 @@ mod lines;
 mod listing;
 mod meter;
 mod open;
+mod origin;
 mod parallel;
 mod prices;
 pub mod record;

@@ -174,13 +174,13 @@ impl NameIndexes {
         let mut by_path = self.by_path.lock().ok()?;
         let names = by_path
             .entry((index.path)(session)?)
-            .or_insert_with_key(|path| read(index, path));
+            .or_insert_with_key(|path| read_names(index, path));
         names.get(facts.session_id.as_ref()?).cloned()
     }
 }
 
 /// Returns the readable names in an index, by session id.
-fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
+pub(super) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
         let _: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {
@@ -304,7 +304,7 @@ mod name_tests {
         let TitleStore::Index(index) = Agent::Codex.format().title_store else {
             panic!("an index");
         };
-        assert!(read(index, &path).is_empty());
+        assert!(read_names(index, &path).is_empty());
         let lines = [
             r#"{"id":"a","thread_name":"first","updated_at":"x"}"#,
             r#"{"id":"b","thread_name":"other"}"#,
@@ -313,7 +313,7 @@ mod name_tests {
             r#"{"id":"b","thread_name":""}"#,
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let names = read(index, &path);
+        let names = read_names(index, &path);
         assert_eq!(names.len(), 1);
         assert_eq!(names["a"].text, "second");
     }
