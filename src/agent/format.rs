@@ -161,6 +161,15 @@ pub struct Format {
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,
+    /// The beginning of the names of subagent files.
+    pub subagent_prefix: &'static str,
+    /// The files and directories that belong only to the session with this file and this id, whether or not
+    /// they exist.
+    pub belongings: fn(&Path, &str) -> Vec<PathBuf>,
+    /// The files that reading a session requires and that other sessions share, whether or not they exist.
+    pub shared_files: fn(&Path) -> Vec<PathBuf>,
+    /// The setting with the number of days after which the agent deletes sessions, and its default.
+    pub retention: Option<(&'static str, u64)>,
     pub(super) resume: fn(&str, &Path) -> Option<String>,
     /// The place where the agent looks for titles.
     pub title_store: TitleStore,
@@ -205,6 +214,10 @@ impl Format {
             roots,
             beside: |_| Vec::new(),
             subagent_dir: |_| None,
+            subagent_prefix: "agent-",
+            belongings: |_, _| Vec::new(),
+            shared_files: |_| Vec::new(),
+            retention: None,
             resume: |_, _| None,
             title_store: TitleStore::None,
             title_distance: None,

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    count, gemini_blocks, home_dir, input_of, is_in, message, note, shell_failed, string,
-    user_messages,
+    count, gemini_blocks, home_dir, input_of, is_in, is_unique_id, message, note, shell_failed,
+    string, user_messages,
 };
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
@@ -47,6 +47,22 @@ pub(super) static GEMINI: Format = Format {
     }),
     home_variables: HOME,
     resume: |id, _| Some(format!("gemini --resume {id}")),
+    belongings: |session, id| {
+        let chats = session.parent();
+        let project = chats.and_then(Path::parent);
+        let (Some(chats), Some(project), true) = (chats, project, is_unique_id(id.as_ref())) else {
+            return Vec::new();
+        };
+        let subagents = chats.join(id);
+        let results = project.join(format!("tool-outputs/session-{id}"));
+        let log = project.join(format!("logs/session-{id}.jsonl"));
+        vec![subagents, results, log, project.join(id)]
+    },
+    shared_files: |session| {
+        let files = |project: &Path| Some(vec![project.join(PROJECT_ROOT), index_of(project)?]);
+        let project = session.parent().and_then(Path::parent);
+        project.and_then(files).unwrap_or_default()
+    },
     title_store: TitleStore::SessionFile,
     // The agent ignores members beside `$set`.
     title_record: Some(
@@ -89,15 +105,22 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join(".gemini/tmp")).collect()
 }
 
+/// The file with the directory of a project.
+const PROJECT_ROOT: &str = ".project_root";
+
+/// Returns the index of the directories of all projects.
+fn index_of(project: &Path) -> Option<PathBuf> {
+    Some(project.parent()?.parent()?.join("projects.json"))
+}
+
 /// Returns the directory of the project of a chat: `tmp/PROJECT/.project_root`, else the directory with
 /// this name in `projects.json`.
 pub(super) fn project_root(session: &Path) -> Option<String> {
     let project = session.parent()?.parent()?;
-    if let Ok(root) = fs::read_to_string(project.join(".project_root")) {
+    if let Ok(root) = fs::read_to_string(project.join(PROJECT_ROOT)) {
         return Some(root.trim().to_owned()).filter(|root| !root.is_empty());
     }
-    let index = project.parent()?.parent()?.join("projects.json");
-    let index: Value = serde_json::from_slice(&fs::read(index).ok()?).ok()?;
+    let index: Value = serde_json::from_slice(&fs::read(index_of(project)?).ok()?).ok()?;
     let name = project.file_name()?.to_str()?;
     let mut projects = index.get("projects")?.as_object()?.iter();
     let (root, _) = projects.find(|(_, known)| known.as_str() == Some(name))?;

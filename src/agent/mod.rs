@@ -41,6 +41,7 @@ mod unread;
 pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
+pub use content::{COMPRESSED, session_stem};
 pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
 pub use entry_reader::EntryReader;
 pub use exit_code::{ShellOutput, exit_code, shell_output};

@@ -120,6 +120,12 @@ pub(super) fn commands<'a>(
     let (composed, is_exact) = line.composed();
     let composed: Rc<[String]> = composed.into();
     for command in &mut commands {
+        if context.passes_text() {
+            command.composed = composed.clone();
+        }
+        if command.reads_along_path() && context.sets("PATH") {
+            command.reached.is_open = true;
+        }
         if line.is_used_by(&command.levels) {
             command.composed = composed.clone();
             let mut invocations = command.invocations.iter();
@@ -182,6 +188,12 @@ impl Command<'_> {
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
         let mentions = || Mentions::of(&self.levels, &self.composed, context);
         self.mentions.get_or_init(mentions)
+    }
+
+    /// Whether it finds a file that it names in the directories of `PATH`.
+    fn reads_along_path(&self) -> bool {
+        let mut invocations = self.invocations.iter();
+        invocations.any(|one| programs::SHELLS.contains(one.program()))
     }
 
     /// Whether it takes file names from standard input.
@@ -419,7 +431,10 @@ impl Command<'_> {
     pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.named.get_or_init(|| {
             let invocations = self.invocations.iter();
-            let words = invocations.flat_map(|one| one.words.iter().chain(&one.reads));
+            let words = invocations.flat_map(|one| {
+                let words = one.words.iter().filter(|_| !one.takes_only_text());
+                words.chain(&one.reads)
+            });
             self.files(words, context)
         })
     }

@@ -203,7 +203,7 @@ impl Session {
     fn may_become_main(&self, facts: &Facts) -> bool {
         facts.is_subagent
             && self.format().shape == Shape::Tree
-            && !is_subagent_name(&self.file.path)
+            && !is_subagent_name(&self.file.path, self.format().subagent_prefix)
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {

@@ -4,10 +4,11 @@
 //! The formats of the agents are in [`crate::agent`]. This module formats nothing for display and
 //! calls no models. All appending goes through `durable`.
 
-mod archive;
+pub mod archiver;
 mod array;
 mod calls;
 mod check;
+mod compressed;
 mod conversation;
 mod copies;
 mod costs;
@@ -25,6 +26,7 @@ mod listing;
 mod meter;
 mod name_indexes;
 mod open;
+mod origin;
 mod parallel;
 mod prices;
 pub mod record;

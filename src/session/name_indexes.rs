@@ -36,7 +36,7 @@ impl NameIndexes {
 }
 
 /// Returns the readable names in an index, by session id.
-fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
+pub(super) fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
         let _: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {

@@ -11,6 +11,7 @@ mod outline;
 mod page;
 #[cfg(feature = "cli")]
 mod progress;
+mod report;
 mod run_summary;
 mod run_text;
 mod selection;
@@ -27,6 +28,7 @@ pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};

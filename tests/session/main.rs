@@ -13,6 +13,7 @@ mod export;
 mod find;
 mod list;
 mod more_agents;
+mod report;
 mod recorded;
 #[path = "../recorded/mod.rs"]
 mod recording;

@@ -1,6 +1,7 @@
 //! Commands on session files.
 
 pub(crate) mod append;
+pub(crate) mod archive;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod cost_table;
@@ -11,7 +12,10 @@ pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod path;
 pub(crate) mod printer;
+pub(crate) mod remove;
 pub(crate) mod rename;
+pub(crate) mod report;
+pub(crate) mod report_gates;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;

@@ -10,15 +10,17 @@ use anyhow::Context;
 use tempfile::TempPath;
 
 use crate::assemble::{DialogStream, Understanding};
-use crate::cmd::UsageError;
-use crate::cmd::inputs::{InputErrors, take_stdin};
-use crate::cmd::output::{Form, RecordWriter};
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::inputs::take_stdin;
+use crate::cmd::session::source::{SelectionArguments, SourceArguments, candidates_at};
+use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
-use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
+use crate::session::{
+    Candidate, Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find,
+    subagents_beside,
+};
 use crate::side::Excerpt;
 
 /// Maximum number of forks of forks to follow.
@@ -58,6 +60,32 @@ impl SourceArguments {
     ) -> anyhow::Result<Vec<NamedSession>> {
         let sessions = self.named(names, io)?.into_iter();
         sessions.map(NamedSession::for_reading).collect()
+    }
+
+    /// Returns the files of these sessions, or without names all files and those of their subagents. The last
+    /// changed is last, so that a call counts for the session that made it first. The sessions own the files of
+    /// pipes. Unusable ones are reported.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(crate) fn named_or_all(
+        &self,
+        names: &[String],
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> anyhow::Result<(Vec<NamedSession>, Vec<Candidate>)> {
+        if names.is_empty() {
+            self.check_roots(errors);
+            let mut candidates = self.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+            candidates.sort_by_key(|candidate| candidate.modified);
+            return Ok((Vec::new(), candidates));
+        }
+        let sessions = self.named_for_reading(names, io)?;
+        let paths = usable_paths(&sessions, errors).into_iter();
+        let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
+        let candidates = candidates.collect();
+        Ok((sessions, candidates))
     }
 
     /// Returns the sessions in these files.

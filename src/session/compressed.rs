@@ -1,4 +1,4 @@
-//! Session files compressed by their agent (`*.jsonl.zst`).
+//! Compressed session files (`*.zst`), by their agent or in an archive.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,16 +6,14 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::open::SessionFile;
+use crate::agent::COMPRESSED;
 use crate::jsonl::read_at;
-
-/// The extension of a compressed session file.
-pub(super) const EXTENSION: &str = ".jsonl.zst";
 
 /// The first bytes of every zstd file.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Maximum size of an unpacked session, in bytes. A small archive may contain a very large one.
-const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
+/// Maximum size of an unpacked session, in bytes. A small file may contain a very large one.
+pub(super) const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
 
 /// Maximum size to unpack for a list, in bytes.
 const MAX_LISTED: u64 = 64 * 1024 * 1024;
@@ -26,7 +24,7 @@ const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 /// Maximum length of a frame header up to its content size, in bytes.
 const MAX_HEADER: usize = 18;
 
-/// The part of an archive to unpack.
+/// The part of a compressed file to unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unpack {
     /// Everything.
@@ -35,21 +33,26 @@ pub(super) enum Unpack {
     Beginning,
 }
 
+/// Returns the name that a compressed file has when it is unpacked. `None` if it is not compressed.
+pub(super) fn unpacked_name(name: &str) -> Option<&str> {
+    name.strip_suffix(COMPRESSED)?.strip_suffix('.')
+}
+
 /// Whether the file is compressed.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
+pub(super) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
     let filled = read_at(&file.file, &mut magic, 0)?;
     Ok(magic[..filled] == MAGIC)
 }
 
 /// Unpacks a compressed file into a temporary file without a name. Keeps the path and identity of the
-/// archive.
+/// compressed file.
 ///
 /// # Errors
-/// Reading or writing failed, the archive is damaged, its content is too large, or unpacking takes
+/// Reading or writing failed, the file is damaged, its content is too large, or unpacking takes
 /// too much memory.
 pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
@@ -61,7 +64,11 @@ pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionF
     })
 }
 
-fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u64> {
+/// Writes the content of a compressed file into `target`. Returns its size in bytes.
+///
+/// # Errors
+/// See [`unpacked`].
+pub(super) fn unpack(mut packed: &File, target: &mut dyn Write, wanted: Unpack) -> io::Result<u64> {
     packed.seek(SeekFrom::Start(0))?;
     let mut size = 0;
     let mut block = vec![0; 64 * 1024];
