@@ -234,4 +234,19 @@ mod tests {
             expected.map(|(name, subagents, side)| (name.to_owned(), subagents, side))
         );
     }
+
+    #[test]
+    fn files_are_found_down_to_the_greatest_depth() {
+        let root = tempfile::tempdir().unwrap();
+        let mut dir = root.path().to_owned();
+        for depth in 0..=MAX_DEPTH + 2 {
+            fs::write(dir.join(format!("{depth}.jsonl")), "").unwrap();
+            dir.push("d");
+            fs::create_dir(&dir).unwrap();
+        }
+        let found = walk(root.path(), NonZeroUsize::MIN, |entry, _| {
+            Some(entry.path())
+        });
+        assert_eq!(found.len() as u32, MAX_DEPTH + 1);
+    }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnpipe::message::{DecidedBy, Decision};
 use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
-use turnpipe::shell::{CommandPart, PartWord, Verdict, analyse, simple_commands};
+use turnpipe::shell::{
+    CommandPart, PartWord, Verdict, analyse, differs_between_shells, simple_commands,
+};
 
 use crate::recording::compare;
 
@@ -106,6 +108,8 @@ fn verdicts_and_commands_are_as_recorded() {
         });
         let words: Vec<_> = command.split_whitespace().collect();
         let parts = analysis.parts;
+        let differs = |parts: &[CommandPart]| differs_between_shells(&command, parts);
+        line["differs"] = json!(parts.as_deref().and_then(differs));
         let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
         if parts
             .as_ref()
