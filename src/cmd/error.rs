@@ -8,6 +8,7 @@ use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::model::{Failure, Retryability};
+use crate::process::EndSignal;
 
 /// The command line, the configuration or an input is invalid; nothing was run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -135,7 +136,25 @@ pub enum Status {
     Terminated = 143,
 }
 
+impl From<EndSignal> for Status {
+    fn from(signal: EndSignal) -> Self {
+        match signal {
+            EndSignal::Interrupt => Self::Interrupted,
+            EndSignal::Terminate => Self::Terminated,
+        }
+    }
+}
+
 impl Status {
+    /// Returns the status of a command with a negative result, or else of success.
+    pub(crate) fn negative_if(is_negative: bool) -> Self {
+        if is_negative {
+            Self::Negative
+        } else {
+            Self::Done
+        }
+    }
+
     /// Returns the code for the operating system.
     pub fn code(self) -> u8 {
         self as u8
@@ -281,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_named_once() {
-        let source = io::Error::from(ErrorKind::StorageFull);
+        let source = io::Error::from(ErrorKind::StorageFull).into();
         let error = WriteError::Failed { written: 7, source };
         assert_eq!(
             reported(&error.into()).1,

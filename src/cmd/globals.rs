@@ -46,6 +46,9 @@ pub(super) struct Globals {
     /// Do not use a pager for long text
     #[arg(long, global = true, hide_short_help = true)]
     pub(super) no_pager: bool,
+    /// Returns the parser of the whole command line.
+    #[arg(skip = clap::Command::default as fn() -> clap::Command)]
+    pub(super) parser: fn() -> clap::Command,
     /// The configuration, once read.
     #[arg(skip)]
     loaded: OnceCell<Config>,

@@ -5,14 +5,12 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::tagged;
 use super::{FileChange, RunTotals, SessionDescription};
 use crate::message::{CallOutcome, Usage, rounded_dollars};
 
 /// A report about one or more sessions, and the gates that they passed or failed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_report")]
-#[schemars(transform = tagged("session_report"))]
 pub struct SessionReportRecord {
     /// Whether all gates passed; `true` without gates.
     pub passed: bool,

@@ -14,6 +14,7 @@ mod help;
 mod hook;
 mod hook_settings;
 mod inputs;
+mod installer;
 mod pages;
 mod scale;
 #[path = "../skip/mod.rs"]

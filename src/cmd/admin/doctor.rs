@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::output::name_of;
 use crate::cmd::session::cost_table::fitted_table;
-use crate::cmd::{Globals, Status};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
 use crate::io::{CancelToken, Environment, Io};
 use crate::model::{
@@ -62,10 +61,6 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
 /// of session files, completion scripts, and models. Changes nothing, and uses no network without
 /// `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe doctor
-  turnpipe doctor --probe
-  turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
 pub(crate) struct DoctorArguments {
     /// Send a short request to each model and list its server's models
     #[arg(long)]
@@ -95,20 +90,10 @@ impl Run for DoctorArguments {
         findings.extend(completions(&io.environment));
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
-            Form::Jsonl => {
-                let mut writer = output::record_writer(io)?;
-                for finding in &findings {
-                    writer.record(finding)?;
-                }
-                writer.flush()?;
-            }
+            Form::Jsonl => output::records(&findings, io)?,
         }
         let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
-        Ok(if findings.iter().any(is_broken) {
-            Status::Negative
-        } else {
-            Status::Done
-        })
+        Ok(Status::negative_if(findings.iter().any(is_broken)))
     }
 }
 
@@ -261,27 +246,10 @@ fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(findings.iter().map(|found| {
-        let subject = match found.subject {
-            Subject::Setting => "setting",
-            Subject::File => "file",
-            Subject::Key => "key",
-            Subject::Enforcement => "enforcement",
-            Subject::Sessions => "sessions",
-            Subject::Completions => "completions",
-            Subject::Model => "model",
-        };
-        let condition = match found.condition {
-            Condition::Ok => "ok",
-            Condition::Absent => "absent",
-            Condition::Broken => "broken",
-        };
-        vec![
-            subject.to_owned(),
-            terminal_safe_line(&found.name),
-            terminal_safe_line(&found.value),
-            terminal_safe_line(&found.source),
-            condition.to_owned(),
-        ]
+        let [name, value, source] =
+            [&found.name, &found.value, &found.source].map(|text| terminal_safe_line(text));
+        let (subject, condition) = (name_of(found.subject), name_of(found.condition));
+        vec![subject, name, value, source, condition]
     }));
     let page = fitted_table(rows, head.len(), columns);
     let problems = findings.iter().map(|found| found.problem.as_deref());

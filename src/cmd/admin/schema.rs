@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::{Globals, Status, UsageError, output};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{record_names, schema};
 
@@ -12,9 +11,6 @@ use crate::records::{record_names, schema};
 /// Without a name, prints all names, one per line. Within a version (`"v":1`), records only gain fields,
 /// so schemas allow unknown fields.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe schema
-  turnpipe schema title")]
 pub(crate) struct SchemaArguments {
     /// The `type` of the record, e.g. `session_hit`, or its `subtype` if the type is `system`
     #[arg(value_name = "RECORD")]

@@ -8,9 +8,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cmd::check::line::{CheckedLine, LineForm, read_checked_line};
-use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
-use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
-use crate::cmd::{Globals, Status};
+use crate::cmd::inputs::{is_stdin, open_stream, take_stdin};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;

@@ -6,15 +6,13 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::assemble::BlockBuilder;
-use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::jsonl::Writer;
@@ -39,9 +37,6 @@ use crate::view::ProgressLine;
 /// block as soon as the block is complete, so that `run-tools` can start calls while the reply is still
 /// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
-  turnpipe turn --print-prompt")]
 pub(crate) struct TurnArguments {
     /// The session file with the conversation; it may be missing
     ///
@@ -76,24 +71,14 @@ pub(crate) struct TurnArguments {
     #[command(flatten)]
     advisor: AdvisorArguments,
     /// Maximum number of tokens in the reply
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "16384",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
     /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
     /// by the model]
-    #[arg(
-        long,
-        alias = "thinking",
-        value_name = "TOKENS",
-        hide_short_help = true
-    )]
+    #[arg(long, alias = "thinking", value_name = "TOKENS")]
     thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]

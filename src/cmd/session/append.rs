@@ -10,12 +10,10 @@ use clap::Args;
 
 use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
-use crate::cmd::command::Run;
-use crate::cmd::inputs::{
-    InputErrors, recorded_id, report_foreign_stream, session_to_write, take_stdin,
+use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
+use crate::cmd::{
+    FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
-use crate::cmd::output::{self, FormArguments, RecordWriter};
-use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
@@ -50,8 +48,6 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
 /// has one, labels and costs go into `FILE.turnpipe`.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
 pub(crate) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
@@ -128,8 +124,7 @@ impl Run for SessionAppendArguments {
         let continuation = run.recording.continuation();
         run.recording.finish(self.sync).map_err(refused)?;
         Ok(match (end, self.exit_status, continuation) {
-            (Some(EndSignal::Interrupt), ..) => Status::Interrupted,
-            (Some(EndSignal::Terminate), ..) => Status::Terminated,
+            (Some(signal), ..) => signal.into(),
             (None, false, _) | (None, true, Continuation::Continue) => {
                 run.refused.outcome(Status::Done)
             }
@@ -147,23 +142,24 @@ impl SessionAppendArguments {
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Own {
                 path: self.file.clone(),
-                systems: self.systems(),
+                systems: systems(self.force),
             });
         }
         let session = session_to_write(&self.file)?;
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;
-        let foreign = ForeignSession::new(&session, &known, self.systems(), Moment::of(io));
+        let foreign = ForeignSession::new(&session, &known, systems(self.force), Moment::of(io));
         Ok(Target::Foreign(Box::new(foreign)))
     }
+}
 
-    fn systems(&self) -> FileSystems {
-        if self.force {
-            FileSystems::Any
-        } else {
-            FileSystems::Local
-        }
+/// Returns the file systems to write to, given `--force`.
+pub(crate) fn systems(force: bool) -> FileSystems {
+    if force {
+        FileSystems::Any
+    } else {
+        FileSystems::Local
     }
 }
 

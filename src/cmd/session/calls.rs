@@ -10,13 +10,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::session::cost_table::{fitted_table, with_separators};
 use crate::cmd::session::source::{MatchArguments, about};
 use crate::cmd::times::to_the_minute;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{
+    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
+};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
@@ -35,12 +34,6 @@ use crate::view::{changed_files, input_gist};
 /// fork copied appears once. Files changed by edits, writes and patches are listed; changes by shell commands
 /// are not known.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session calls --since yesterday --failed
-  turnpipe session calls latest --changed
-  turnpipe session calls --path src/main.rs --since 1w
-  turnpipe session calls --tool Bash --count --first-cwd demo
-  turnpipe session calls --tool Bash --field command --json | jq -r .field")]
 pub(crate) struct SessionCallsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all]
     #[arg(value_name = "SESSION")]

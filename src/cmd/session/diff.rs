@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form};
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::session::{patch, project_hash};
 use crate::text::{counted, terminal_safe, terminal_safe_line};
@@ -20,9 +18,6 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 /// known. Changes whose text is not in the session, as in most saved streams, and files outside of the directory
 /// are named on standard error.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session diff latest
-  turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
@@ -66,9 +61,7 @@ impl Run for SessionDiffArguments {
         if io.terminal.stdout {
             output::page(&terminal_safe(&patch), globals, io)?;
         } else {
-            let mut writer = output::writer(Form::Text, io)?;
-            writer.echo(patch.as_bytes())?;
-            writer.flush()?;
+            output::print(io, &patch)?;
         }
         Ok(Status::Done)
     }

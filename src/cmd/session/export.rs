@@ -10,13 +10,11 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use crate::agent::Detail;
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
@@ -38,11 +36,6 @@ use crate::view::{
 /// session stays in the index until you delete the page and export again. Other files in the directory are
 /// not touched.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session export pages
-  turnpipe session export pages --first-cwd demo --since 2026-01-01
-  turnpipe session export notes -o md latest
-  turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]

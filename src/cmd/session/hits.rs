@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 
-use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
+use crate::cmd::{Form, RecordWriter, output};
 use crate::jsonl::WriteResult;
 use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};

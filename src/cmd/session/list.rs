@@ -6,12 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
@@ -25,11 +22,6 @@ use crate::view::ProgressLine;
 /// read, and as much as a title requires. `--title`, `--branch`, `--last-model` and
 /// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session list
-  turnpipe session list -n 5 --since yesterday
-  turnpipe session list --first-cwd demo --resume
-  turnpipe session list --cwd . --counts --json")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,

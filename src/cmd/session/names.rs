@@ -10,10 +10,9 @@ use anyhow::Context;
 use tempfile::TempPath;
 
 use crate::assemble::{DialogStream, Understanding};
-use crate::cmd::UsageError;
-use crate::cmd::inputs::{InputErrors, take_stdin};
-use crate::cmd::output::{Form, RecordWriter};
+use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::source::{SelectionArguments, SourceArguments, candidates_at};
+use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;

@@ -2,11 +2,8 @@
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form};
 use crate::cmd::session::source::SelectionArguments;
-use crate::cmd::{Globals, Status};
+use crate::cmd::{Form, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::message::SessionId;
 use crate::records::SessionPathRecord;
@@ -15,9 +12,6 @@ use crate::records::SessionPathRecord;
 ///
 /// Prints one path per line, or with `-o jsonl` records that include the title.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session path latest
-  turnpipe session path latest --json")]
 pub(crate) struct SessionPathArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]

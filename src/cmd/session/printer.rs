@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 
-use crate::cmd::output::RecordWriter;
+use crate::cmd::RecordWriter;
 use crate::jsonl::WriteResult;
 use crate::message::Message;
 use crate::records::{

@@ -3,14 +3,12 @@
 use anyhow::Context;
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::session::append::refused;
+use crate::cmd::session::append::{refused, systems};
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::SessionRenamedRecord;
-use crate::session::durable::{FileSystems, Sync};
+use crate::session::durable::Sync;
 use crate::session::record::{ForeignSession, Moment, SessionName};
 use crate::text::terminal_safe_line;
 
@@ -20,8 +18,6 @@ use crate::text::terminal_safe_line;
 /// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
 /// dash.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session rename latest 'Fix the parser'")]
 pub(crate) struct SessionRenameArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
@@ -48,11 +44,7 @@ impl Run for SessionRenameArguments {
         let facts = session
             .summary(self.source.mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let systems = if self.force {
-            FileSystems::Any
-        } else {
-            FileSystems::Local
-        };
+        let systems = systems(self.force);
         let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
         let Some(target) = files.rename(&name).map_err(refused)? else {
             let agent = session.agent().name();
@@ -69,13 +61,12 @@ impl Run for SessionRenameArguments {
             output::print(io, &format!("{path}: {}\n", name.as_str()))?;
             return Ok(Status::Done);
         }
-        let mut writer = output::record_writer(io)?;
-        writer.record(&SessionRenamedRecord {
+        let record = SessionRenamedRecord {
             session_id,
             title: name.as_str().to_owned(),
             path: target.display().to_string(),
-        })?;
-        writer.flush()?;
+        };
+        output::records(&[record], io)?;
         Ok(Status::Done)
     }
 }

@@ -10,12 +10,11 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::command::Run;
 use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
-use crate::cmd::{Globals, Status, UsageError, output};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, SessionId, Thread};
@@ -29,11 +28,6 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 /// Omits abandoned branches. As records it starts with a `system/session_start`, so that later
 /// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session show latest
-  turnpipe session show latest --range -5.. --calls full
-  turnpipe session show latest -o md > session.md
-  turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
@@ -181,9 +175,7 @@ impl SessionShowArguments {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
             };
-            let mut writer = output::record_writer(io)?;
-            writer.record(&to_record(last, &about))?;
-            writer.flush()?;
+            output::records(&[to_record(last, &about)], io)?;
             return Ok(Status::Done);
         }
         let text = last.text();

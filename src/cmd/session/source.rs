@@ -8,9 +8,8 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::inputs::InputErrors;
 use crate::cmd::times::TimeArgument;
-use crate::cmd::{Globals, UsageError};
+use crate::cmd::{Globals, InputErrors, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;

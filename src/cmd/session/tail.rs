@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
@@ -15,7 +13,7 @@ use crate::cmd::session::tail_follow::{
 };
 use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::cmd::times::parse_span;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::{Message, SessionId};
@@ -33,10 +31,6 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 /// lines are complete. A file that is truncated, rewritten, replaced or deleted is read again from
 /// its start, after a `session_switch` record.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session tail latest
-  turnpipe session tail latest -n 20 -o text
-  turnpipe session tail latest --follow --until-idle 1s")]
 pub(crate) struct SessionTailArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]

@@ -7,12 +7,11 @@ use std::path::Path;
 use clap::Args;
 
 use crate::cmd::error::ModelFailures;
-use crate::cmd::inputs::{InputErrors, report_foreign_stream};
+use crate::cmd::inputs::report_foreign_stream;
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, nothing_to_send};
-use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
@@ -363,10 +362,7 @@ impl Summary {
     }
 
     fn outcome(&self, exit_status: bool) -> Status {
-        let outcome = match self.failed {
-            1.. if exit_status => Status::Negative,
-            _ => Status::Done,
-        };
+        let outcome = Status::negative_if(exit_status && self.failed > 0);
         let outcome = self.inputs.outcome(outcome);
         self.model.outcome(self.made, false, outcome)
     }

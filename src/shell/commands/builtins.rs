@@ -3,7 +3,7 @@
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::source::may_be_set;
-use crate::shell::verdict::{Checked, Refusal};
+use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{Value, Word};
 
 /// `cd`
@@ -39,10 +39,7 @@ pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Chec
         .map(|word| (word.literal(), *word));
     for (variable, word) in arrays.chain(plain) {
         if !variable.is_some_and(may_be_set) {
-            return Err(Refusal::unknown(
-                word.span.clone(),
-                "`read` into something other than an ordinary variable",
-            ));
+            return Err(word.unknown("`read` into something other than an ordinary variable"));
         }
     }
     Ok(())
@@ -53,13 +50,10 @@ pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Ch
     const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
     let mut words = words.iter().peekable();
     let refuse = |word: &Word| {
-        Err(Refusal::unknown(
-            word.span.clone(),
-            format!(
-                "`{}` with options that do not make the shell stricter",
-                name.prefix
-            ),
-        ))
+        Err(word.unknown(format!(
+            "`{}` with options that do not make the shell stricter",
+            name.prefix
+        )))
     };
     if words.peek().is_none() {
         return refuse(name);
@@ -77,7 +71,7 @@ pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Ch
         }
         if letters != flags {
             let option = words.next().and_then(Word::literal);
-            if !option.is_some_and(|option| NAMES.split(' ').any(|known| known == option)) {
+            if !option.is_some_and(|option| is_one_of(NAMES, option)) {
                 return refuse(word);
             }
         }
@@ -125,10 +119,10 @@ fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.
 pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &Word, _: &[Word]) -> Checked {
-    Err(Refusal::unknown(
-        name.span.clone(),
-        format!("`{}` runs something that cannot be analysed", name.prefix),
-    ))
+    Err(name.unknown(format!(
+        "`{}` runs something that cannot be analysed",
+        name.prefix
+    )))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use crate::shell::verdict::{Checked, Refusal};
+use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::Word;
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
@@ -18,15 +18,11 @@ const BINARY: &str = "= == != < > -ef -nt -ot";
 /// Operators between numbers. `[[` would evaluate the operands.
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
-fn is_one_of(operators: &str, word: &str) -> bool {
-    operators.split(' ').any(|operator| operator == word)
-}
-
 /// `[ … ]`
 pub(super) fn bracket(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
-        _ => Err(Refusal::unknown(name.span.clone(), "an unclosed `[`")),
+        _ => Err(name.unknown("an unclosed `[`")),
     }
 }
 
@@ -54,13 +50,10 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> C
     if accepted {
         return Ok(());
     }
-    Err(Refusal::unknown(
-        name.span.clone(),
-        format!(
-            "`{}` with a condition that may evaluate something",
-            name.prefix
-        ),
-    ))
+    Err(name.unknown(format!(
+        "`{}` with a condition that may evaluate something",
+        name.prefix
+    )))
 }
 
 /// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. Returns the

@@ -9,7 +9,7 @@ use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
-use crate::shell::verdict::{Checked, Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
 use crate::shell::word::{Value, Word};
 
 /// Checks a simple command.
@@ -40,13 +40,17 @@ pub(in crate::shell) fn check(
     if simple.words.is_empty() {
         return Ok(());
     }
+    check_words(&simple.words, context, effects)
+}
+
+fn check_words(words: &[Word], context: CommandContext, effects: &mut Effects) -> Checked {
     let mut call = CheckedCommand {
         entry,
         context,
         effects,
         level: 0,
     };
-    call.check(&simple.words)
+    call.check(words)
 }
 
 /// Whether a command is known to change nothing in any directory. Substitutions and assignments
@@ -57,13 +61,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
     let checked = if simple.words.is_empty() {
         check(text, simple, context, &mut effects)
     } else {
-        let mut call = CheckedCommand {
-            entry,
-            context,
-            effects: &mut effects,
-            level: 0,
-        };
-        call.check(&simple.words)
+        check_words(&simple.words, context, &mut effects)
     };
     let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
     checked.is_ok()
@@ -162,8 +160,6 @@ const WRITERS: &[(&str, &str)] = &[
 
 /// Returns the effect of a command, as text that follows its name.
 fn what_it_changes(name: &str) -> Option<&'static str> {
-    let (_, what) = WRITERS
-        .iter()
-        .find(|(names, _)| names.split(' ').any(|known| known == name))?;
+    let (_, what) = WRITERS.iter().find(|(names, _)| is_one_of(names, name))?;
     Some(what)
 }

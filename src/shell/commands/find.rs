@@ -1,7 +1,7 @@
 //! `find`: starting points, then tests and the actions that only print.
 
 use crate::shell::call::CheckedCommand;
-use crate::shell::verdict::{Checked, Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
 use crate::shell::word::Word;
 
 /// Primaries without an argument.
@@ -18,10 +18,6 @@ const WITH_ARGUMENT: &str = "\
     -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
     -context -printf -files0-from -D";
 
-fn is_one_of(primaries: &str, text: &str) -> bool {
-    primaries.split(' ').any(|primary| primary == text)
-}
-
 /// Checks `find`. Actions that delete, write or start programs are not listed.
 pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
     let mut words = words.iter();
@@ -30,10 +26,7 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Che
             if word.cannot_be_option() && !word.prefix.starts_with(['(', ')', '!', ',']) {
                 continue;
             }
-            return Err(Refusal::unknown(
-                word.span.clone(),
-                "`find`: its expansion could be an action",
-            ));
+            return Err(word.unknown("`find`: its expansion could be an action"));
         };
         let takes_argument = is_one_of(WITH_ARGUMENT, text) || is_newer(text);
         if takes_argument {
@@ -46,16 +39,12 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Che
                                 rest.starts_with(|first: char| first.is_ascii_alphabetic())
                             })) => {}
                 Some(argument) => {
-                    return Err(Refusal::unknown(
-                        argument.span.clone(),
-                        format!("`find {text}` with an argument that could be an action"),
-                    ));
+                    return Err(argument.unknown(format!(
+                        "`find {text}` with an argument that could be an action"
+                    )));
                 }
                 None => {
-                    return Err(Refusal::unknown(
-                        word.span.clone(),
-                        format!("`find {text}` without its argument"),
-                    ));
+                    return Err(word.unknown(format!("`find {text}` without its argument")));
                 }
             }
         } else if text.starts_with('-') && !is_level(text) && !is_one_of(ALONE, text) {
@@ -82,18 +71,17 @@ fn is_level(text: &str) -> bool {
 }
 
 fn refused(word: &Word, text: &str) -> Refusal {
-    let span = word.span.clone();
     match text {
-        "-delete" => Refusal::writes(span, "`find -delete` removes files"),
+        "-delete" => word.writes("`find -delete` removes files"),
         "-exec" | "-execdir" | "-ok" | "-okdir" => {
-            Refusal::writes(span, format!("`find {text}` starts a program"))
+            word.writes(format!("`find {text}` starts a program"))
         }
         "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
-            Refusal::writes(span, format!("`find {text}` writes a file"))
+            word.writes(format!("`find {text}` writes a file"))
         }
-        _ => Refusal::unknown(
-            span,
-            format!("`find`: `{}` is not in the accepted set", excerpt(text)),
-        ),
+        _ => word.unknown(format!(
+            "`find`: `{}` is not in the accepted set",
+            excerpt(text)
+        )),
     }
 }

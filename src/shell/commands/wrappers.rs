@@ -44,10 +44,10 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) ->
             ..word.clone()
         };
         if !may_be_passed(variable, &value) {
-            return Err(Refusal::unknown(
-                word.span.clone(),
-                format!("`{}` may change what the command does", word.prefix),
-            ));
+            return Err(word.unknown(format!(
+                "`{}` may change what the command does",
+                word.prefix
+            )));
         }
         rest = others;
     }
@@ -69,10 +69,9 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
             }
             ("n", Value::Text("1")) => {}
             ("I" | "n", _) => {
-                return Err(Refusal::unknown(
-                    given.word.span.clone(),
-                    "`xargs` with options that cannot be combined",
-                ));
+                return Err(given
+                    .word
+                    .unknown("`xargs` with options that cannot be combined"));
             }
             _ => {}
         }
@@ -113,8 +112,5 @@ fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Checke
 }
 
 fn without_command(name: &Word) -> Refusal {
-    Refusal::unknown(
-        name.span.clone(),
-        format!("`{}` without a known command", name.prefix),
-    )
+    name.unknown(format!("`{}` without a known command", name.prefix))
 }
