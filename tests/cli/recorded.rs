@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnpipe::message::{DecidedBy, Decision};
 use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
-use turnpipe::shell::{CommandPart, PartWord, Verdict, analyse, simple_commands};
+use turnpipe::shell::{
+    CommandPart, PartWord, Verdict, analyse, differs_between_shells, simple_commands,
+};
 
 use crate::recording::compare;
 
@@ -106,6 +108,8 @@ fn verdicts_and_commands_are_as_recorded() {
         });
         let words: Vec<_> = command.split_whitespace().collect();
         let parts = analysis.parts;
+        let differs = |parts: &[CommandPart]| differs_between_shells(&command, parts);
+        line["differs"] = json!(parts.as_deref().and_then(differs));
         let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
         if parts
             .as_ref()
@@ -171,13 +175,13 @@ fn decision(command: &str, (mode, rules): &RuleSet) -> String {
         let (kind, value) = by.as_object().unwrap().iter().next().unwrap();
         format!("{decision:?} {}", value.as_str().unwrap_or(kind))
     };
-    let mut text = told(decided.decision, &decided.by);
-    for part in &decided.parts {
-        text += &format!(" | {}", told(part.decision, &part.by));
-    }
-    decided
-        .hint
-        .map_or(text.clone(), |hint| format!("{text} + {hint}"))
+    let parts = decided.parts.iter();
+    let parts = parts.map(|part| told(part.decision, &part.by));
+    let all: Vec<String> = std::iter::once(told(decided.decision, &decided.by))
+        .chain(parts)
+        .collect();
+    let hint = decided.hint.map(|hint| format!(" + {hint}"));
+    all.join(" | ") + &hint.unwrap_or_default()
 }
 
 #[test]
