@@ -126,9 +126,13 @@ impl Command {
         match self.kind {
             Kind::Single { augment, .. } => {
                 let parser = augment(parser).mut_args(without_rare);
-                match (definitions, help::end_of(self.name)) {
-                    (Definitions::Eager, Some(end)) => parser.after_long_help(end),
-                    _ => parser,
+                let end = match definitions {
+                    Definitions::Eager => help::end_of(self.name),
+                    Definitions::Named(_) => None,
+                };
+                match end {
+                    Some(end) => parser.after_long_help(end),
+                    None => parser,
                 }
             }
             Kind::Group {
