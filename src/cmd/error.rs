@@ -118,6 +118,8 @@ pub enum Status {
     ProviderRefused = 4,
     /// The model provider was unreachable or overloaded after all retries.
     ProviderUnavailable = 5,
+    /// A gate of `session report` failed.
+    GateFailed = 6,
     /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
@@ -323,6 +325,9 @@ mod status_tests {
     fn every_exit_status_has_its_own_code() {
         let statuses = Status::value_variants().iter().copied();
         let statuses: Vec<u8> = statuses.map(Status::code).collect();
-        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
+        assert_eq!(
+            statuses,
+            [0, 1, 2, 3, 4, 5, 6, 10, 11, 74, 124, 130, 141, 143]
+        );
     }
 }

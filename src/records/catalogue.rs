@@ -59,6 +59,7 @@ records! {
     session_removal: SessionRemovalRecord,
     session_removed: SessionRemovedRecord,
     session_renamed: SessionRenamedRecord,
+    session_report: SessionReportRecord,
     session_start: SessionStartRecord = "system",
     session_stats: SessionStatsRecord,
     session_switch: SessionSwitchRecord = "system",

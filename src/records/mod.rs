@@ -11,6 +11,7 @@ mod run;
 mod session;
 mod session_file;
 mod session_message;
+mod session_report;
 mod side;
 mod tool_result;
 
@@ -52,6 +53,7 @@ pub use session_message::{
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use session_message::{DialogRecord, MessageContext, to_record};
+pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,

@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::compressed::unpacked_name;
-use super::database::is_database;
+use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use crate::agent::session_stem;
 
@@ -233,5 +233,20 @@ mod tests {
             found,
             expected.map(|(name, subagents, side)| (name.to_owned(), subagents, side))
         );
+    }
+
+    #[test]
+    fn files_are_found_down_to_the_greatest_depth() {
+        let root = tempfile::tempdir().unwrap();
+        let mut dir = root.path().to_owned();
+        for depth in 0..=MAX_DEPTH + 2 {
+            fs::write(dir.join(format!("{depth}.jsonl")), "").unwrap();
+            dir.push("d");
+            fs::create_dir(&dir).unwrap();
+        }
+        let found = walk(root.path(), NonZeroUsize::MIN, |entry, _| {
+            Some(entry.path())
+        });
+        assert_eq!(found.len() as u32, MAX_DEPTH + 1);
     }
 }
