@@ -12,6 +12,7 @@ use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, bl
 use crate::message::{Block, Call, Thought};
 
 /// Builds the blocks of a reply from its parts.
+#[derive(Debug)]
 pub struct BlockBuilder {
     /// Blocks that are not complete, and the blocks after them.
     open: VecDeque<Open>,

@@ -38,6 +38,7 @@ pub enum ReplyPart {
 }
 
 /// A reply under construction.
+#[derive(Debug)]
 pub(crate) struct Draft {
     text: SplitText,
     thinking: SplitText,

@@ -7,7 +7,7 @@ use crate::api::{Chunk, Envelope, Extent, Spoken, spoken};
 use crate::message::{Block, Message, Origin, Role, split_typed};
 
 /// Reads messages from the records of APIs, one after the other.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct MessageReader {
     streamed: Option<Streamed>,
     /// The id of the last streamed message.
@@ -19,20 +19,13 @@ pub struct MessageReader {
 }
 
 /// A message whose deltas are still arriving.
+#[derive(Debug)]
 struct Streamed {
     id: Option<String>,
     model: Option<String>,
     draft: Draft,
     builder: BlockBuilder,
     blocks: Vec<Block>,
-}
-
-impl std::fmt::Debug for MessageReader {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("MessageReader")
-            .finish_non_exhaustive()
-    }
 }
 
 impl MessageReader {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::call::{CallState, CallTimes, FinishedCall, RunCall};
 use super::hooks::turn_hook_input;
 use super::lifecycle::Lifecycle;
-use super::result::{CallResult, CancelReason, HookFeedback};
+use super::result::{CallResult, HookFeedback};
 use super::schedule::Schedule;
 use super::session::{OnError, Options, Progress, RunSession, RunningCall};
 use super::trace::Trace;
@@ -22,7 +22,7 @@ use crate::hooks::HookEvent;
 use crate::io::{CancelToken, Clock, Messages};
 use crate::message::ToolUseId;
 use crate::records::{Lane, Outcome};
-use crate::tools::{ContextChange, InterruptBehavior, ToolKind};
+use crate::tools::ContextChange;
 
 /// Calls without a written result at which reading the input pauses.
 const MAX_CALLS: usize = 1024;
@@ -33,13 +33,13 @@ const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 pub(super) struct Calls {
     lifecycle: Arc<Lifecycle>,
     workers: Workers,
-    on_error: OnError,
+    pub(super) on_error: OnError,
     clock: Arc<dyn Clock>,
     messages: Messages,
     trace: Option<Trace>,
-    schedule: Schedule,
-    turns: Turns,
-    by_index: BTreeMap<CallIndex, RunCall>,
+    pub(super) schedule: Schedule,
+    pub(super) turns: Turns,
+    pub(super) by_index: BTreeMap<CallIndex, RunCall>,
     /// Context changes of the running parallel calls, which are applied when all have ended.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     /// Approximate memory use of the calls and their results, in bytes.
@@ -49,15 +49,6 @@ pub(super) struct Calls {
     started: u64,
     /// Whether the first denied call was reported to the user.
     mentioned_denial: bool,
-}
-
-/// The running calls that get a result before they end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Force {
-    /// Cancelled calls.
-    IfCancelled,
-    /// All calls.
-    AtOnce,
 }
 
 impl Calls {
@@ -215,7 +206,12 @@ impl Calls {
     }
 
     /// Sets the result of a call.
-    fn complete(&mut self, index: CallIndex, result: CallResult, session: &mut RunSession) {
+    pub(super) fn complete(
+        &mut self,
+        index: CallIndex,
+        result: CallResult,
+        session: &mut RunSession,
+    ) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
@@ -333,82 +329,6 @@ impl Calls {
         }
     }
 
-    fn cancel_siblings(&mut self, session: &mut RunSession) {
-        for index in self.schedule.waiting().collect::<Vec<_>>() {
-            if let Some(reason) = self.sibling_failure(index) {
-                self.complete(index, CallResult::never_started(&reason), session);
-            }
-        }
-        for index in self.schedule.begun().collect::<Vec<_>>() {
-            if let Some(reason) = self.sibling_failure(index)
-                && let Some(call) = self.by_index.get_mut(&index)
-            {
-                call.cancel(&reason);
-            }
-        }
-    }
-
-    /// Returns the failed sibling that cancels a call; `None` if there is none, or if the call has its
-    /// result.
-    fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
-        let call = self.by_index.get(&index)?;
-        let failure = self.turns.failure(call.turn)?;
-        let is_cancelled = match self.on_error {
-            OnError::Continue => false,
-            OnError::CancelAll => !matches!(call.state, CallState::Done(_)),
-            OnError::CancelShell => call.state.kind() == Some(ToolKind::Shell),
-        };
-        is_cancelled.then(|| CancelReason::Sibling(failure.to_owned()))
-    }
-
-    /// Completes every waiting call without running it.
-    pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut RunSession) {
-        for index in self.schedule.waiting().collect::<Vec<_>>() {
-            self.complete(index, CallResult::never_started(reason), session);
-        }
-    }
-
-    /// Cancels the running calls, except those whose tools always finish. Returns whether there were any.
-    pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
-        let mut any = false;
-        for index in self.schedule.begun() {
-            if let Some(call) = self.by_index.get_mut(&index)
-                && let CallState::Running(ready) = &call.state
-                && (ready.tool.interrupt() == InterruptBehavior::Cancel
-                    || *reason == CancelReason::TimeUp)
-            {
-                call.cancel(reason);
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Completes running calls before they end. Their processes are still killed.
-    pub(super) fn end_running(&mut self, force: Force, session: &mut RunSession) {
-        for index in self.schedule.begun().collect::<Vec<_>>() {
-            let Some(call) = self.by_index.get_mut(&index) else {
-                continue;
-            };
-            let reason = match (force, &call.cancel_reason) {
-                (_, Some(reason)) => reason.clone(),
-                (Force::AtOnce, None) => CancelReason::Interrupt,
-                (Force::IfCancelled, None) => continue,
-            };
-            if force == Force::AtOnce {
-                call.cancel.kill();
-            }
-            self.complete(index, CallResult::cancelled(&reason, None), session);
-        }
-    }
-
-    /// Kills all calls at the end of the run.
-    pub(super) fn kill(&self) {
-        for call in self.by_index.values() {
-            call.cancel.kill();
-        }
-    }
-
     /// Removes the next call in call order, if it has its result.
     pub(super) fn take_finished(&mut self) -> Option<FinishedCall> {
         let next = self.schedule.next_completed()?;
@@ -500,17 +420,5 @@ impl Calls {
     /// Completes the trace, if there is one.
     pub(super) fn finish_trace(&mut self) -> io::Result<()> {
         self.trace.take().map_or(Ok(()), Trace::finish)
-    }
-}
-
-impl OnError {
-    /// Whether this result cancels the siblings of its call.
-    fn cancels_siblings(self, result: &CallResult) -> bool {
-        let failed = matches!(result.outcome, Outcome::Error | Outcome::Timeout);
-        match self {
-            Self::Continue => false,
-            Self::CancelShell => failed && result.cancels_siblings,
-            Self::CancelAll => failed,
-        }
     }
 }

@@ -18,7 +18,7 @@ use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
     HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage, SandboxReport,
     SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
-    TurnEndRecord, TurnEndSubtype, UsageRecord,
+    TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
 };
 
 /// Writes the output of a run.
@@ -133,7 +133,8 @@ impl<Sink: Write> Emitter<Sink> {
             }),
             sandbox: result.confinement.map(sandbox_report),
             hooks: result.hooks,
-            ..ToolResultExtension::of(result.outcome)
+            v: Version::default(),
+            outcome: result.outcome,
         };
         let stop = result.stop.map(|reason| (call.id.clone(), reason));
         let block = ToolResultBlock {

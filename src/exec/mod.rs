@@ -4,6 +4,7 @@
 
 mod call;
 mod calls;
+mod cancellation;
 mod delivery;
 mod emitter;
 mod execution;

@@ -9,7 +9,8 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::call::CallState;
-use super::calls::{Calls, Force};
+use super::calls::Calls;
+use super::cancellation::Force;
 use super::delivery::Delivery;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent, Item};

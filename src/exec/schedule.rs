@@ -12,7 +12,7 @@ use super::call::CallState;
 use super::turns::CallIndex;
 use crate::message::{Decision, ToolUseId};
 use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
-use crate::tools::{Access, Touch};
+use crate::tools::Access;
 
 /// Conflict granularity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -273,10 +273,7 @@ impl Schedule {
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
-            Policy::Greedy if access.is_side_effect_free() => Access {
-                reads: Touch::Everything,
-                writes: Touch::Nothing,
-            },
+            Policy::Greedy if access.is_side_effect_free() => Access::reads_everything(),
             Policy::Greedy => Access::everything(),
         }
     }

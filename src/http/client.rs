@@ -60,28 +60,39 @@ impl Client {
         }
     }
 
-    /// Posts a request. Returns the response when its headers have arrived. Must be called within an
-    /// [`super::Engine`].
+    /// Posts a request, or sends a GET request if it has no body. Returns the response when its headers have
+    /// arrived. Must be called within an [`super::Engine`].
     ///
     /// # Errors
     /// No response arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
-        let request = client.post(outgoing.address.url.clone());
-        let request = request
-            .header("content-type", "application/json")
-            .body(outgoing.body.clone());
-        self.with_headers(request, outgoing).await
-    }
-
-    /// Sends a GET request with the headers of `outgoing` and without a body.
-    ///
-    /// # Errors
-    /// No response arrived in time.
-    pub async fn fetch(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
-        let client = self.for_address(&outgoing.address)?;
-        let request = client.get(outgoing.address.url.clone());
-        self.with_headers(request, outgoing).await
+        let url = outgoing.address.url.clone();
+        let mut request = match outgoing.body.as_str() {
+            "" => client.get(url),
+            body => client
+                .post(url)
+                .header("content-type", "application/json")
+                .body(body.to_owned()),
+        };
+        let redaction = outgoing.redaction();
+        for header in &outgoing.headers {
+            let (Ok(name), Ok(mut value)) = (
+                header.name.parse::<reqwest::header::HeaderName>(),
+                header
+                    .value
+                    .expose()
+                    .parse::<reqwest::header::HeaderValue>(),
+            ) else {
+                let name = redaction.clean_line(&header.name, MAX_MESSAGE_BYTES);
+                return Err(HttpFailure::unusable(format!(
+                    "header {name}: cannot be sent"
+                )));
+            };
+            value.set_sensitive(header.value.secret().is_some());
+            request = request.header(name, value);
+        }
+        self.response(request, &outgoing.address, redaction).await
     }
 
     /// Sends a GET request. Returns the response when its headers have arrived. Must be called within an
@@ -126,31 +137,6 @@ impl Client {
             })
             .collect();
         Ok(Response::from_network(response, headers, idle, redaction))
-    }
-
-    async fn with_headers(
-        &self,
-        mut request: reqwest::RequestBuilder,
-        outgoing: &Outgoing,
-    ) -> Result<Response, HttpFailure> {
-        let redaction = outgoing.redaction();
-        for header in &outgoing.headers {
-            let (Ok(name), Ok(mut value)) = (
-                header.name.parse::<reqwest::header::HeaderName>(),
-                header
-                    .value
-                    .expose()
-                    .parse::<reqwest::header::HeaderValue>(),
-            ) else {
-                let name = redaction.clean_line(&header.name, MAX_MESSAGE_BYTES);
-                return Err(HttpFailure::unusable(format!(
-                    "header {name}: cannot be sent"
-                )));
-            };
-            value.set_sensitive(header.value.secret().is_some());
-            request = request.header(name, value);
-        }
-        self.response(request, &outgoing.address, redaction).await
     }
 
     /// Returns the client for an address, for other protocols over HTTP.

@@ -3,30 +3,21 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use std::{io, thread};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep;
 
 use crate::io::CancelToken;
 
 /// Maximum number of queued messages of a task.
 const MAX_QUEUED_MESSAGES: usize = 64;
 
-/// Interval at which a request checks for cancellation.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
-
 /// Returns the output of `work`, or `None` if `cancel` fires first.
 pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
-    let cancelled = async {
-        while !cancel.is_cancelled() {
-            sleep(CANCEL_INTERVAL).await;
-        }
-    };
     tokio::select! {
-        () = cancelled => None,
+        biased;
+        () = cancel.fired() => None,
         done = work => Some(done),
     }
 }

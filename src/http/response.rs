@@ -183,7 +183,7 @@ pub(super) fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error
     std::iter::successors(error.source(), |cause| (*cause).source())
 }
 
-/// A POST request with a JSON body, or a GET request.
+/// A POST request with a JSON body, or a GET request without one.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     /// The address.

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use uuid::Uuid;
 
 /// A source of new ids.
-pub trait Ids: Send + Sync {
+pub trait Ids: std::fmt::Debug + Send + Sync {
     /// Returns a version 4 UUID.
     fn uuid(&self) -> Uuid;
 }

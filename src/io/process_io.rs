@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, LineWriter};
 use std::os::fd::AsFd;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -101,15 +102,28 @@ fn standard_output(at_start: StdoutAtStart) -> OutputStream {
 }
 
 fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> {
-    let Some(value) = environment.text(CLOCK_VARIABLE) else {
-        return Ok(Arc::new(SystemClock::default()));
+    Ok(
+        match parsed::<Timestamp>(environment, CLOCK_VARIABLE, "not an RFC 3339 time")? {
+            Some(time) => Arc::new(FixedClock(time)),
+            None => Arc::new(SystemClock::default()),
+        },
+    )
+}
+
+/// Returns the value of a variable, if it is set.
+fn parsed<T: FromStr>(
+    environment: &Environment,
+    variable: &'static str,
+    reason: &'static str,
+) -> Result<Option<T>, UnusableVariable> {
+    let parse = |value: &str| {
+        value.parse().map_err(|_| UnusableVariable {
+            variable,
+            reason,
+            value: value.to_owned(),
+        })
     };
-    let time: Timestamp = value.parse().map_err(|_| UnusableVariable {
-        variable: CLOCK_VARIABLE,
-        reason: "not an RFC 3339 time",
-        value: value.to_owned(),
-    })?;
-    Ok(Arc::new(FixedClock(time)))
+    environment.text(variable).map(parse).transpose()
 }
 
 /// Returns the words of the command. Stages of a pipeline share their environment, and must not generate
@@ -125,15 +139,11 @@ fn stage() -> String {
 }
 
 fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableVariable> {
-    let Some(value) = environment.text(ID_SEED_VARIABLE) else {
-        return Ok(Arc::new(RandomIds));
-    };
-    let seed = value.parse().map_err(|_| UnusableVariable {
-        variable: ID_SEED_VARIABLE,
-        reason: "not a whole number from 0 to 18446744073709551615",
-        value: value.to_owned(),
-    })?;
-    Ok(Arc::new(SeededIds::of_stage(seed, stage)))
+    let reason = "not a whole number from 0 to 18446744073709551615";
+    Ok(match parsed(environment, ID_SEED_VARIABLE, reason)? {
+        Some(seed) => Arc::new(SeededIds::of_stage(seed, stage)),
+        None => Arc::new(RandomIds),
+    })
 }
 
 #[cfg(test)]

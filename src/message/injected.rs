@@ -7,25 +7,10 @@ use std::borrow::Cow;
 use super::Block;
 
 /// Tags whose content an agent wrote. A tag that is not closed extends to the end of the text.
-const TAGS: &str = "system-reminder local-command-stdout local-command-stderr local-command-caveat \
-    task-notification ide_opened_file ide_selection ide_diagnostics bash-input bash-stdout \
-    bash-stderr user-prompt-submit-hook session-start-hook permissions hook_context \
-    qwen:user-prompt-submit-context oai-mem-citation";
+const TAGS: &str = include_str!("injected_tags.txt");
 
 /// Lines that start a text written entirely by an agent.
-const BEGINNINGS: &str = "\
-<command-
-<tick>
-<skill
-<INSTRUCTIONS>
-# AGENTS.md instructions
-Caveat:
-This session is being continued from a previous conversation
-Base directory for this skill:
-Operation stopped by hook:
-Unknown slash command:
-Full transcript available at:
-Read the output file to retrieve the result:";
+const BEGINNINGS: &str = include_str!("injected_beginnings.txt");
 
 /// Start and end of the description of an editor before a prompt.
 const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");

@@ -8,24 +8,8 @@ use serde_json::{Map, Value};
 use super::Failure;
 use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
 
-/// A change to a request.
-#[derive(Debug, Clone, Copy)]
-enum Change {
-    /// Thinking stays on.
-    LeaveThinking,
-    /// `enable_thinking: false` turns thinking off.
-    EnableThinkingFalse,
-    /// The token limit is sent under this key.
-    BudgetKey(&'static str),
-    /// The temperature is not sent.
-    NoTemperature,
-    /// Thinking blocks are not sent back.
-    NoThoughts,
-    /// JSON output is requested instead of a forced call.
-    NoForcedCall,
-    /// JSON is requested only in the instructions.
-    NoJsonForm,
-}
+/// Changes the dialect of later requests.
+type Change = fn(&mut Dialect);
 
 /// Phrases with which servers refuse a parameter.
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
@@ -40,22 +24,31 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (
         &["enable_thinking", "must be set to false"],
         "",
-        Change::EnableThinkingFalse,
+        send_enable_thinking,
     ),
     (
         &["enable_thinking"],
         "restricted to true|must be true|must be set to true",
-        Change::LeaveThinking,
+        leave_thinking,
     ),
-    (&[OLD_KEY, NEW_KEY], REFUSALS, Change::BudgetKey(NEW_KEY)),
-    (&[NEW_KEY], REFUSALS, Change::BudgetKey(OLD_KEY)),
-    (&["temperature"], REFUSALS, Change::NoTemperature),
-    (&["tool_choice"], REFUSALS, Change::NoForcedCall),
-    (&["response_format"], REFUSALS, Change::NoJsonForm),
-    (&["reasoning_content"], REFUSALS, Change::NoThoughts),
-    (&["reasoning"], REFUSALS, Change::LeaveThinking),
-    (&["think"], REFUSALS, Change::LeaveThinking),
-    (&["chat_template_kwargs"], REFUSALS, Change::LeaveThinking),
+    (&[OLD_KEY, NEW_KEY], REFUSALS, use_new_key),
+    (&[NEW_KEY], REFUSALS, use_old_key),
+    (&["temperature"], REFUSALS, |dialect| {
+        dialect.temperature = Acceptance::Refused;
+    }),
+    // JSON output is requested instead of a forced call.
+    (&["tool_choice"], REFUSALS, |dialect| {
+        dialect.forced_call = ForcedCall::Json;
+    }),
+    (&["response_format"], REFUSALS, |dialect| {
+        dialect.json = JsonForm::Instructions;
+    }),
+    (&["reasoning_content"], REFUSALS, |dialect| {
+        dialect.thoughts = Acceptance::Refused;
+    }),
+    (&["reasoning"], REFUSALS, leave_thinking),
+    (&["think"], REFUSALS, leave_thinking),
+    (&["chat_template_kwargs"], REFUSALS, leave_thinking),
 ];
 
 /// Returns a dialect in which a refused request may be accepted. `None` if the refusal is about
@@ -77,32 +70,37 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
     ADAPTATIONS
         .iter()
         .filter(fits)
-        .map(|(_, _, change)| changed(dialect.clone(), *change))
+        .map(|(_, _, change)| {
+            let mut adapted = dialect.clone();
+            change(&mut adapted);
+            adapted
+        })
         .find(|adapted| adapted != dialect)
 }
 
-fn changed(mut dialect: Dialect, change: Change) -> Dialect {
-    match change {
-        Change::LeaveThinking => {
-            dialect.thinking_off = Map::new();
-            dialect.thinking_on = Map::new();
-        }
-        Change::EnableThinkingFalse => {
-            let key = "enable_thinking".to_owned();
-            dialect.extra_body.insert(key, Value::Bool(false));
-        }
-        Change::BudgetKey(key) => {
-            // Other APIs have other keys.
-            if [NEW_KEY, OLD_KEY].contains(&dialect.budget_key.as_str()) {
-                key.clone_into(&mut dialect.budget_key);
-            }
-        }
-        Change::NoTemperature => dialect.temperature = Acceptance::Refused,
-        Change::NoThoughts => dialect.thoughts = Acceptance::Refused,
-        Change::NoForcedCall => dialect.forced_call = ForcedCall::Json,
-        Change::NoJsonForm => dialect.json = JsonForm::Instructions,
+fn leave_thinking(dialect: &mut Dialect) {
+    dialect.thinking_off = Map::new();
+    dialect.thinking_on = Map::new();
+}
+
+fn send_enable_thinking(dialect: &mut Dialect) {
+    let key = "enable_thinking".to_owned();
+    dialect.extra_body.insert(key, Value::Bool(false));
+}
+
+fn use_new_key(dialect: &mut Dialect) {
+    replace_key(dialect, NEW_KEY);
+}
+
+fn use_old_key(dialect: &mut Dialect) {
+    replace_key(dialect, OLD_KEY);
+}
+
+/// Sets the key of the token limit. Other APIs have other keys.
+fn replace_key(dialect: &mut Dialect, key: &str) {
+    if BUDGET_KEYS.contains(&dialect.budget_key.as_str()) {
+        key.clone_into(&mut dialect.budget_key);
     }
-    dialect
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::retry::{Retry, RetryPolicy};
 use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Dialect, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::encode;
-use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
+use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits, unless_cancelled};
 use crate::io::{CancelToken, Clock, Ids};
 
 /// Maximum number of times a request is adapted after a refusal.
@@ -93,7 +93,7 @@ impl Provider for Remote {
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
         let exchange = |_: Task<()>| async move {
             let response = async {
-                let incoming = Incoming::unrecorded(client.fetch(&outgoing).await?);
+                let incoming = Incoming::unrecorded(client.send(&outgoing).await?);
                 let mut incoming = successful(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
                 incoming.read(&mut body, usize::MAX).await?;
@@ -136,14 +136,8 @@ impl Remote {
     {
         let stop = stop.clone();
         let unless_stopped = |messages| {
-            let work = task(messages);
-            async move {
-                tokio::select! {
-                    biased;
-                    () = stop.fired() => Err(Failure::Aborted),
-                    outcome = work => outcome,
-                }
-            }
+            let work = unless_cancelled(stop, task(messages));
+            async move { work.await.unwrap_or(Err(Failure::Aborted)) }
         };
         // Threads or file descriptors ran out, which is temporary.
         self.engine

@@ -85,18 +85,7 @@ pub struct NotEnforced {
 
 /// Messages of programs when the kernel refuses something: the texts and names of EACCES and EPERM, and
 /// failures of name resolution without a socket.
-const DENIAL_SIGNS: &[&str] = &[
-    "permission denied",
-    "operation not permitted",
-    "not permitted",
-    "eacces",
-    "eperm",
-    "could not resolve host",
-    "temporary failure in name resolution",
-    "name or service not known",
-    "unable to resolve",
-    "failed to connect",
-];
+const DENIAL_SIGNS: &str = include_str!("denial_signs.txt");
 
 /// Length of the searched part at each end of an output, in bytes.
 const SEARCHED_BYTES: u64 = 16 * 1024;
@@ -117,7 +106,7 @@ pub(super) fn looks_denied(finished: &Finished) -> bool {
 fn has_sign(bytes: &[u8]) -> bool {
     let text = bytes.to_ascii_lowercase();
     DENIAL_SIGNS
-        .iter()
+        .lines()
         .any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
 }
 

@@ -40,7 +40,7 @@ pub use detached_write::write_detached;
 pub use guardian::run_as_guardian;
 pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
-    stdin_was_closed, stdout_was_closed,
+    stdout_was_closed,
 };
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;

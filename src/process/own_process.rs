@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -92,36 +92,21 @@ pub fn report_departure(output: OwnedFd, report: impl FnOnce() + Send + 'static)
     Ok(())
 }
 
-/// Nothing was recorded; the stream counts as open.
-const UNKNOWN: u8 = 0;
-const OPEN: u8 = 1;
-const CLOSED: u8 = 2;
-
-// Static, since the loader sets them before `main`: the Rust runtime then opens `/dev/null` in place of a
+// Static, since the loader sets it before `main`: the Rust runtime then opens `/dev/null` in place of a
 // closed standard stream, and a program that prints its results would succeed and print nothing.
-static STDIN: AtomicU8 = AtomicU8::new(UNKNOWN);
-static STDOUT: AtomicU8 = AtomicU8::new(UNKNOWN);
-
-/// Whether standard input was closed when this process started. `false` if that is unknown.
-pub fn stdin_was_closed() -> bool {
-    was_closed(&STDIN)
-}
+static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Whether standard output was closed when this process started. `false` if that is unknown.
 pub fn stdout_was_closed() -> bool {
-    was_closed(&STDOUT)
-}
-
-fn was_closed(stream: &AtomicU8) -> bool {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     // Refers to the initializer, so that the linker keeps it.
     std::hint::black_box(&before_main::RECORD);
-    stream.load(Ordering::Relaxed) == CLOSED
+    STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod before_main {
-    use super::{CLOSED, OPEN, Ordering, STDIN, STDOUT};
+    use super::{Ordering, STDOUT_WAS_CLOSED};
 
     #[used]
     // SAFETY: the section holds pointers to functions that the loader calls with the C convention before
@@ -131,18 +116,9 @@ mod before_main {
     pub(super) static RECORD: extern "C" fn() = record;
 
     extern "C" fn record() {
-        STDIN.store(state(libc::STDIN_FILENO), Ordering::Relaxed);
-        STDOUT.store(state(libc::STDOUT_FILENO), Ordering::Relaxed);
-    }
-
-    /// Returns the state of a descriptor. The call only fails if it is not open.
-    fn state(descriptor: libc::c_int) -> u8 {
-        // SAFETY: reads a flag of a number that need not be an open descriptor.
-        if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } == -1 {
-            CLOSED
-        } else {
-            OPEN
-        }
+        // SAFETY: reads a flag of a number that need not be an open descriptor; it only fails if it is none.
+        let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+        STDOUT_WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
     }
 }
 

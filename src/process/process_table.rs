@@ -56,9 +56,23 @@ pub(super) fn living_descendants(
         .collect()
 }
 
+/// Returns the living processes among the roots and their descendants. If orphans are adopted, only the `candidates`
+/// are looked up: the lists of children are then complete.
+pub(super) fn living_family(
+    candidates: impl IntoIterator<Item = i32>,
+    adopts_orphans: bool,
+    is_root: impl Fn(i32, &Stat) -> bool,
+) -> ProcessTable {
+    if !adopts_orphans {
+        return living_descendants(&read_table(), is_root);
+    }
+    let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
+    family(candidates.into_iter().filter(is_still))
+}
+
 /// Returns the living processes among these and their descendants, from the lists of children. On a system
 /// with many processes this is much faster than reading the table.
-pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
+fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
     let mut left: Vec<i32> = roots.into_iter().collect();
     while let Some(pid) = left.pop() {

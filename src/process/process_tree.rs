@@ -15,9 +15,7 @@ use rustix::process::{
 use super::ExitStatus;
 use super::escalation::Descendants;
 #[cfg(target_os = "linux")]
-use super::process_table::{
-    ProcessTable, Stat, family, living_descendants, read_table, signal_if, stat,
-};
+use super::process_table::{ProcessTable, Stat, living_family, signal_if};
 
 /// A child that leads its own group, with its descendants.
 #[derive(Debug)]
@@ -126,14 +124,8 @@ impl ProcessTree {
             self.sessions.contains(&stat.session)
                 || known.is_some_and(|known| known.began == stat.began)
         };
-        let members = if self.adopts_orphans {
-            let leader = self.leader.as_raw_pid();
-            let seen = self.known.keys().copied().chain([leader]);
-            let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_known(*pid, &stat));
-            family(seen.filter(is_still))
-        } else {
-            living_descendants(&read_table(), is_known)
-        };
+        let seen = self.known.keys().copied().chain([self.leader.as_raw_pid()]);
+        let members = living_family(seen, self.adopts_orphans, is_known);
         self.known.clone_from(&members);
         if !self.adopts_orphans {
             let sessions = members.values().map(|stat| stat.session);
@@ -188,6 +180,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::process::process_table::stat;
 
     #[test]
     fn a_process_is_found_by_its_session_after_its_parent_ended() {

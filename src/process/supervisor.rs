@@ -192,13 +192,8 @@ impl Supervisor {
             return;
         }
         let is_root = |_: i32, stat: &process_table::Stat| sessions.contains(&stat.session);
-        let victims = if self.adopts_orphans() {
-            let leads =
-                |pid: &i32| process_table::stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
-            process_table::family(sessions.iter().copied().filter(leads))
-        } else {
-            process_table::living_descendants(&process_table::read_table(), is_root)
-        };
+        let leaders = sessions.iter().copied();
+        let victims = process_table::living_family(leaders, self.adopts_orphans(), is_root);
         for (pid, seen) in victims {
             let is_same = |now: &process_table::Stat| now.began == seen.began;
             process_table::signal_if(pid, is_same, rustix::process::Signal::KILL);
@@ -212,9 +207,7 @@ impl Registration {
     pub(super) fn started(&self, tree: &mut ProcessTree) {
         let leader = tree.leader();
         #[cfg(target_os = "linux")]
-        if let (Some(entry), Some(Some(guardian))) =
-            (self.guarded, self.supervisor.shared.guardian.get())
-        {
+        if let Some((guardian, entry)) = self.guarded() {
             guardian.set_leader(entry, leader);
         }
         let before = self
@@ -231,6 +224,12 @@ impl Registration {
 
 #[cfg(target_os = "linux")]
 impl Registration {
+    /// Returns the guardian, and the entry in its table.
+    fn guarded(&self) -> Option<(&Guardian, usize)> {
+        let guardian = self.supervisor.shared.guardian.get()?.as_ref()?;
+        Some((guardian, self.guarded?))
+    }
+
     /// Finds the adopted orphans of this child, which leads `leader`'s group and writes to `pipes`.
     pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> Found {
         let claim = Claim {
@@ -261,9 +260,7 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
-        if let (Some(entry), Some(Some(guardian))) =
-            (self.guarded, self.supervisor.shared.guardian.get())
-        {
+        if let Some((guardian, entry)) = self.guarded() {
             guardian.leave(entry);
         }
         let mut children = self.supervisor.children();

@@ -66,20 +66,6 @@ pub struct MessageBody {
     pub stop_reason: Option<String>,
 }
 
-impl MessageBody {
-    /// Returns a message without content.
-    pub fn new(role: MessageRole) -> Self {
-        Self {
-            id: None,
-            role,
-            model: None,
-            content: Vec::new(),
-            usage: None,
-            stop_reason: None,
-        }
-    }
-}
-
 /// A block of a message.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -160,16 +146,11 @@ pub struct SessionMessageExtension {
     /// Origin of the message.
     pub origin: Origin,
     /// Whether the message belongs to a subagent.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub subagent: bool,
     /// Id of the subagent, if the file is a subagent transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// A note written by the agent for the user.
@@ -243,7 +224,8 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
             model: message.model,
             content: message.blocks.into_iter().map(block).collect(),
             usage: message.usage,
-            ..MessageBody::new(speaker)
+            role: speaker,
+            stop_reason: None,
         },
         parent_tool_use_id: None,
         uuid: message.uuid,

@@ -52,11 +52,26 @@ fn full_result() -> ToolResultRecord {
                 seccomp: true,
                 reclassify: Some(Lane::Serial),
             }),
-            ..ToolResultExtension::of(Outcome::Ok)
+            ..extension(Outcome::Ok)
         },
         uuid: "u".to_owned(),
         session_id: SessionId::from("s"),
         timestamp: "2026-01-01T00:00:00Z".to_owned(),
+    }
+}
+
+fn extension(outcome: Outcome) -> ToolResultExtension {
+    ToolResultExtension {
+        v: Version::default(),
+        outcome,
+        lane: None,
+        batch: None,
+        verdict: None,
+        duration_ms: 0,
+        permission: None,
+        persisted: None,
+        sandbox: None,
+        hooks: Vec::new(),
     }
 }
 
@@ -83,7 +98,7 @@ fn image_result() -> ToolResultRecord {
                 decision: Decision::Deny,
                 by: DecidedBy::Default { default: true },
             }),
-            ..ToolResultExtension::of(Outcome::CancelledSibling)
+            ..extension(Outcome::CancelledSibling)
         },
         ..full_result()
     }

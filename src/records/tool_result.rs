@@ -187,24 +187,6 @@ pub struct HookReport {
     pub decision: Option<Decision>,
 }
 
-impl ToolResultExtension {
-    /// Returns an extension with only this outcome.
-    pub fn of(outcome: Outcome) -> Self {
-        Self {
-            v: Version::default(),
-            outcome,
-            lane: None,
-            batch: None,
-            verdict: None,
-            duration_ms: 0,
-            permission: None,
-            persisted: None,
-            sandbox: None,
-            hooks: Vec::new(),
-        }
-    }
-}
-
 /// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -27,10 +27,12 @@ pub struct Persisted {
 impl Persisted {
     /// Returns the text that is sent instead of the saved text.
     pub fn replacement(&self, text: &str) -> String {
-        persisted_output(
-            &byte_size(self.size),
-            &self.path,
-            &byte_size_trimmed(MAX_PREVIEW as u64),
+        format!(
+            "<persisted-output>\nOutput too large ({}). Full output saved to: {}\n\nPreview (first \
+             {}):\n{}\n...\n</persisted-output>",
+            byte_size(self.size),
+            self.path.display(),
+            byte_size_trimmed(MAX_PREVIEW as u64),
             preview(text),
         )
     }
@@ -128,15 +130,6 @@ fn preview(text: &str) -> &str {
         Some(line_feed) if head.len() < text.len() && line_feed >= half => &head[..line_feed],
         _ => head,
     }
-}
-
-/// Returns the text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
-fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) -> String {
-    format!(
-        "<persisted-output>\nOutput too large ({size}). Full output saved to: {}\n\nPreview \
-         (first {preview_size}):\n{preview}\n...\n</persisted-output>",
-        path.display()
-    )
 }
 
 /// Maximum number of files that a hint names.

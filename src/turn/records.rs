@@ -47,14 +47,16 @@ impl RecordBuilder {
 
     /// Returns the record of a prompt.
     pub fn prompt(&self, text: String) -> DialogRecord {
-        let mut message = Message::new(Role::User, Origin::Prompt);
-        message.blocks.push(Block::Text(text));
-        self.record(message)
+        self.text(Origin::Prompt, text)
     }
 
     /// Returns the record of feedback from hooks.
     pub fn feedback(&self, text: String) -> DialogRecord {
-        let mut message = Message::new(Role::User, Origin::Injected);
+        self.text(Origin::Injected, text)
+    }
+
+    fn text(&self, origin: Origin, text: String) -> DialogRecord {
+        let mut message = Message::new(Role::User, origin);
         message.blocks.push(Block::Text(text));
         self.record(message)
     }

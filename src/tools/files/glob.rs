@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Stopped, Unread};
+use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{
@@ -163,11 +163,11 @@ fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) ->
     }
     let status = match end {
         SearchEnd::Complete => CallStatus::Ok,
-        SearchEnd::Stopped(Stopped::Cancelled) => {
+        SearchEnd::Cancelled => {
             text.push_str("\n(The search was cancelled; there may be more files.)");
             CallStatus::Cancelled
         }
-        SearchEnd::Stopped(Stopped::TimedOut) => {
+        SearchEnd::TimedOut => {
             text.push_str("\n(The search was stopped after 20 seconds; there may be more files.)");
             CallStatus::TimedOut
         }

@@ -25,22 +25,15 @@ pub(super) struct Budget<'a> {
     deadline: Instant,
 }
 
-/// The reason why a search stopped early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stopped {
-    /// It was cancelled.
-    Cancelled,
-    /// The timeout expired.
-    TimedOut,
-}
-
 /// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEnd {
     /// All entries were visited, or the visitor stopped.
     Complete,
-    /// The search stopped early.
-    Stopped(Stopped),
+    /// It was cancelled.
+    Cancelled,
+    /// The timeout expired.
+    TimedOut,
 }
 
 impl<'a> Budget<'a> {
@@ -52,12 +45,12 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Returns an error if the search must stop.
-    pub(super) fn check(&self) -> Result<(), Stopped> {
+    /// Returns the end of the search as an error if it must stop.
+    pub(super) fn check(&self) -> Result<(), SearchEnd> {
         if self.cancel.is_cancelled() {
-            Err(Stopped::Cancelled)
+            Err(SearchEnd::Cancelled)
         } else if Instant::now() >= self.deadline {
-            Err(Stopped::TimedOut)
+            Err(SearchEnd::TimedOut)
         } else {
             Ok(())
         }
@@ -142,8 +135,8 @@ pub(super) fn walk(
     let is_denied = session.denied.unreadable(&request);
     let real_root = real_path(root).unwrap_or_else(|| root.to_owned());
     for entry in walk {
-        if let Err(stopped) = budget.check() {
-            return SearchEnd::Stopped(stopped);
+        if let Err(end) = budget.check() {
+            return end;
         }
         let entry = match entry {
             Ok(entry) => entry,

@@ -7,7 +7,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use serde_json::{Value, json};
 
-use super::super::walk::{SearchEnd, Stopped, Unread};
+use super::super::walk::{SearchEnd, Unread};
 use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::text::counted;
 use crate::tools::{CallStatus, ToolReply};
@@ -118,11 +118,11 @@ impl Report {
         }
         let (status, note) = match self.end {
             SearchEnd::Complete => (CallStatus::Ok, ""),
-            SearchEnd::Stopped(Stopped::Cancelled) => (
+            SearchEnd::Cancelled => (
                 CallStatus::Cancelled,
                 "\n\n(The search was cancelled; there may be more matches.)",
             ),
-            SearchEnd::Stopped(Stopped::TimedOut) => (
+            SearchEnd::TimedOut => (
                 CallStatus::TimedOut,
                 "\n\n(The search took too long and was stopped; there may be more matches.)",
             ),

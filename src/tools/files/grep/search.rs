@@ -263,7 +263,7 @@ impl<'a> Run<'a> {
             }
         };
         // The walk does not detect a stop inside the last file.
-        budget.check().err().map_or(end, SearchEnd::Stopped)
+        budget.check().err().unwrap_or(end)
     }
 }
 
