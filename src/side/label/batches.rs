@@ -61,11 +61,7 @@ impl Batches {
             self.cwd = source.directory();
         }
         let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
-        let results = if has_results {
-            source.results()
-        } else {
-            Vec::new()
-        };
+        let results = has_results.then(|| source.results()).unwrap_or_default();
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
