@@ -156,8 +156,11 @@ fn with_stored<File>(
     stored: fn(PathBuf, StoredSession) -> File,
 ) -> Vec<File> {
     let files = found.into_iter().flat_map(|file| {
-        let is_stored = is_database(path(&file));
-        let sessions = is_stored.then(|| sessions_in(path(&file))).unwrap_or_default();
+        let sessions = if is_database(path(&file)) {
+            sessions_in(path(&file))
+        } else {
+            Vec::new()
+        };
         if sessions.is_empty() {
             return vec![file];
         }

@@ -18,7 +18,11 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 pub(super) fn harmless_markdown(text: &str) -> String {
     let mut text = with_closed_fence(safe_with_tabs(text));
     for round in 0..=MAX_ROUNDS {
-        let code = (round < MAX_ROUNDS).then(|| code_in(&text)).unwrap_or_default();
+        let code = if round < MAX_ROUNDS {
+            code_in(&text)
+        } else {
+            Vec::new()
+        };
         let masked = without_markup(&text, &code);
         if masked == text {
             break;

@@ -61,7 +61,11 @@ impl Batches {
             self.cwd = source.directory();
         }
         let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
-        let results = has_results.then(|| source.results()).unwrap_or_default();
+        let results = if has_results {
+            source.results()
+        } else {
+            Vec::new()
+        };
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {

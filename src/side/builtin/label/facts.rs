@@ -76,9 +76,11 @@ fn command(call: &Call<'_>) -> Fact {
         Class::Shell
     };
     let create = if report.failed { Fact::bad } else { Fact::good };
-    create(class, report.phrase).counted("", "command").about(About::Act {
-        verb: report.verb,
-        object: report.object,
-        finding: report.finding,
-    })
+    create(class, report.phrase)
+        .counted("", "command")
+        .about(About::Act {
+            verb: report.verb,
+            object: report.object,
+            finding: report.finding,
+        })
 }
