@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
-use super::lines::for_each_raw_line;
+use super::lines::RawLines;
 use super::open::Positioned;
 use super::recover::each_entry_on;
 use super::session::Session;
@@ -147,23 +146,23 @@ impl Session {
         // Only the first prompt may be far from the beginning.
         let mut end = self.file.size;
         let (mut skipped, mut too_long) = (u64::MAX, 0);
-        for_each_raw_line(source, &[], &mut |line| {
+        let mut lines = RawLines::new(source, &[])?;
+        while let Some(line) = lines.next()? {
             let start = from + line.offset;
             if line.is_too_long() {
                 too_long += line.length;
-                return ControlFlow::Continue(());
+                continue;
             }
             if start - too_long > MAX_HEAD || self.has_begun(&facts) {
                 end = start;
-                return ControlFlow::Break(());
+                break;
             }
             if is_named(&facts) && (self.format().line_class)(line.text) != LineClass::Anything {
                 skipped = skipped.min(start);
             } else {
                 self.add_line(line.text, Detail::Full, &mut facts);
             }
-            ControlFlow::Continue(())
-        })?;
+        }
         Ok((facts, end.min(skipped)))
     }
 

@@ -107,7 +107,7 @@ pub(super) struct RawLines<Source> {
     long_line: Option<u64>,
     /// The start and the length of the last line, if it was too long.
     skipped: Option<(u64, u64)>,
-    too_long: u64,
+    pub(super) too_long: u64,
 }
 
 impl<Source: Read> RawLines<Source> {
@@ -199,24 +199,6 @@ impl<Source: Read> RawLines<Source> {
     }
 }
 
-/// Calls `visit` with each line of [`RawLines`] until it breaks. Returns the number of lines that were too long.
-///
-/// # Errors
-/// Reading failed.
-pub(super) fn for_each_raw_line(
-    source: impl Read,
-    words: &[&str],
-    visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
-) -> io::Result<u64> {
-    let mut lines = RawLines::new(source, words)?;
-    while let Some(line) = lines.next()? {
-        if visit(line).is_break() {
-            break;
-        }
-    }
-    Ok(lines.too_long)
-}
-
 /// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.
 ///
 /// # Errors
@@ -281,6 +263,20 @@ fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn for_each_raw_line(
+        source: impl Read,
+        words: &[&str],
+        visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
+    ) -> io::Result<u64> {
+        let mut lines = RawLines::new(source, words)?;
+        while let Some(line) = lines.next()? {
+            if visit(line).is_break() {
+                break;
+            }
+        }
+        Ok(lines.too_long)
+    }
 
     /// Returns at most so many bytes at a time.
     struct Trickle<'a>(&'a [u8], usize);

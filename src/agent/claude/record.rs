@@ -117,11 +117,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
         _ => return None,
     };
     // A custom title replaces all earlier titles.
-    let manual_title = if kind == "custom-title" {
-        ManualTitle::Supersede
-    } else {
-        ManualTitle::Keep
-    };
+    let manual_title = ManualTitle::from(kind == "custom-title");
     Some(StoredTitle::new(title, source, row.time, manual_title))
 }
 

@@ -28,17 +28,11 @@ pub enum Target {
     Foreign(Box<ForeignSession>),
 }
 
-/// The open files of a recording.
-enum Files {
-    /// A file of turnpipe that has no record yet.
-    Unopened(PathBuf, FileSystems),
-    Own(Transcript),
-    Foreign(Box<ForeignSession>),
-}
-
 /// A recording in progress.
 pub struct Recording {
-    files: Files,
+    target: Target,
+    /// The own file, once it has a record.
+    transcript: Option<Transcript>,
     facts: SessionFacts,
     /// Whether the session id is final.
     is_named: bool,
@@ -66,10 +60,8 @@ impl Recording {
         moment: Moment,
     ) -> Self {
         Self {
-            files: match target {
-                Target::Own { path, systems } => Files::Unopened(path, systems),
-                Target::Foreign(session) => Files::Foreign(session),
-            },
+            target,
+            transcript: None,
             facts,
             is_named,
             redact,
@@ -166,8 +158,8 @@ impl Recording {
             self.watch.record(&record);
             self.waiting.push(record);
         }
-        let is_unnamed = !self.is_named && matches!(self.files, Files::Unopened(..));
-        if is_unnamed && self.waiting.len() < MAX_WAITING {
+        let is_unopened = matches!(self.target, Target::Own { .. }) && self.transcript.is_none();
+        if !self.is_named && is_unopened && self.waiting.len() < MAX_WAITING {
             return Ok(Vec::new());
         }
         self.write_waiting()
@@ -180,25 +172,26 @@ impl Recording {
 
     fn write(&mut self, mut record: Value) -> Result<Recorded, RecordError> {
         self.facts.start(&record);
-        if let Files::Unopened(path, systems) = &self.files {
-            // Until there is a record to keep, the stream may still name the session.
-            if !Transcript::keeps(&record) {
-                return Ok(Recorded::No);
-            }
-            let (facts, moment) = (self.facts.clone(), self.moment.clone());
-            self.files = Files::Own(Transcript::new(path, facts, *systems, moment));
-        }
         if self.redact {
             redact_strings(&mut record);
         }
-        match &mut self.files {
-            Files::Unopened(..) => Ok(Recorded::No),
-            Files::Own(transcript) => Ok(if transcript.record(record)? {
-                Recorded::OwnFile
-            } else {
-                Recorded::No
-            }),
-            Files::Foreign(session) => {
+        match &mut self.target {
+            Target::Own { path, systems } => {
+                // Until there is a record to keep, the stream may still name the session.
+                if self.transcript.is_none() && !Transcript::keeps(&record) {
+                    return Ok(Recorded::No);
+                }
+                let transcript = self.transcript.get_or_insert_with(|| {
+                    let (facts, moment) = (self.facts.clone(), self.moment.clone());
+                    Transcript::new(&*path, facts, *systems, moment)
+                });
+                Ok(if transcript.record(record)? {
+                    Recorded::OwnFile
+                } else {
+                    Recorded::No
+                })
+            }
+            Target::Foreign(session) => {
                 let is_message = matches!(record["type"].as_str(), Some("user" | "assistant"));
                 let recorded = session.record(record)?;
                 self.messages_left_out += u64::from(is_message && recorded == Recorded::No);
@@ -222,11 +215,12 @@ impl Recording {
     /// # Errors
     /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<(), RecordError> {
-        match self.files {
-            Files::Unopened(..) => Ok(()),
-            Files::Own(transcript) => transcript.finish(sync).map(|_| ()),
-            Files::Foreign(session) => session.finish(sync).map(|_| ()),
-        }
+        match (self.target, self.transcript) {
+            (Target::Foreign(session), _) => session.finish(sync)?,
+            (Target::Own { .. }, Some(transcript)) => transcript.finish(sync)?,
+            (Target::Own { .. }, None) => 0,
+        };
+        Ok(())
     }
 }
 

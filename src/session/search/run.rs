@@ -12,7 +12,7 @@ use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitBlock;
-use crate::session::lines::for_each_raw_line;
+use crate::session::lines::RawLines;
 use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
@@ -110,13 +110,16 @@ impl Session {
         };
         let mut flow = ControlFlow::Continue(());
         let mut holds_no_title = true;
-        let too_long = for_each_raw_line(self.reader(), &words, &mut |line| {
+        let mut raw_lines = RawLines::new(self.reader(), &words)?;
+        while flow.is_continue()
+            && let Some(line) = raw_lines.next()?
+        {
             let class = (self.format().line_class)(line.text);
             if class == LineClass::Anything {
                 holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
             }
             if !query.places.iter().any(|place| may_hold(class, *place)) {
-                return ControlFlow::Continue(());
+                continue;
             }
             let (at, text) = (line.offset, line.text);
             each_entry_on_line(at, text, &mut entries, detail, &mut |_, mut entry| {
@@ -126,14 +129,13 @@ impl Session {
                     flow = search.record(line.number, &messages, &repeats);
                 }
             });
-            flow
-        })?;
+        }
         let is_whole = flow.is_continue();
         if is_whole {
             let _ = search.finish();
         }
         Ok(Searched {
-            too_long,
+            too_long: raw_lines.too_long,
             holds_no_title: holds_no_title && is_whole,
         })
     }

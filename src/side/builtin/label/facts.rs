@@ -75,14 +75,12 @@ fn command(call: &Call<'_>) -> Fact {
     } else {
         Class::Shell
     };
-    let fact = if report.failed {
-        Fact::bad(class, report.phrase)
-    } else {
-        Fact::good(class, report.phrase)
-    };
-    fact.counted("", "command").about(About::Act {
-        verb: report.verb,
-        object: report.object,
-        finding: report.finding,
-    })
+    let create = if report.failed { Fact::bad } else { Fact::good };
+    create(class, report.phrase)
+        .counted("", "command")
+        .about(About::Act {
+            verb: report.verb,
+            object: report.object,
+            finding: report.finding,
+        })
 }
