@@ -120,6 +120,13 @@ pub(super) fn commands<'a>(
     let (composed, is_exact) = line.composed();
     let composed: Rc<[String]> = composed.into();
     for command in &mut commands {
+        if context.passes_text() {
+            command.composed = composed.clone();
+        }
+        let mut programs = command.invocations.iter().map(Invocation::program);
+        if programs.any(|program| programs::SHELLS.contains(program)) && context.sets("PATH") {
+            command.reached.is_open = true;
+        }
         if line.is_used_by(&command.levels) {
             command.composed = composed.clone();
             let mut invocations = command.invocations.iter();
@@ -419,7 +426,10 @@ impl Command<'_> {
     pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.named.get_or_init(|| {
             let invocations = self.invocations.iter();
-            let words = invocations.flat_map(|one| one.words.iter().chain(&one.reads));
+            let words = invocations.flat_map(|one| {
+                let words = one.words.iter().filter(|_| !one.takes_only_text());
+                words.chain(&one.reads)
+            });
             self.files(words, context)
         })
     }

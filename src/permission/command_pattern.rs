@@ -76,35 +76,40 @@ impl CommandPattern {
             .is_some_and(|pattern| pattern.may_cover(words))
     }
 
-    /// Whether the words of a text, without directories, contain the literal words that the pattern
-    /// starts with.
-    pub(super) fn is_mentioned_in(&self, words: &[String]) -> bool {
-        /// Maximum number of words between them.
-        const MAX_BETWEEN: usize = 16;
-        let mut literals = self.text.split_whitespace();
-        let Some(first) = literals.next().filter(|first| !first.starts_with('*')) else {
+    /// Returns the literal words that the pattern starts with.
+    fn literals(&self) -> impl Iterator<Item = &str> {
+        let words = self.text.split_whitespace();
+        words.take_while(|word| !word.contains('*'))
+    }
+
+    /// Whether a word of a text may be the program, without its directory.
+    pub(super) fn may_start_with(&self, word: &str) -> bool {
+        let first = self.text.split_whitespace().next();
+        let Some(first) = first.filter(|first| !first.starts_with('*')) else {
             return false;
         };
         let first = Wildcard::parse(programs::name(first));
-        let literals = literals.take_while(|word| !word.contains('*'));
-        let literals: Vec<&str> = literals.filter(|word| !word.starts_with('-')).collect();
-        let is_first = |word: &str| {
-            let is_short_option = word.starts_with('-') && !word.starts_with("--");
-            let behind_option = word.get(2..).filter(|_| is_short_option);
-            (!begins_with_gap(word) && first.may_cover(word))
-                || behind_option.is_some_and(|word| first.covers(word))
-        };
-        words.iter().enumerate().any(|(at, word)| {
-            let end = words.len().min(at + MAX_BETWEEN);
-            let following = &words[at + 1..end.max(at + 1)];
-            let mut rest = following.iter();
-            let options = self.reordered.as_ref();
-            is_first(word)
-                && literals
-                    .iter()
-                    .all(|literal| rest.any(|word| word == literal))
-                && options.is_none_or(|pattern| pattern.has_options(following))
-        })
+        let is_short_option = word.starts_with('-') && !word.starts_with("--");
+        let behind_option = word.get(2..).filter(|_| is_short_option);
+        (!begins_with_gap(word) && first.may_cover(word))
+            || behind_option.is_some_and(|word| first.covers(word))
+    }
+
+    /// Whether its literal words after the program are among these words, in any order.
+    pub(super) fn is_composed_of(&self, words: &[&str]) -> bool {
+        let mut literals = self
+            .literals()
+            .skip(1)
+            .filter(|word| !word.starts_with('-'));
+        let options = self.reordered.as_ref();
+        literals.all(|literal| words.contains(&literal))
+            && options.is_none_or(|pattern| pattern.has_options(words))
+    }
+
+    /// Returns the subcommand that a word is short for.
+    pub(super) fn expanded(&self, word: &str) -> Option<&str> {
+        let subcommand = self.literals().nth(1)?;
+        subcommand.starts_with(word).then_some(subcommand)
     }
 
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
@@ -142,8 +147,9 @@ impl Reordered {
     }
 
     /// Whether its options are among these words.
-    fn has_options(&self, words: &[String]) -> bool {
-        let options = || words.iter().filter(|word| word.starts_with('-'));
+    fn has_options(&self, words: &[impl AsRef<str>]) -> bool {
+        let words = || words.iter().map(AsRef::as_ref);
+        let options = || words().filter(|word: &&str| word.starts_with('-'));
         let has_letter = |letter: char| {
             let mut short = options().filter(|option| !option.starts_with("--"));
             short.any(|option| option.contains(letter))

@@ -38,12 +38,19 @@ pub(super) fn of(
     let words = script.split(|letter: char| letter.is_whitespace() || ";&|(){}".contains(letter));
     let mut words = words.filter(|word| matches!(*word, "for" | "while" | "until"));
     let may_repeat = words.next().is_some();
-    if may_repeat && targets.iter().any(Option::is_some) {
+    let changes = targets.iter().any(Option::is_some);
+    if may_repeat && changes {
         possible.clear();
     }
     let mut of_parts = Vec::new();
     for (levels, target) in parts.iter().zip(targets) {
-        of_parts.push(possible.clone());
+        // A `trap` may run in any later directory.
+        let runs_later = is_program(levels, "trap") && changes;
+        of_parts.push(if runs_later {
+            Vec::new()
+        } else {
+            possible.clone()
+        });
         let Some(target) = target else {
             continue;
         };
@@ -63,6 +70,14 @@ pub(super) fn of(
         possible = after;
     }
     of_parts
+}
+
+/// Whether a command runs the program with this name.
+fn is_program(levels: &[CommandPart], name: &str) -> bool {
+    let mut programs = levels
+        .iter()
+        .filter_map(|level| level.words.first()?.value.as_deref());
+    programs.any(|program| program == name)
 }
 
 /// Returns the directories that a path may lead to: `..` may follow a link or not.

@@ -3,7 +3,7 @@
 use super::command_pattern::CommandPattern;
 use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
-use super::programs::{self, Programs};
+use super::programs;
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, analyse};
 use crate::tool_facts::patched_files;
@@ -16,12 +16,12 @@ pub(super) struct Invocation {
     pub(super) words: Vec<PartWord>,
     pub(super) reads: Vec<PartWord>,
     pub(super) writes: Vec<PartWord>,
-    /// Whether the command may start at any word, as after `xargs`.
-    pub(super) begins_anywhere: bool,
+    /// Index of the first word at which another command may start, as after `xargs`; at least 1.
+    begins_at: usize,
     /// Files that it changes without naming them in its arguments.
-    patched: Vec<PartWord>,
+    pub(super) patched: Vec<PartWord>,
     /// The words, with gaps for unknown parts; the first one without directories.
-    outlines: Vec<String>,
+    pub(super) outlines: Vec<String>,
     /// All spellings of the command.
     texts: Vec<String>,
 }
@@ -31,19 +31,17 @@ impl Invocation {
         let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
         let words = with_pathspecs(with_placeholders(words));
         let mut outlines: Vec<String> = words.iter().map(|word| outline(word, context)).collect();
-        let arguments = words.get(1..).unwrap_or_default();
-        let is_starter = |program: &String| {
-            let program = programs::name(program);
-            programs::STARTS.contains(program)
-                || programs::STARTS_INSIDE.contains_with(program, arguments)
-                || (programs::INTERPRETS.contains(program) && !is_known_to_read(&words))
+        let program = outlines.first().map_or("", |word| programs::name(word));
+        let begins_at = if is_guessed {
+            1
+        } else {
+            begins_at(program, &words)
         };
-        let begins_anywhere = is_guessed || outlines.first().is_some_and(is_starter);
         let written = joined(words.iter().map(|word| word.text.as_str()));
         let meant = joined(outlines.iter().map(String::as_str));
         // The program is matched by name only.
         let by_name = joined(outlines.iter().enumerate().map(|(index, word)| {
-            if index == 0 || begins_anywhere {
+            if index == 0 || index >= begins_at {
                 programs::name(word)
             } else {
                 word
@@ -56,20 +54,16 @@ impl Invocation {
             words,
             reads: Vec::new(),
             writes: Vec::new(),
-            begins_anywhere,
+            begins_at,
             patched: Vec::new(),
             outlines,
             texts: vec![written, meant, by_name],
         };
         // `git -C . push` is also a `git push`, even after `sudo`.
-        let count = if begins_anywhere {
-            invocation.outlines.len()
-        } else {
-            1
-        };
         let is_known =
             |start: &usize| *start == 0 || !begins_with_gap(&invocation.outlines[*start]);
-        for start in (0..count).filter(is_known).collect::<Vec<usize>>() {
+        let starts = invocation.beginnings().filter(is_known);
+        for start in starts.collect::<Vec<usize>>() {
             for at in invocation.positions_from(start).into_iter().skip(1) {
                 let program = invocation.outlines.iter().skip(start).take(1);
                 let kept = program.chain(invocation.outlines.iter().skip(at));
@@ -121,6 +115,29 @@ impl Invocation {
         if self.program() == "find" {
             self.add_found();
         }
+    }
+
+    /// Whether another command may start at one of its words.
+    pub(super) fn begins_anywhere(&self) -> bool {
+        self.begins_at < self.words.len()
+    }
+
+    /// Returns the indices of words at which a command may start.
+    fn beginnings(&self) -> impl Iterator<Item = usize> + use<> {
+        let first = usize::from(!self.words.is_empty());
+        (0..first).chain(self.begins_at..self.words.len())
+    }
+
+    /// Whether another command may start at a word.
+    pub(super) fn may_begin_at(&self, at: usize) -> bool {
+        at >= self.begins_at
+    }
+
+    /// Whether a word is before those that may be a command of their own.
+    pub(super) fn is_subcommand(&self, at: usize) -> bool {
+        let has_one =
+            self.begins_at != usize::MAX || programs::STARTS_INSIDE.has_marks(self.program());
+        has_one && at < self.begins_at
     }
 
     /// Whether it has the name of a program that runs the commands in a file.
@@ -196,7 +213,11 @@ impl Invocation {
         let values = words.filter_map(|word| word.value.as_deref());
         let values = values.map(|value| value.rsplit_once('=').map_or(value, |(_, after)| after));
         let operands: Vec<&str> = values.filter(|value| !value.starts_with('-')).collect();
-        let copies = operands.iter().flat_map(|to| {
+        let targets = operands
+            .iter()
+            .rev()
+            .take(if self.copied() > 0 { 1 } else { MAX_COPIED });
+        let copies = targets.flat_map(|to| {
             let names = operands.iter().map(|from| programs::name(from));
             names.map(move |name| format!("{to}/{name}"))
         });
@@ -216,12 +237,7 @@ impl Invocation {
 
     /// Whether it, or a command that it starts, changes the files that a patch names.
     fn patches(&self) -> bool {
-        let count = if self.begins_anywhere {
-            self.words.len()
-        } else {
-            1
-        };
-        (0..count.min(self.words.len())).any(|at| {
+        self.beginnings().any(|at| {
             let name = self.words[at].value.as_deref().unwrap_or_default();
             programs::PATCHES.contains_with(programs::name(name), &self.words[at + 1..])
         })
@@ -237,7 +253,10 @@ impl Invocation {
             // `diff` writes the time behind a tab.
             .map(|name| name.split('\t').next().unwrap_or_default().to_owned())
             .collect();
-        if files.is_empty() {
+        let mut operands = self.words.iter().skip(2);
+        let is_in_a_file = level.reads.iter().any(|word| word.value.is_some())
+            || self.program() == "git" && operands.any(|word| word.value.is_some());
+        if files.is_empty() && !is_in_a_file {
             self.patched.push(PartWord::unknown(0..0, "$patch"));
         }
         self.add_changed(files.iter().map(String::as_str));
@@ -249,81 +268,30 @@ impl Invocation {
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
             && pattern.may_cover_reordered(&self.outlines)
+            || self.is_short_for(pattern)
             || self.texts.iter().any(|text| {
                 is_known(text) && pattern.may_cover(text)
-                    || (self.begins_anywhere
+                    || (self.begins_anywhere()
                         && text
                             .match_indices(' ')
+                            .skip(self.begins_at - 1)
                             .filter_map(|(at, _)| text.get(at + 1..))
                             .any(|rest| !begins_with_gap(rest) && pattern.may_cover(rest)))
             })
     }
 
-    /// Returns the words that may name a file that it reads.
-    pub(super) fn read_words(&self) -> impl Iterator<Item = &PartWord> {
-        let program = self.program();
-        let skipped = if self.takes_only_text() {
-            self.words.len()
-        } else {
-            1
-        };
-        // Their first operand is a script.
-        let script = self.words.iter().skip(1).position(|word| {
-            matches!(program, "awk" | "gawk" | "mawk" | "sed" | "gsed")
-                && !word.text.starts_with('-')
-        });
-        let before = self.words.iter().take(1).chain(&self.words);
-        let words = self.words.iter().zip(before).enumerate();
-        let words = words.filter(move |(index, (word, before))| {
-            let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
-            // Names from standard input have an empty span.
-            let is_taken = word.value.is_none() && word.span.is_empty();
-            *index >= skipped
-                && !is_taken
-                && script.is_none_or(|script| *index != script + 1)
-                && !is_message(before)
-                && !is_message(word)
-        });
-        words.map(|(_, (word, _))| word).chain(&self.reads)
-    }
-
-    /// Whether none of its words name a file.
-    fn takes_only_text(&self) -> bool {
-        let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
-        programs::TEXTS.contains_with(self.program(), subcommand)
-    }
-
-    /// Whether it passes its input only to programs that treat it as text, as in
-    /// `xargs -n 1 echo`.
-    pub(super) fn passes_text_only(&self) -> bool {
-        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-        let starts = self
-            .operand_positions()
-            .map(|at| self.outlines[at].as_str());
-        let mut starts = starts.filter(|word| !word.starts_with('-') && !is_number(word));
-        let first = starts.next();
-        self.program() == "xargs"
-            && first.is_some()
-            && (first.into_iter().chain(starts)).all(|program| programs::TEXTS.contains(program))
-    }
-
-    /// Returns the values of some options.
-    pub(super) fn option_values<'a>(
-        &'a self,
-        options: &'a Programs,
-    ) -> impl Iterator<Item = PartWord> + 'a {
-        self.words.iter().enumerate().filter_map(|(index, word)| {
-            let text = word.value.as_deref().unwrap_or(&word.text);
-            if options.has_option(text) {
-                return self.words.get(index + 1).cloned();
-            }
-            let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
-            let is_attached = !value.is_empty() && options.has_option(name);
-            is_attached.then(|| match &word.value {
-                Some(_) => PartWord::known(value),
-                None => PartWord::unknown(0..0, value),
+    /// Whether it has a shortened subcommand that may match, as in `npm pub`.
+    fn is_short_for(&self, pattern: &CommandPattern) -> bool {
+        programs::ABBREVIATES.contains(self.program())
+            && self.operand_positions().any(|at| {
+                let expanded = pattern.expanded(&self.outlines[at]);
+                expanded.is_some_and(|subcommand| {
+                    let words = self.outlines.iter().map(String::as_str);
+                    let rest = words.clone().skip(at + 1);
+                    let words = words.take(1).chain(std::iter::once(subcommand)).chain(rest);
+                    pattern.may_cover(&joined(words))
+                })
             })
-        })
     }
 
     /// Whether it starts a command known only at run time.
@@ -331,7 +299,7 @@ impl Invocation {
         let program = self.program();
         let is_unknown = |at: usize| {
             let text = &self.outlines[at];
-            begins_with_gap(text) || (program == "find" && begins_with_gap(programs::name(text)))
+            begins_with_gap(programs::name(text))
         };
         let first_operand = (1..self.words.len()).find(|at| !self.outlines[*at].starts_with('-'));
         (1..self.words.len()).any(|at| {
@@ -349,7 +317,8 @@ impl Invocation {
                     && (is_behind_operand
                         || programs::COMMAND_OPTIONS
                             .contains(before.value.as_deref().unwrap_or_default())
-                        || programs::STARTS_INSIDE.is_mark(program, before))
+                        || (before.value.is_some()
+                            && programs::STARTS_INSIDE.is_mark(program, before)))
         })
     }
 
@@ -378,7 +347,7 @@ impl Invocation {
         if takes_names {
             return shells.any(|(at, _)| at > 0);
         }
-        self.begins_anywhere
+        self.begins_anywhere()
             && level.unwrapped().is_none()
             && shells.any(|(at, _)| reads_script(behind(at)))
     }
@@ -388,29 +357,35 @@ impl Invocation {
         &'a self,
         is_wanted: impl Fn(&str, &[PartWord]) -> bool + 'a,
     ) -> impl Iterator<Item = &'a PartWord> {
-        let beginnings = if self.begins_anywhere {
-            self.words.len()
-        } else {
-            1
-        };
-        let found = self.words.iter().take(beginnings).position(|word| {
-            let program = programs::name(word.value.as_deref().unwrap_or_default());
-            is_wanted(program, &self.words)
+        let found = self.beginnings().find(|at| {
+            let value = self.words[*at].value.as_deref();
+            is_wanted(programs::name(value.unwrap_or_default()), &self.words)
         });
         let first = found.map_or(self.words.len(), |program| program + 1);
         self.words.iter().skip(first)
     }
+}
 
-    /// Returns the words that name files it changes directly.
-    pub(super) fn changed(&self) -> impl Iterator<Item = PartWord> {
-        let operands = self.behind(|program, words| {
-            program == ">" || programs::CHANGES.contains_with(program, words)
-        });
-        let written = self.option_values(&programs::OUTPUT_OPTIONS);
-        let written = written.filter(|word| word.value.is_some());
-        let named = operands.chain(&self.writes).chain(&self.patched);
-        named.cloned().chain(written)
+/// Returns the index of the first word of a program at which it may start another.
+fn begins_at(program: &str, words: &[PartWord]) -> usize {
+    let inside = &programs::STARTS_INSIDE;
+    let is_word = |at: usize| {
+        let value = words.get(at).and_then(|word| word.value.as_deref());
+        value.is_some_and(|value| !value.starts_with('-'))
+    };
+    if inside.contains(program) && programs::SUBCOMMANDS.contains(program) && is_word(1) {
+        let is_group = programs::SUBCOMMANDS.is_mark(program, &words[1]);
+        return 2 + usize::from(is_group && is_word(2));
     }
+    let is_starter = programs::STARTS.contains(program)
+        || inside.contains(program)
+        || (programs::INTERPRETS.contains(program) && !is_known_to_read(words));
+    if is_starter {
+        return 1;
+    }
+    let mut arguments = words.iter().skip(1);
+    let mark = arguments.position(|word| inside.is_mark(program, word));
+    mark.map_or(usize::MAX, |at| at + 2)
 }
 
 /// Whether a shell with these arguments runs its standard input. An unknown word may be an option.

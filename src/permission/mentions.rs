@@ -9,7 +9,7 @@ use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::{CommandPart, PartWord, analyse};
+use crate::shell::{CommandPart, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up; more are one name that may be any.
 const MAX_NAMES: usize = 4096;
@@ -40,7 +40,15 @@ impl Mentions {
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
-        for level in levels {
+        let mut guessed = Vec::new();
+        if levels.is_empty() {
+            let read = lenient_parts(context.script());
+            guessed.extend(read.parts.iter().flat_map(CommandPart::levels));
+            for enclosed in &read.enclosed {
+                mentions.add_script(enclosed, MAX_DEPTH, context);
+            }
+        }
+        for level in levels.iter().chain(&guessed) {
             mentions.add(level, composed, MAX_DEPTH, context);
         }
         for names in [&mut mentions.read, &mut mentions.changed] {
@@ -51,10 +59,14 @@ impl Mentions {
         mentions
     }
 
-    /// Whether a text mentions the command of a pattern.
-    pub(super) fn runs(&self, pattern: &CommandPattern) -> bool {
-        let mut texts = self.runnable.iter();
-        texts.any(|words| pattern.is_mentioned_in(words))
+    /// Whether a text mentions the program of a pattern, and the command line the rest of it.
+    pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
+        let words = || self.runnable.iter().flatten();
+        words().any(|word| pattern.may_start_with(word)) && {
+            let line = words_of(context.script());
+            let words = words().chain(line.iter().flatten());
+            pattern.is_composed_of(&words.map(String::as_str).collect::<Vec<_>>())
+        }
     }
 
     /// Returns what may name files that are read.
@@ -89,16 +101,31 @@ impl Mentions {
         let invocation = Invocation::new(&level.words, false, context);
         let program = invocation.program();
         let is_shell = programs::SHELLS.contains(program);
-        let takes_data = !invocation.begins_anywhere
+        let takes_data = !invocation.begins_anywhere()
             && programs::is_harmlessly_set(level)
             && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program));
+        if invocation.begins_anywhere() && program.ends_with("awk") {
+            let words = invocation.words.iter().skip(1);
+            let texts = words.flat_map(|word| outlines(word, context));
+            self.runnable.extend(texts.flat_map(|text| words_of(&text)));
+        }
         for word in invocation.read_words() {
-            let only_reads = invocation.only_reads_operand(word);
+            let at = invocation.words.iter().position(|one| one == word);
+            let only_reads = at.is_some_and(|at| invocation.only_reads_operand(at));
+            let names_no_program = at.is_some_and(|at| {
+                let before = invocation.words[at - 1].value.as_deref();
+                !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
+                    && (takes_data || invocation.is_subcommand(at))
+            });
             for text in outlines(word, context) {
                 if is_shell && self.add_script(&text, depth, context) {
                     continue;
                 }
-                let is_data = takes_data && is_plain(&text, "_.+-/@~");
+                // `curl` decodes it.
+                if word.value.is_some() && text.starts_with(GAP) {
+                    self.changed.insert(format!("{GAP}/{GLOB}"));
+                }
+                let is_data = names_no_program && is_plain(&text, "_.+-/@~");
                 if !is_data {
                     self.runnable.extend(words_of(&text));
                 }
@@ -145,29 +172,6 @@ impl Mentions {
     }
 }
 
-impl Invocation {
-    /// Whether the program does not change the file that a word names, if it names one.
-    fn only_reads_operand(&self, word: &PartWord) -> bool {
-        let Some(at) = self.words.iter().position(|one| one == word) else {
-            return false;
-        };
-        let value = |word: &PartWord| word.value.clone().unwrap_or_else(|| word.text.clone());
-        let before = &self.words[..at];
-        let is_operand = |word: &PartWord| !value(word).starts_with('-');
-        let is_input = |word: &PartWord| {
-            let text = value(word);
-            let name = text.split_once('=').map_or(text.as_str(), |(name, _)| name);
-            programs::INPUT_OPTIONS.contains(name) || programs::DIRECTORY_OPTIONS.contains(name)
-        };
-        let is_script = programs::SCRIPTS.contains(self.program())
-            && before.iter().skip(1).all(|word| !is_operand(word));
-        let mut programs = before.iter().filter_map(|word| word.value.as_deref());
-        let is_read = is_operand(word)
-            && (is_script || programs.any(|name| programs::READS.contains(programs::name(name))));
-        is_read || is_input(word) || before.last().is_some_and(is_input)
-    }
-}
-
 /// Whether a text has only letters, digits and these characters, and does not start with a dash.
 fn is_plain(text: &str, others: &str) -> bool {
     let is_allowed = |letter: char| {
@@ -188,24 +192,29 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
         let words = words.filter(|word| !word.is_empty());
         words.map(|word| programs::name(word).to_owned()).collect()
     };
-    let text = &text.replace("\\n", "\n").replace("\\t", "\t");
+    spelled(text).map(|text| words(&text)).collect()
+}
+
+/// Returns a text with its line feeds and tabs, and with and without its quotes and escapes.
+fn spelled(text: &str) -> impl Iterator<Item = String> {
     let quotes = ['"', '\'', '\\'];
-    let mut texts = vec![words(text)];
-    if text.contains(quotes) {
-        texts.push(words(&text.replace(quotes, "")));
-    }
-    texts
+    let text = text.replace("\\n", "\n").replace("\\t", "\t");
+    let plain = text.contains(quotes).then(|| text.replace(quotes, ""));
+    std::iter::once(text).chain(plain)
 }
 
 /// Returns what may name files in a text in any language, without unknown text before it.
-fn names_of(text: &str) -> impl Iterator<Item = String> {
+fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
-    let pieces = text.split(is_separator).flat_map(names_in);
-    let whole = Some(text).filter(|text| text.len() <= MAX_NAME);
-    let names = whole.into_iter().chain(pieces);
-    let names = names.map(|name| {
-        name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
-    });
-    let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
-    names.map(str::to_owned)
+    let named = |text: String| {
+        let pieces = text.split(is_separator).flat_map(names_in);
+        let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
+        let names = whole.into_iter().chain(pieces);
+        let names = names.map(|name| {
+            name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
+        });
+        let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    spelled(text).flat_map(named).collect()
 }

@@ -92,9 +92,12 @@ pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let digits = letters.get(count..).unwrap_or_default();
     let behind_digits = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
 
-    let behind_scheme = word
-        .match_indices("//")
-        .filter_map(|(at, _)| word.get(at + 2..));
+    let behind_scheme = word.match_indices("//").flat_map(|(at, _)| {
+        let rest = &word[at + 2..];
+        let is_file = word[..at].to_ascii_lowercase().ends_with("file:");
+        let behind_host = rest.find('/').filter(|_| is_file).map(|host| &rest[host..]);
+        std::iter::once(rest).chain(behind_host)
+    });
     std::iter::once(word)
         .chain(behind_sign)
         .chain(behind_scheme)
@@ -215,9 +218,7 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
             .value
             .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[', '(', '\\']))
         {
-            // `:(icase)X`
-            let is_any_case = value.contains("icase");
-            word.pieces = glob_pieces(if is_any_case { "*" } else { &value });
+            word.pieces = glob_pieces(&value);
         }
     }
     words

@@ -84,12 +84,17 @@ impl<'a> PathContext<'a> {
         }
     }
 
-    /// Whether the command line has settings or expansions that change what its other words mean.
-    pub(super) fn is_unclear(&self) -> bool {
-        let script = match self.request.action {
+    /// Returns the command line.
+    pub(super) fn script(&self) -> &'a str {
+        match self.request.action {
             Action::Command { script, .. } => script,
             _ => "",
-        };
+        }
+    }
+
+    /// Whether the command line has settings or expansions that change what its other words mean.
+    pub(super) fn is_unclear(&self) -> bool {
+        let script = self.script();
         // In arithmetic, single quotes do not quote.
         let is_quoted_arithmetic = script.match_indices("((").any(|(at, _)| {
             let inside = script[at..].split("))").next().unwrap_or_default();
@@ -100,6 +105,8 @@ impl<'a> PathContext<'a> {
                 "shopt",
                 "extglob",
                 "nocase",
+                "icase",
+                "ICASE",
                 "dotglob",
                 "globstar",
                 "GLOBIGNORE",
@@ -119,13 +126,26 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line has one of these names, which may be quoted.
     fn names(&self, names: &[&str]) -> bool {
-        match self.request.action {
-            Action::Command { script, .. } => {
-                let script = unquoted(script);
-                names.iter().any(|name| script.contains(name))
-            }
-            _ => false,
-        }
+        let script = unquoted(self.script());
+        names.iter().any(|name| script.contains(name))
+    }
+
+    /// Whether commands of the command line may read what others print.
+    pub(super) fn passes_text(&self) -> bool {
+        let script = self.script().replace("||", "");
+        ["|", "`", "$(", "<(", ">("]
+            .iter()
+            .any(|sign| script.contains(sign))
+    }
+
+    /// Whether the command line may set a variable.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        let script = unquoted(self.script());
+        let mut places = script.match_indices(name);
+        places.any(|(at, _)| {
+            !script[..at]
+                .ends_with(|letter: char| "${_".contains(letter) || letter.is_alphanumeric())
+        })
     }
 
     /// Whether globs of the command line may match names with a leading dot or in directories
@@ -146,15 +166,7 @@ impl<'a> PathContext<'a> {
 
     /// Returns the home directory, unless the command line may change it.
     pub(super) fn home(&self) -> Option<&'a Path> {
-        let is_kept = match self.request.action {
-            Action::Command { script, .. } => {
-                let script = unquoted(script);
-                let mut places = script.match_indices("HOME");
-                places.all(|(at, _)| script[..at].ends_with(['$', '{']))
-            }
-            _ => true,
-        };
-        self.request.home.filter(|_| is_kept)
+        self.request.home.filter(|_| !self.sets("HOME"))
     }
 
     /// Resolves the links of a path without `..`.

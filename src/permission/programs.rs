@@ -26,6 +26,8 @@ pub(super) struct Programs {
 pub(super) static STARTS: LazyLock<Programs> = LazyLock::new(|| with("starts"));
 /// Programs that start a command after other operands or in options.
 pub(super) static STARTS_INSIDE: LazyLock<Programs> = LazyLock::new(|| with("starts-inside"));
+/// Programs whose first operand, or second with one of these words, is a subcommand.
+pub(super) static SUBCOMMANDS: LazyLock<Programs> = LazyLock::new(|| with("subcommands"));
 /// Programs that start a command after their first operand.
 pub(super) static STARTS_BEHIND_OPERAND: LazyLock<Programs> =
     LazyLock::new(|| with("starts-behind-operand"));
@@ -68,6 +70,8 @@ pub(super) static SETS: LazyLock<Programs> = LazyLock::new(|| with("sets"));
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
 /// Options whose value is text.
 pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
+/// Programs whose first operand is a script in a language of their own.
+pub(super) static SCRIPT_FIRST: LazyLock<Programs> = LazyLock::new(|| with("script-first"));
 /// Programs that treat their arguments as text, not as files.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
 /// Programs that no allow rule with `*` allows.
@@ -78,6 +82,15 @@ pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
 pub(super) static OUTPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("output-options"));
 /// Programs whose words are data unless they contain special characters.
 pub(super) static TAKES_DATA: LazyLock<Programs> = LazyLock::new(|| with("takes-data"));
+/// Programs that show no contents of their operands.
+pub(super) static COUNTS: LazyLock<Programs> = LazyLock::new(|| with("counts"));
+/// Programs whose subcommands may be shortened.
+pub(super) static ABBREVIATES: LazyLock<Programs> = LazyLock::new(|| with("abbreviates"));
+/// Options whose value is a program that is started.
+pub(super) static PROGRAM_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("program-options"));
+/// Words with which a program may change its operands; as marks of `-`, options that may precede the
+/// name of a file that is written.
+pub(super) static WRITING_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("writing-options"));
 /// Programs that do not change the files that their operands name.
 pub(super) static READS: LazyLock<Programs> = LazyLock::new(|| with("reads"));
 /// Programs that do not change the file that their first operand names.
@@ -136,6 +149,11 @@ impl Programs {
         self.contains(name) || arguments.iter().any(|word| self.is_mark(name, word))
     }
 
+    /// Whether a program has the property with some arguments only.
+    pub(super) fn has_marks(&self, name: &str) -> bool {
+        self.marks.contains_key(name)
+    }
+
     /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
         let marks = self.marks.get(name).map_or(&[][..], Vec::as_slice);
@@ -156,6 +174,7 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
         }
         Some(_) => text.starts_with(mark) || is_abbreviation(text, mark),
         None if mark == "=" => text.contains('='),
+        None if mark == "$" => word.value.is_none(),
         None => match mark.strip_suffix('*') {
             Some(prefix) => text.to_ascii_lowercase().starts_with(prefix),
             None => text == mark,

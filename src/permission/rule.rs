@@ -245,7 +245,7 @@ impl Rule {
         };
         match &self.specifier {
             Specifier::Command(pattern) => {
-                command.runs_unknown || command.mentions(context).runs(pattern)
+                command.runs_unknown || command.mentions(context).runs(pattern, context)
             }
             Specifier::Reading(_) => {
                 command.runs_unknown

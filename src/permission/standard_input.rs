@@ -81,7 +81,8 @@ impl<'a> StandardInput<'a> {
     /// Whether a command names a file that the command line writes, or runs one by default.
     pub(super) fn is_used_by(&self, levels: &[CommandPart]) -> bool {
         let mut assigned = levels.iter().flat_map(|level| &level.assignments);
-        let mut words = levels.iter().take(1).flat_map(|level| &level.words);
+        let words = levels.iter().take(1);
+        let mut words = words.flat_map(|level| level.words.iter().chain(&level.reads));
         assigned.any(|set| set.name == "PATH")
             || words.any(|word| {
                 let program = word.value.as_deref().unwrap_or_default();

@@ -103,6 +103,9 @@ impl StartedCommands {
 
     /// Adds a command with everything that it may start.
     fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
+        if sets_up(level, line.context) {
+            return;
+        }
         let mut invocation = Invocation::of(level, line.context);
         let program = invocation.program().to_owned();
         let is_shell = programs::SHELLS.contains(&program);
@@ -115,7 +118,12 @@ impl StartedCommands {
                 .is_some_and(|word| line.is_written(word));
         let input = Input::of(level, line);
         let mut scripts = run_variables(&set);
-        if invocation.begins_anywhere {
+        let mut words = invocation.words.iter();
+        self.changes_directory |= words.any(|word| {
+            let value = word.value.as_deref().unwrap_or_default();
+            program == "find" && value.starts_with('-') && value.ends_with("dir")
+        });
+        if invocation.begins_anywhere() && !programs::SCRIPT_FIRST.contains(&program) {
             self.add_started(&invocation, level, depth, line);
             scripts.extend(self.scripts_of(&invocation, line));
         }
@@ -173,10 +181,10 @@ impl StartedCommands {
         depth: usize,
         line: &StandardInput<'_>,
     ) {
-        let program = invocation.program();
+        let program = invocation.program().to_owned();
         let arguments = level.words.get(1..).unwrap_or_default();
-        let reads_language = programs::READS_LANGUAGE.contains_with(program, arguments);
-        let interprets = programs::INTERPRETS.contains(program) && invocation.begins_anywhere;
+        let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
+        let interprets = programs::INTERPRETS.contains(&program) && invocation.begins_anywhere();
         if !reads_language && !interprets {
             return;
         }
@@ -191,7 +199,9 @@ impl StartedCommands {
             for command in commands.iter().take(MAX_COMMANDS) {
                 self.add_lenient(command, depth.saturating_sub(1), line);
             }
-            invocation.add_changed(names_of_files(&script).chain(files_of_sed(&script)));
+            if !programs::READS.contains(&program) {
+                invocation.add_changed(names_of_files(&script).chain(files_of_sed(&script)));
+            }
         }
     }
 
@@ -282,6 +292,23 @@ fn may_mean_another(
                 || (value.is_none() && programs::RUN_VARIABLES.contains(name))
                 || (name == "IFS" && !(program == "read" && is_assigned))
         })
+}
+
+/// Whether a command evaluates settings that an installed program prints.
+fn sets_up(level: &CommandPart, context: &PathContext<'_>) -> bool {
+    const PRINTED: &[&str] = &[
+        "$(ssh-agent -s)",
+        "$(ssh-agent)",
+        "$(brew shellenv)",
+        "$(direnv hook bash)",
+    ];
+    let [program, printed] = level.words.as_slice() else {
+        return false;
+    };
+    let renames = ["()", "function", "alias", "PATH"];
+    program.value.as_deref() == Some("eval")
+        && PRINTED.contains(&printed.text.trim_matches('"'))
+        && !renames.iter().any(|name| context.script().contains(name))
 }
 
 /// Whether a command is a `git` command that may be an alias.

@@ -3,6 +3,7 @@
 //! Members are written in field order. Optional members are omitted rather than `null`. Within a
 //! major version, records only gain members.
 
+mod archive;
 mod catalogue;
 mod check;
 mod constant;
@@ -14,6 +15,10 @@ mod session_report;
 mod side;
 mod tool_result;
 
+pub use archive::{
+    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
+    SessionRemovalRecord, SessionRemovedRecord,
+};
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,

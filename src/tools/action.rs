@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
@@ -107,12 +109,27 @@ fn script(input: &Input) -> Option<String> {
     let (command, None) = (commands.next()?, commands.next()) else {
         return None;
     };
-    let line = command_line(command)?;
+    let mut line = command_line(command)?;
+    match input.get("shell") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(shell)) if is_usual_shell(shell) => {}
+        Some(Value::String(shell)) => {
+            line = shlex::try_join([shell.as_str(), "-c", &line]).ok()?;
+        }
+        Some(_) => return None,
+    }
     let mut directories = given(Parameter::Directory).filter(|directory| *directory != "");
     match directories.next() {
         Some(directory) => in_directory(directory, &line),
         None => Some(line),
     }
+}
+
+/// Whether a program is a shell of the system.
+fn is_usual_shell(program: &str) -> bool {
+    let name = program.strip_prefix("/usr").unwrap_or(program);
+    let name = name.strip_prefix("/bin/").unwrap_or(name);
+    matches!(name, "bash" | "sh" | "zsh" | "dash")
 }
 
 /// Returns the files and trees that a call names, with a NUL character for the variable part of a glob. `None`
@@ -144,6 +161,9 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
             files.extend(sought.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
         }
     }
+    // The kernel follows links before `..`.
+    let upward = named.iter().filter(|path| path.contains(".."));
+    files.extend(upward.map(|path| context.directory.join(path)));
     files.dedup();
     let (reads, writes) = match purpose.writes_files() {
         _ if files.is_empty() => return None,

@@ -16,6 +16,9 @@ mod hook_settings;
 mod inputs;
 mod installer;
 mod pages;
+mod recorded;
+#[path = "../recorded/mod.rs"]
+mod recording;
 mod scale;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -1,21 +1,20 @@
-//! Session files compressed by their agent (`*.jsonl.zst`).
+//! Session files that are read as temporary files of lines: compressed ones (`*.zst`), by their agent or in
+//! an archive, and those that are one JSON array of records, such as `claude-execution-output.json`.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use ruzstd::decoding::StreamingDecoder;
 
-use super::open::SessionFile;
+use super::open::{Positioned, SessionFile};
+use crate::agent::COMPRESSED;
 use crate::jsonl::read_at;
-
-/// The extension of a compressed session file.
-pub(super) const EXTENSION: &str = ".jsonl.zst";
 
 /// The first bytes of every zstd file.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Maximum size of an unpacked session, in bytes. A small archive may contain a very large one.
-const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
+/// Maximum size of an unpacked session, in bytes. A small file may contain a very large one.
+pub(super) const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
 
 /// Maximum size to unpack for a list, in bytes.
 const MAX_LISTED: u64 = 64 * 1024 * 1024;
@@ -26,7 +25,7 @@ const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 /// Maximum length of a frame header up to its content size, in bytes.
 const MAX_HEADER: usize = 18;
 
-/// The part of an archive to unpack.
+/// The part of a compressed file to unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unpack {
     /// Everything.
@@ -35,21 +34,26 @@ pub(super) enum Unpack {
     Beginning,
 }
 
+/// Returns the name that a compressed file has when it is unpacked. `None` if it is not compressed.
+pub(super) fn unpacked_name(name: &str) -> Option<&str> {
+    name.strip_suffix(COMPRESSED)?.strip_suffix('.')
+}
+
 /// Whether the file is compressed.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
+pub(super) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
     let filled = read_at(&file.file, &mut magic, 0)?;
     Ok(magic[..filled] == MAGIC)
 }
 
 /// Unpacks a compressed file into a temporary file without a name. Keeps the path and identity of the
-/// archive.
+/// compressed file.
 ///
 /// # Errors
-/// Reading or writing failed, the archive is damaged, its content is too large, or unpacking takes
+/// Reading or writing failed, the file is damaged, its content is too large, or unpacking takes
 /// too much memory.
 pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
@@ -61,7 +65,11 @@ pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionF
     })
 }
 
-fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u64> {
+/// Writes the content of a compressed file into `target`. Returns its size in bytes.
+///
+/// # Errors
+/// See [`unpacked`].
+pub(super) fn unpack(mut packed: &File, target: &mut dyn Write, wanted: Unpack) -> io::Result<u64> {
     packed.seek(SeekFrom::Start(0))?;
     let mut size = 0;
     let mut block = vec![0; 64 * 1024];
@@ -117,6 +125,98 @@ fn window_size(header: &[u8]) -> Option<u64> {
     let mut size = [0; 8];
     size[..length].copy_from_slice(rest.get(id..id + length)?);
     Some(u64::from_le_bytes(size))
+}
+
+/// Number of bytes to read at once.
+const READ_SIZE: usize = 128 * 1024;
+
+/// Writes the elements into a temporary file without a name, each on a line. Every byte keeps its offset.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(super) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
+    let mut target = BufWriter::with_capacity(READ_SIZE, tempfile::tempfile()?);
+    let mut source = Positioned { file: &file, at: 0 };
+    let mut block = vec![0; READ_SIZE];
+    let mut position = Position::default();
+    loop {
+        let read = source.read(&mut block)?;
+        if read == 0 {
+            break;
+        }
+        for byte in &mut block[..read] {
+            *byte = position.advance(*byte);
+        }
+        target.write_all(&block[..read])?;
+    }
+    Ok(SessionFile {
+        file: target.into_inner()?,
+        ..file
+    })
+}
+
+/// The position in a JSON text.
+#[derive(Debug, Default)]
+struct Position {
+    depth: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+}
+
+impl Position {
+    /// Moves past a byte. Returns the byte to write instead.
+    fn advance(&mut self, byte: u8) -> u8 {
+        if self.is_in_string {
+            self.is_in_string = byte != b'"' || self.is_escaped;
+            self.is_escaped = byte == b'\\' && !self.is_escaped;
+            return byte;
+        }
+        match byte {
+            b'"' => self.is_in_string = true,
+            b'[' | b'{' => {
+                self.depth += 1;
+                if self.depth == 1 {
+                    return b' ';
+                }
+            }
+            b']' | b'}' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    return b' ';
+                }
+            }
+            b',' if self.depth == 1 => return b'\n',
+            b'\n' | b'\r' => return b' ',
+            _ => {}
+        }
+        byte
+    }
+}
+
+#[cfg(test)]
+mod array_tests {
+    use super::*;
+
+    #[test]
+    fn elements_become_lines_at_their_offsets() {
+        let table = [
+            (
+                r#"[{"a":[1,2]},{"b":"],\"{"}]"#,
+                " {\"a\":[1,2]}\n{\"b\":\"],\\\"{\"} ",
+            ),
+            (
+                "[\n  {\n    \"a\": \"\\\\\"\n  },\n  {}\n]\n",
+                "    {     \"a\": \"\\\\\"   }\n   {}   ",
+            ),
+            // Cut off in a string.
+            ("[{},{\"a\":\"x,", " {}\n{\"a\":\"x,"),
+        ];
+        for (json, lines) in table {
+            let mut position = Position::default();
+            let bytes = json.bytes().map(|byte| position.advance(byte)).collect();
+            assert_eq!(String::from_utf8(bytes).unwrap(), lines);
+        }
+    }
 }
 
 #[cfg(test)]
