@@ -11,7 +11,6 @@ use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cmd::output;
 use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::{SeenCall, duration_ms, is_within};
 use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
@@ -19,7 +18,7 @@ use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::report_gates::GateArguments;
 use crate::cmd::session::source::{MatchArguments, about};
 use crate::cmd::times::spelled;
-use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
+use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::PermissionSettings;
 use crate::io::Io;
 use crate::message::{CallOutcome, DecidedBy, Origin, Thread};
