@@ -202,7 +202,7 @@ fn every_command_reads_an_archive_like_the_originals() {
         let id = record["session_id"].as_str().unwrap();
         for command in [
             &["show", "-o", "text"][..],
-            &["export", "--format", "markdown"],
+            &["show", "--tools", "full", "-o", "text"],
             &["diff"],
         ] {
             // Some commands print the path.
