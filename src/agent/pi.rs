@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    home_dir, input_of, is_in, is_true, message, note, result_parts, string, tokens,
+    COMPRESSED, home_dir, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
@@ -29,7 +29,10 @@ pub(super) static PI: Format = Format {
     home_variables: HOME,
     // Some versions only resume by path.
     resume: |_, path| {
-        let path = path.to_str().filter(|path| path.starts_with('/'))?;
+        let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
+        let path = path
+            .to_str()
+            .filter(|path| path.starts_with('/') && !is_compressed)?;
         let path = shlex::try_quote(path).ok()?;
         Some(format!("pi --session {path}"))
     },

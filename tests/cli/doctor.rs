@@ -87,12 +87,6 @@ fn every_value_has_its_source_and_keys_stay_secret() {
         ("key", "openai", "found", "OPENAI_API_KEY"),
         ("key", "lab", "found", "LAB_KEY"),
         ("model", "lab:m", "configured", "fast_model"),
-        (
-            "sessions",
-            sessions.parent().unwrap().to_str().unwrap(),
-            "1",
-            "claude",
-        ),
     ] {
         let expected = json!({
             "type": "doctor", "subject": subject, "name": name, "value": value,
@@ -100,6 +94,20 @@ fn every_value_has_its_source_and_keys_stay_secret() {
         });
         assert_eq!(named(&records, subject, name), &expected);
     }
+    let claude = named(
+        &records,
+        "sessions",
+        sessions.parent().unwrap().to_str().unwrap(),
+    );
+    assert_eq!(
+        (&claude["value"], &claude["condition"]),
+        (&"1".into(), &"ok".into())
+    );
+    let problem = claude["problem"].as_str().unwrap();
+    assert!(
+        problem.contains("deleted after 30 days (`cleanupPeriodDays` in "),
+        "{problem}"
+    );
     let missing = home.path().join(".codex/sessions");
     let missing = named(&records, "sessions", missing.to_str().unwrap());
     assert_eq!(missing["condition"], "absent");

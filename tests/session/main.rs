@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod archive;
 mod bench;
 mod calls;
 mod check;

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::copy::Problem;
+use super::copy::{Problem, parent};
 use crate::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
 use crate::session::compressed::MAX_UNPACKED;
 use crate::session::listing::Listed;
@@ -165,9 +165,4 @@ impl Bundle {
         let is_large = || fs::metadata(file).is_ok_and(|file| file.len() > MAX_UNPACKED);
         !is_read && !self.shared.iter().any(|shared| shared == file) && !is_large()
     }
-}
-
-/// Returns the directory of a file. The root directory is its own.
-pub(super) fn parent(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
 }

@@ -10,7 +10,6 @@ use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
-use super::bundle::parent;
 use crate::session::compressed::{Unpack, is_compressed, unpack};
 use crate::session::open::{SessionError, open_safely};
 use crate::session::origin::Origin;
@@ -233,4 +232,9 @@ pub(super) fn remove_unfinished(dir: &Path) {
             _ => {}
         }
     }
+}
+
+/// Returns the directory of a file. The root directory is its own.
+pub(super) fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
 }
