@@ -3,15 +3,16 @@
 #
 # usage: scripts/release.sh [TARGET...]     (default: every target that this machine can link)
 #
-# Archives are written to target/release-archives. A cross target needs its standard library (installed with
-# `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a Mac. Targets with musl are
-# linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes programs that crash at
-# start. Each binary that this machine can run is unpacked from its archive and run.
+# Archives are written to target/release-archives/vVERSION, and installed from there once. A cross target needs its
+# standard library (installed with `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a
+# Mac. Targets with musl are linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes
+# programs that crash at start. Each binary that this machine can run is unpacked from its archive and run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 version=$(cargo pkgid | sed 's/.*[#@]//')
-out=target/release-archives
+releases=target/release-archives
+out=$releases/v$version
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$out"
 
@@ -82,5 +83,9 @@ for target in "${built[@]}"; do
   fi
   archives+=("$directory.tgz")
 done
-cd "$out"
-sha256sum "${archives[@]}" | tee SHA256SUMS
+(cd "$out" && sha256sum "${archives[@]}" | tee SHA256SUMS)
+if [[ " ${archives[*]} " = *-"${host%-*}-musl.tgz "* ]]; then
+  installed=$(mktemp -d)
+  ./install.sh --from "file://$PWD/$releases" --to "$installed"
+  rm -rf "$installed"
+fi

@@ -1,16 +1,18 @@
 //! Helpers that several formats share.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 use super::exit_code::exit_code;
 use crate::api::{self, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
-use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
+use crate::message::{Block, Message, Origin, ResultPart, Role, Usage, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
 
 /// Returns a timestamp.
@@ -26,6 +28,29 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
 /// Returns a count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
+}
+
+/// Returns the tokens of these counts: input, output, read from the cache, and written to it.
+pub(super) fn tokens(counts: [Option<&RawValue>; 4]) -> Usage {
+    let [input, output, cache_read, cache_write] = counts.map(count);
+    Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        ..Usage::default()
+    }
+}
+
+/// Like [`tokens`], if the input includes what is cached.
+pub(super) fn tokens_with_cached_input(counts: [Option<&RawValue>; 4]) -> Usage {
+    let usage = tokens(counts);
+    Usage {
+        input: usage
+            .input
+            .saturating_sub(usage.cache_read + usage.cache_write),
+        ..usage
+    }
 }
 
 /// Reads content of the Gemini API. Results of shell tools that report a failure count as failed.
@@ -96,6 +121,31 @@ object! { Link { uuid, parent = "parentUuid", sidechain = "isSidechain" } }
 pub(super) fn uuid_link(record: &str) -> Option<String> {
     let record = Link::read(record)?;
     (record.parent.is_some() && !is_true(record.sidechain)).then(|| string(record.uuid))?
+}
+
+/// The extension of compressed files, after the usual one.
+pub const COMPRESSED: &str = "zst";
+
+/// Returns the name of a session file without its extensions.
+pub fn session_stem(session: &Path) -> Option<&OsStr> {
+    let stem = session.file_stem()?;
+    if session.extension().is_some_and(|end| end == COMPRESSED) {
+        return Path::new(stem).file_stem();
+    }
+    Some(stem)
+}
+
+/// Whether a name is a unique id. Other directories next to a session may belong to the user.
+pub(super) fn is_unique_id(name: &OsStr) -> bool {
+    name.to_str()
+        .is_some_and(|name| Uuid::try_parse(name).is_ok())
+}
+
+/// Returns the path of a file next to a session, with the name of the session and this ending.
+pub(super) fn beside_session(session: &Path, ending: &str) -> Option<PathBuf> {
+    let mut name = session_stem(session)?.to_owned();
+    name.push(ending);
+    Some(session.with_file_name(name))
 }
 
 /// Returns the directory that a variable names, or else one below the home directory.

@@ -11,7 +11,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
-use super::content::{count, home_dir, input_of, is_true, message, note, shell_failed, string};
+use super::content::{
+    home_dir, input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
+    tokens_with_cached_input,
+};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
@@ -30,6 +33,14 @@ pub(super) static COPILOT: Format = Format {
     has_meter_records: true,
     home_variables: HOME,
     beside,
+    // Older versions have no directory for each session.
+    belongings: |session, _| {
+        let dir = session.parent().filter(|dir| {
+            let is_events = session_stem(session).is_some_and(|stem| stem == "events");
+            is_events && dir.file_name().is_some_and(is_unique_id)
+        });
+        dir.map(Path::to_owned).into_iter().collect()
+    },
     resume: |id, _| Some(format!("copilot --resume={id}")),
     ..Format::new(Agent::Copilot, read, wrote, roots)
 };
@@ -179,14 +190,12 @@ fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
 }
 
 fn usage(tokens: Tokens<'_>) -> Usage {
-    let (read, write) = (count(tokens.cache_read), count(tokens.cache_write));
-    Usage {
-        input: count(tokens.input).saturating_sub(read + write),
-        output: count(tokens.output),
-        cache_read: read,
-        cache_write: write,
-        ..Usage::default()
-    }
+    tokens_with_cached_input([
+        tokens.input,
+        tokens.output,
+        tokens.cache_read,
+        tokens.cache_write,
+    ])
 }
 
 /// Returns a cost in dollars: a billion units are a credit of one cent.

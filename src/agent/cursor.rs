@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::agent::Agent;
-use super::content::{home_dir, is_in, message, string, user_messages};
+use super::content::{
+    beside_session, home_dir, is_in, is_unique_id, message, session_stem, string, user_messages,
+};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
 use super::sign::Row as Marks;
@@ -21,6 +23,15 @@ use crate::message::{Block, Message, Origin, Role};
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
     beside,
+    // The directory with the name of the session contains its subagents, and in newer versions itself.
+    belongings: |session, _| {
+        let stem = session_stem(session).filter(|stem| is_unique_id(stem));
+        let parent = session.parent();
+        let own = parent.filter(|dir| stem.is_some() && dir.file_name() == stem);
+        let beside = || stem.and_then(|_| beside_session(session, ""));
+        let dir = own.map(Path::to_owned).or_else(beside);
+        dir.into_iter().collect()
+    },
     resume: |id, _| Some(format!("cursor-agent --resume {id}")),
     ..Format::new(Agent::Cursor, read, wrote, roots)
 };
@@ -47,7 +58,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
 fn beside(session: &Path) -> Vec<String> {
     let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
     let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
-    let id = session.file_stem().map(|stem| stem.to_string_lossy());
+    let id = session_stem(session).map(|stem| stem.to_string_lossy());
     let row =
         json!({"type": "file", "session": id, "changed": changed.map(|time| time.to_string())});
     vec![row.to_string()]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{count, home_dir, is_in, message, string, user_messages};
+use super::content::{beside_session, home_dir, is_in, message, string, tokens, user_messages};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
@@ -12,7 +12,7 @@ use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSourc
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
-use crate::message::{Block, Message, Origin, Role, Usage};
+use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
@@ -23,6 +23,7 @@ pub(super) static DROID: Format = Format {
     has_global_ids: true,
     has_meter_records: true,
     beside,
+    belongings: |session, _| settings_file(session).into_iter().collect(),
     resume: |id, _| Some(format!("droid --resume {id}")),
     ..Format::new(Agent::Droid, read, wrote, roots)
 };
@@ -58,9 +59,13 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
 
 /// Returns the settings of a session, with its tokens so far.
 fn beside(session: &Path) -> Vec<String> {
-    let settings = fs::read_to_string(session.with_extension("settings.json"));
+    let settings = settings_file(session).and_then(|path| fs::read_to_string(path).ok());
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));
     row.into_iter().collect()
+}
+
+fn settings_file(session: &Path) -> Option<PathBuf> {
+    beside_session(session, ".settings.json")
 }
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
@@ -86,15 +91,14 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         .in_directory(string(row.cwd).filter(|_| is_head)),
         title: title
             .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
-        meter: settings.tokens.map(|tokens| Meter::Reading {
+        meter: settings.tokens.map(|spent| Meter::Reading {
             last: None,
-            total: Usage {
-                input: count(tokens.input),
-                output: count(tokens.output),
-                cache_read: count(tokens.cache_read),
-                cache_write: count(tokens.cache_write),
-                ..Usage::default()
-            },
+            total: tokens([
+                spent.input,
+                spent.output,
+                spent.cache_read,
+                spent.cache_write,
+            ]),
         }),
         kind,
         ..Entry::default()

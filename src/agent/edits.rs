@@ -35,6 +35,19 @@ pub struct FileEdit {
     pub hunks: String,
 }
 
+impl FileEdit {
+    /// Returns the numbers of added and of removed lines.
+    pub fn line_counts(&self) -> (u64, u64) {
+        let count = |mark| {
+            self.hunks
+                .lines()
+                .filter(|line| line.starts_with(mark))
+                .count()
+        };
+        (count('+') as u64, count('-') as u64)
+    }
+}
+
 object! {
     Row {
         claude: ClaudeResult<'a> = "toolUseResult", message: Said<'a>,

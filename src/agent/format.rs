@@ -67,15 +67,6 @@ pub enum LineClass {
     Anything,
 }
 
-/// The form of the stream that a run of an agent writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamForm {
-    /// stream-json, the form of Claude Code.
-    Json,
-    /// A form with its own rows, by its name.
-    Own(&'static str),
-}
-
 /// The place where an agent looks for the title of a session.
 #[derive(Debug, Clone, Copy)]
 pub enum TitleStore {
@@ -144,8 +135,8 @@ pub struct Format {
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
-    /// The form of the stream, if files of this format are saved streams of runs.
-    pub(super) stream: Option<StreamForm>,
+    /// The name of the stream, if files of this format are saved streams of runs.
+    pub(super) stream: Option<&'static str>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
@@ -161,6 +152,15 @@ pub struct Format {
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,
+    /// The beginning of the names of subagent files.
+    pub subagent_prefix: &'static str,
+    /// The files and directories that belong only to the session with this file and this id, whether or not
+    /// they exist.
+    pub belongings: fn(&Path, &str) -> Vec<PathBuf>,
+    /// The files that reading a session requires and that other sessions share, whether or not they exist.
+    pub shared_files: fn(&Path) -> Vec<PathBuf>,
+    /// The setting with the number of days after which the agent deletes sessions, and its default.
+    pub retention: Option<(&'static str, u64)>,
     pub(super) resume: fn(&str, &Path) -> Option<String>,
     /// The place where the agent looks for titles.
     pub title_store: TitleStore,
@@ -205,6 +205,10 @@ impl Format {
             roots,
             beside: |_| Vec::new(),
             subagent_dir: |_| None,
+            subagent_prefix: "agent-",
+            belongings: |_, _| Vec::new(),
+            shared_files: |_| Vec::new(),
+            retention: None,
             resume: |_, _| None,
             title_store: TitleStore::None,
             title_distance: None,

@@ -43,6 +43,11 @@ impl HookSettings {
         Some(home_dir(environment, variables, usual)?.join(self.file))
     }
 
+    /// Returns the name of the settings file in the user's directory.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
     /// Returns the settings file of a project.
     pub fn project_file(&self, project: &Path) -> PathBuf {
         project.join(self.project)

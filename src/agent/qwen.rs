@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    gemini_blocks, home_dir, is_in, is_true, message, note, string, user_messages, uuid_link,
+    beside_session, gemini_blocks, home_dir, is_in, is_true, message, note, session_stem, string,
+    user_messages, uuid_link,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
@@ -45,7 +46,18 @@ pub(super) static QWEN: Format = Format {
     home_variables: HOME,
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
-        Some(dir.join(session.file_stem()?))
+        Some(dir.join(session_stem(session)?))
+    },
+    belongings: |session, _| {
+        let endings = [
+            ".worktree.json",
+            ".pr.json",
+            ".ledger.jsonl",
+            ".runtime.json",
+        ];
+        let files = endings.map(|ending| beside_session(session, ending));
+        let subagents = (QWEN.subagent_dir)(session);
+        files.into_iter().chain([subagents]).flatten().collect()
     },
     resume: |id, _| Some(format!("qwen --resume {id}")),
     title_store: TitleStore::SessionFile,

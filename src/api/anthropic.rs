@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
-use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
+use super::envelope::{Block, Content, Envelope, Message};
 use super::verbatim::Verbatim;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
 use crate::message::{self, Media, Thought, Tier, ToolResult, Usage, input_of, result_parts};
@@ -57,9 +57,9 @@ pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
 
 /// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
-    let event = StreamEvent::read(json)?;
+    let event = Envelope::read(json)?;
     event.kind?;
-    Some(stream_event(event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
+    Some(stream_event(&event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
 }
 
 /// Reads a whole message of the model, or a part of one.
@@ -95,13 +95,13 @@ pub(super) fn to_bytes<'a>(text: &Cow<'a, str>) -> Cow<'a, [u8]> {
 }
 
 /// Reads a streaming event. `None` if it has no effect.
-pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
+pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
     let index = number(event.index);
     let kind = text(event.kind)?;
     let (mut extent, mut deltas) = (Extent::More, Vec::new());
     match &*kind {
         "message_start" => {
-            let message = event.message.unwrap_or_default();
+            let message = event.message.clone().unwrap_or_default();
             if text(message.role).is_some_and(|role| role != "assistant") {
                 return None;
             }
@@ -148,7 +148,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
 }
 
 /// Whether an event matters to calls. Text deltas, which are most of a stream, do not.
-pub(super) fn is_about_calls(event: &StreamEvent<'_>) -> bool {
+pub(super) fn is_about_calls(event: &Envelope<'_>) -> bool {
     let kind = text(event.kind).unwrap_or_default();
     if kind == "content_block_delta" {
         Block::of(event.delta).is_some_and(|delta| delta.partial_json.is_some())

@@ -41,22 +41,15 @@ impl Api {
         matches!(self, Self::Anthropic | Self::Responses)
     }
 
-    /// Reads a whole reply. `None` if it is not one.
-    pub(crate) fn parse_whole(self, json: &str) -> Option<Chunk<'_>> {
+    /// Reads a whole reply, or a part of a streamed one. `None` if it is neither.
+    pub(crate) fn parse(self, json: &str, delivery: Delivery) -> Option<Chunk<'_>> {
+        let is_whole = delivery == Delivery::Whole;
         match self {
-            Self::OpenaiChat => openai_chat::parse_whole(json),
-            Self::Responses => responses::parse_whole(json),
-            Self::Anthropic => anthropic::parse_whole(json),
-            Self::Gemini => gemini::parse(json),
-            Self::Ollama => ollama::parse(json),
-        }
-    }
-
-    /// Reads a part of a streamed reply. `None` if it is not one.
-    pub(crate) fn parse_event(self, json: &str) -> Option<Chunk<'_>> {
-        match self {
+            Self::OpenaiChat if is_whole => openai_chat::parse_whole(json),
             Self::OpenaiChat => openai_chat::parse_event(json),
+            Self::Responses if is_whole => responses::parse_whole(json),
             Self::Responses => responses::parse_event(json),
+            Self::Anthropic if is_whole => anthropic::parse_whole(json),
             Self::Anthropic => anthropic::parse_event(json),
             Self::Gemini => gemini::parse(json),
             Self::Ollama => ollama::parse(json),

@@ -23,7 +23,7 @@ object! {
         set = "$set", rewind_to = "$rewindTo", info, messages, parent_id = "parentId", is_error,
         call_result = "toolCallResult", preceding_tool_use_ids, item, response, object, output,
         status, incomplete_details, done, done_reason, tool_name, model, usage, arguments,
-        reasoning_content, reasoning, summary, encrypted = "encrypted_content",
+        reasoning_content, reasoning, summary, encrypted = "encrypted_content", error,
     }
 }
 
@@ -39,13 +39,6 @@ object! {
     Block {
         kind = "type", id, name, input, tool_use_id, text, thinking, signature, data,
         thought_signature, content, is_error, source, partial_json,
-    }
-}
-
-object! {
-    /// A streaming event.
-    owned StreamEvent {
-        kind = "type", message: Message<'a>, index, content_block, delta, usage,
     }
 }
 
@@ -109,18 +102,6 @@ impl<'a> Envelope<'a> {
                 tool_calls: self.tool_calls,
                 ..Message::default()
             }),
-        }
-    }
-
-    /// Returns the record as a streaming event.
-    pub(crate) fn as_stream_event(&self) -> StreamEvent<'a> {
-        StreamEvent {
-            kind: self.kind,
-            message: self.message.clone(),
-            index: self.index,
-            content_block: self.content_block,
-            delta: self.delta,
-            usage: self.usage,
         }
     }
 }

@@ -207,10 +207,6 @@ fn mark(message: &mut Value) {
 }
 
 object! {
-    /// A completion, or a chunk of one.
-    Completion { id, model, choices, usage }
-}
-object! {
     /// One of several alternative replies.
     Reply { index, message, delta, finish_reason, error }
 }
@@ -253,29 +249,18 @@ const OLD_CALL: u64 = 1 << 32;
 
 /// Reads a completion. `None` if it is not one.
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
-    let completion = Completion::read(json)?;
-    let choices = Reply::list(completion.choices);
+    let record = Envelope::read(json)?;
+    let choices = Reply::list(record.choices);
     let first = choices
         .iter()
         .find(|choice| number(choice.index).unwrap_or(0) == 0)?;
     Message::of(first.message).or_else(|| Message::of(first.delta))?;
-    Some(chunk(&completion, true))
+    Some(completion(&record, true))
 }
 
 /// Reads a chunk of a completion. `None` if it is not one.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
-    Some(chunk(&Completion::read(json)?, true))
-}
-
-/// Reads a record with choices, with or without text deltas.
-pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
-    let completion = Completion {
-        id: record.id,
-        model: record.model,
-        choices: record.choices,
-        usage: record.usage,
-    };
-    chunk(&completion, reads_texts)
+    Some(completion(&Envelope::read(json)?, true))
 }
 
 /// Reads an assistant message.
@@ -295,11 +280,12 @@ pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     Chunk::one(None, Extent::Whole, deltas)
 }
 
-fn chunk<'a>(completion: &Completion<'a>, reads_texts: bool) -> Chunk<'a> {
-    let mut usage = Tokens::of(completion.usage).map(|tokens| Delta::Usage(usage(&tokens)));
+/// Reads a record with choices, with or without text deltas.
+pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
+    let mut usage = Tokens::of(record.usage).map(|tokens| Delta::Usage(usage(&tokens)));
     let (mut is_whole, mut has_role, mut has_calls, mut has_content) = (false, false, false, false);
     let mut choices = Vec::new();
-    for reply in Reply::list(completion.choices) {
+    for reply in Reply::list(record.choices) {
         let whole = Message::of(reply.message);
         is_whole |= whole.is_some();
         let message = whole.or_else(|| Message::of(reply.delta));
@@ -334,8 +320,8 @@ fn chunk<'a>(completion: &Completion<'a>, reads_texts: bool) -> Chunk<'a> {
     }));
     has_content |= has_role || has_calls;
     Chunk {
-        id: non_empty(completion.id),
-        model: non_empty(completion.model),
+        id: non_empty(record.id),
+        model: non_empty(record.model),
         extent: if is_whole {
             Extent::Whole
         } else {

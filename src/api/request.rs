@@ -231,15 +231,8 @@ pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
 impl<'a> MergedTurn<'a> {
     /// Returns the text, its blocks joined by blank lines.
     pub(super) fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_str()),
-                Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
-            })
-            .collect();
-        texts.join("\n\n")
+        let texts = self.blocks.iter().filter_map(|block| block.as_text());
+        texts.collect::<Vec<_>>().join("\n\n")
     }
 
     /// Returns the unsigned thinking of the model; empty if there is none.
@@ -253,18 +246,12 @@ impl<'a> MergedTurn<'a> {
 
     /// Returns the calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &'a Call> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Call(call) => Some(call),
-            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
-        })
+        self.blocks.iter().filter_map(|block| block.as_call())
     }
 
     /// Returns the results of calls.
     pub(super) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Result(result) => Some(result),
-            Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,
-        })
+        self.blocks.iter().filter_map(|block| block.as_result())
     }
 
     /// Returns the attachments in results.

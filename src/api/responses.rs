@@ -147,25 +147,8 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
 }
 
 object! {
-    /// An item.
-    Item {
-        kind = "type", role, call_id, name, arguments, input, content, summary, output,
-        encrypted = "encrypted_content",
-    }
-}
-object! {
     /// A part of an item's content.
     Part { kind = "type", text, refusal, image_url }
-}
-object! {
-    /// A response.
-    Response {
-        id, model, status, error, details = "incomplete_details", output, usage,
-    }
-}
-object! {
-    /// A streaming event.
-    Event { kind = "type", response, item, delta }
 }
 object! {
     /// The reason why a response is incomplete, or failed.
@@ -185,55 +168,33 @@ object! {
 
 /// Reads a response. `None` if it is not one.
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
-    let response = Response::read(json)?;
-    response.output?;
-    Some(whole(&response))
+    let record = Envelope::read(json)?;
+    record.output?;
+    Some(response(&record))
 }
 
 /// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
-    let event = Event::read(json)?;
-    Some(chunk(&text(event.kind)?, &event))
+    let record = Envelope::read(json)?;
+    Some(event(&text(record.kind)?, &record))
 }
 
 /// Reads a record that is a response.
-pub(super) fn response<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    whole(&Response {
-        id: record.id,
-        model: record.model,
-        status: record.status,
-        details: record.incomplete_details,
-        output: record.output,
-        usage: record.usage,
-        error: None,
-    })
-}
-
-/// Reads a record that is an event of a stream.
-pub(super) fn event<'a>(kind: &str, record: &Envelope<'a>) -> Chunk<'a> {
-    let event = Event {
-        kind: record.kind,
-        response: record.response,
-        item: record.item,
-        delta: record.delta,
-    };
-    chunk(kind, &event)
-}
-
-fn whole<'a>(response: &Response<'a>) -> Chunk<'a> {
+pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
     let mut deltas = Vec::from_iter(usage(response));
-    for item in Item::list(response.output) {
-        item.deltas(false, &mut deltas);
+    for item in Envelope::list(response.output) {
+        read_item(&item, false, &mut deltas);
     }
-    deltas.push(Delta::End(response.end()));
+    deltas.push(Delta::End(end(response)));
     Chunk {
         model: non_empty(response.model),
         ..Chunk::one(non_empty(response.id), Extent::Whole, deltas)
     }
 }
 
-fn chunk<'a>(kind: &str, event: &Event<'a>) -> Chunk<'a> {
-    let response = Response::of(event.response).unwrap_or_default();
+/// Reads a record that is an event of a stream.
+pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
+    let response = Envelope::of(event.response).unwrap_or_default();
     let (mut extent, mut deltas) = (Extent::More, Vec::new());
     match kind {
         "response.created" => {
@@ -250,85 +211,81 @@ fn chunk<'a>(kind: &str, event: &Event<'a>) -> Chunk<'a> {
         // Calls arrive with complete arguments, so deltas of arguments are not needed.
         "response.output_item.done" => {
             extent = Extent::MoreOrStart;
-            let item = Item::of(event.item).unwrap_or_default();
-            item.deltas(true, &mut deltas);
+            let item = Envelope::of(event.item).unwrap_or_default();
+            read_item(&item, true, &mut deltas);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             deltas.extend(usage(&response));
-            deltas.extend([Delta::End(response.end()), Delta::Closed]);
+            deltas.extend([Delta::End(end(&response)), Delta::Closed]);
         }
         _ => {}
     }
     Chunk::one(None, extent, deltas)
 }
 
-impl<'a> Item<'a> {
-    /// Reads a complete item. At the end of a stream it repeats earlier deltas.
-    fn deltas(&self, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
-        let kind = text(self.kind).unwrap_or_default();
-        match &*kind {
-            "function_call" | "custom_tool_call" => return deltas.push(Delta::Call(self.call())),
-            "message" => {
-                for part in Part::list(self.content) {
-                    deltas.extend(bytes(part.text).map(Delta::WholeText));
-                    let refusal = bytes(part.refusal).filter(|_| !is_repeated);
-                    deltas.extend(refusal.map(Delta::Refusal));
-                }
+/// Reads a complete item. At the end of a stream it repeats earlier deltas.
+fn read_item<'a>(item: &Envelope<'a>, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
+    let kind = text(item.kind).unwrap_or_default();
+    match &*kind {
+        "function_call" | "custom_tool_call" => return deltas.push(Delta::Call(call(item))),
+        "message" => {
+            for part in Part::list(item.content) {
+                deltas.extend(bytes(part.text).map(Delta::WholeText));
+                let refusal = bytes(part.refusal).filter(|_| !is_repeated);
+                deltas.extend(refusal.map(Delta::Refusal));
             }
-            "reasoning" => {
-                for part in Part::list(self.summary.filter(|_| !is_repeated)) {
-                    deltas.extend(bytes(part.text).map(Delta::Thinking));
-                }
-                deltas.extend(text(self.encrypted).map(Delta::Signature));
-            }
-            _ => {}
         }
-        deltas.push(Delta::Block);
+        "reasoning" => {
+            for part in Part::list(item.summary.filter(|_| !is_repeated)) {
+                deltas.extend(bytes(part.text).map(Delta::Thinking));
+            }
+            deltas.extend(text(item.encrypted).map(Delta::Signature));
+        }
+        _ => {}
     }
+    deltas.push(Delta::Block);
+}
 
-    fn call(&self) -> CallDelta<'a> {
-        CallDelta {
-            index: None,
-            id: text(self.call_id),
-            name: text(self.name),
-            arguments: match non_null(self.input).filter(|_| self.arguments.is_none()) {
-                // The free text of a custom tool is not a JSON object.
-                Some(input) => Arguments::Json(input),
-                None => Arguments::Text(bytes(self.arguments).unwrap_or_default()),
-            },
-        }
+fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
+    CallDelta {
+        index: None,
+        id: text(item.call_id),
+        name: text(item.name),
+        arguments: match non_null(item.input).filter(|_| item.arguments.is_none()) {
+            // The free text of a custom tool is not a JSON object.
+            Some(input) => Arguments::Json(input),
+            None => Arguments::Text(bytes(item.arguments).unwrap_or_default()),
+        },
     }
 }
 
-impl Response<'_> {
-    fn end(&self) -> End {
-        match text(self.status).as_deref() {
-            Some("incomplete") => {
-                let details = Reason::of(self.details).unwrap_or_default();
-                let reason = text(details.reason).unwrap_or_default();
-                match End::of(&reason) {
-                    End {
-                        kind: EndKind::Regular,
-                        reason,
-                    } => End {
-                        kind: EndKind::Failed(reason.clone()),
-                        reason,
-                    },
-                    end => end,
-                }
+fn end(response: &Envelope<'_>) -> End {
+    match text(response.status).as_deref() {
+        Some("incomplete") => {
+            let details = Reason::of(response.incomplete_details).unwrap_or_default();
+            let reason = text(details.reason).unwrap_or_default();
+            match End::of(&reason) {
+                End {
+                    kind: EndKind::Regular,
+                    reason,
+                } => End {
+                    kind: EndKind::Failed(reason.clone()),
+                    reason,
+                },
+                end => end,
             }
-            Some(status @ ("failed" | "cancelled")) => {
-                let error = Reason::of(self.error).and_then(|error| text(error.message));
-                let reason = error.unwrap_or_else(|| status.to_owned().into());
-                End::because("failed", reason)
-            }
-            status => End::of(status.unwrap_or("completed")),
         }
+        Some(status @ ("failed" | "cancelled")) => {
+            let error = Reason::of(response.error).and_then(|error| text(error.message));
+            let reason = error.unwrap_or_else(|| status.to_owned().into());
+            End::because("failed", reason)
+        }
+        status => End::of(status.unwrap_or("completed")),
     }
 }
 
 /// Reads token counts. The input includes cached tokens.
-fn usage<'a>(response: &Response<'_>) -> Option<Delta<'a>> {
+fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
     let tokens = Tokens::of(response.usage)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let cached = TokenDetails::of(tokens.input_details)
@@ -385,19 +342,8 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let kind = text(record.kind).unwrap_or("message".into());
     let is_said = matches!(&*kind, "function_call" | "custom_tool_call" | "reasoning")
         || kind == "message" && is(record.role, "assistant");
-    let item = Item {
-        kind: record.kind,
-        call_id: record.call_id,
-        name: record.name,
-        arguments: record.arguments,
-        input: record.input,
-        content: record.content,
-        summary: record.summary,
-        encrypted: record.encrypted,
-        ..Item::default()
-    };
     let mut deltas = Vec::new();
-    item.deltas(false, &mut deltas);
+    read_item(record, false, &mut deltas);
     is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::anthropic::BlockDetail;
 use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
 use super::dialect::Api;
-use super::envelope::{Content, Envelope, StreamEvent};
+use super::envelope::{Content, Envelope};
 use super::gemini::Signed;
 use super::{anthropic, gemini, ollama, openai_chat, responses};
 use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
@@ -121,9 +121,9 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
     {
         return Said::Nothing;
     }
-    let event = |event: Option<StreamEvent<'a>>| {
-        let event = event.filter(|event| reads_texts || anthropic::is_about_calls(event));
-        let chunk = event.and_then(anthropic::stream_event);
+    let event = |event: &Envelope<'a>| {
+        let is_read = reads_texts || anthropic::is_about_calls(event);
+        let chunk = is_read.then(|| anthropic::stream_event(event)).flatten();
         chunk.map_or(Said::Nothing, Said::Reply)
     };
     match shape {
@@ -133,8 +133,10 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
             Said::User(anthropic::result_ids(blocks))
         }
-        RecordKind::WrappedEvent => event(StreamEvent::of(record.event)),
-        RecordKind::StreamEvent => event(Some(record.as_stream_event())),
+        RecordKind::WrappedEvent => {
+            Envelope::of(record.event).map_or(Said::Nothing, |it| event(&it))
+        }
+        RecordKind::StreamEvent => event(record),
         RecordKind::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
         RecordKind::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
         RecordKind::OpenaiAssistant => Said::Reply(openai_chat::message(record)),
@@ -216,10 +218,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
         RecordKind::Other if is(record.role, "system") || is(record.role, "developer") => {
             Content::of(record.content)?;
             let blocks = anthropic::blocks(record.content, BlockDetail::Full);
-            let texts = blocks.into_iter().filter_map(|block| match block {
-                Block::Text(text) => Some(text),
-                _ => None,
-            });
+            let texts = blocks.iter().filter_map(Block::as_text);
             return Some(Spoken::Instructions(texts.collect::<Vec<_>>().join("\n")));
         }
         _ => match everything_said(record) {
@@ -299,26 +298,13 @@ fn asks_to_stop(record: &Envelope<'_>) -> bool {
     is(request.subtype, "interrupt")
 }
 
-/// Every record that makes events, or that a decoder needs to join later records, contains at least
-/// one of these: quoted names and values of members. By line: output of the model; streaming events
-/// of Anthropic; results and prompts; ends, control and openings; other agents; and escapes that
-/// may occur in the name of a member: of `$` and `.`, capital letters, `_`, and small letters.
-const OF_EVENTS: &str = r#"
-    "assistant" "tool_use" "choices" "candidates" "parts" "response" "response.output_item.done"
-    "message_start" "content_block_start" "partial_json" "content_block_stop" "message_delta" "message_stop"
-    "user" "tool_result" "tool" "function"
-    "result" "interrupt" "executor" "init" "session_start"
-    "parentUuid" "parentId" "sessionID" "session_meta" "response_item" "event_msg" "turn_context"
-    "call_id" "thread.started" "turn. "item. "record_type" "instructions" "projectHash"
-    "$set" "$rewindTo" "gemini" "messages" "session" "agent_start" "turn_start" "message_update"
-    "tool_execution_start" "message_end" "error"
-    \u002 \u004 \u005 \u006 \u007
-"#;
-
-/// Returns the needles: every record that can make an event, or that a decoder needs to join later
-/// records, contains at least one, even if it is escaped.
+/// Returns the needles: every record that can make an event, or that a decoder needs to join later records,
+/// contains at least one. By line of `needles.txt`: output of the model; streaming events of Anthropic;
+/// results and prompts; ends, control and openings; other agents; and escapes that may occur in the name of
+/// a member: of `$` and `.`, capital letters, `_`, and small letters.
 pub fn prefilter_needles() -> &'static [&'static str] {
-    static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_EVENTS.split_whitespace().collect());
+    static NEEDLES: LazyLock<Vec<&str>> =
+        LazyLock::new(|| include_str!("needles.txt").split_whitespace().collect());
     &NEEDLES
 }
 

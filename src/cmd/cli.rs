@@ -5,132 +5,85 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::completions::CompletionsArguments;
-use crate::cmd::admin::doctor::DoctorArguments;
-use crate::cmd::admin::hook_explain::HookExplainArguments;
-use crate::cmd::admin::hook_settings::{
-    HookInstallArguments, HookStatusArguments, HookUninstallArguments,
-};
-use crate::cmd::admin::man::ManArguments;
-use crate::cmd::admin::schema::SchemaArguments;
-use crate::cmd::admin::state_clean::StateCleanArguments;
-use crate::cmd::check::permission::CheckPermissionArguments;
-use crate::cmd::check::shell::CheckShellArguments;
-use crate::cmd::check::text::CheckTextArguments;
+use crate::cmd::admin::{completions, doctor, hook_explain, hook_settings, man, state_clean};
+use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{self, HelpArguments};
-use crate::cmd::run::hook::HookArguments;
-use crate::cmd::run::run_tools::RunToolsArguments;
-use crate::cmd::run::tools::ToolsArguments;
-use crate::cmd::run::turn::TurnArguments;
-use crate::cmd::session::append::SessionAppendArguments;
-use crate::cmd::session::calls::SessionCallsArguments;
-use crate::cmd::session::check::SessionCheckArguments;
-use crate::cmd::session::diff::SessionDiffArguments;
-use crate::cmd::session::export::SessionExportArguments;
-use crate::cmd::session::list::SessionListArguments;
-use crate::cmd::session::path::SessionPathArguments;
-use crate::cmd::session::rename::SessionRenameArguments;
-use crate::cmd::session::search::SessionSearchArguments;
-use crate::cmd::session::show::SessionShowArguments;
-use crate::cmd::session::stats::SessionStatsArguments;
-use crate::cmd::session::tail::SessionTailArguments;
-use crate::cmd::side::recap::RecapArguments;
-use crate::cmd::side::summarize_batch::SummarizeBatchArguments;
-use crate::cmd::side::title::TitleArguments;
+use crate::cmd::run::{hook, run_tools, tools, turn};
+use crate::cmd::session::{
+    append, archive, calls, check, diff, export, list, remove, report, search, show, stats, tail,
+};
+use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
 
 /// All commands.
 const COMMANDS: &[Command] = &[
-    Command::new::<RunToolsArguments>("run-tools"),
-    Command::new::<SummarizeBatchArguments>("summarize-batch"),
-    Command::new::<TitleArguments>("title"),
-    Command::new::<RecapArguments>("recap"),
-    Command::new::<TurnArguments>("turn"),
-    Command {
-        name: "check",
-        kind: Kind::Group {
-            about: "Check commands, calls or texts, one per line",
-            details: "Nothing is run or changed, and no network is used. Records come in the order of the \
+    Command::new::<run_tools::RunToolsArguments>("run-tools"),
+    Command::new::<summarize_batch::SummarizeBatchArguments>("summarize-batch"),
+    Command::new::<title::TitleArguments>("title"),
+    Command::new::<recap::RecapArguments>("recap"),
+    Command::new::<turn::TurnArguments>("turn"),
+    Command::group(
+        "check",
+        "Check commands, calls or texts, one per line",
+        "Nothing is run or changed, and no network is used. Records come in the order of the \
                  input.",
-            commands: &[
-                Command::new::<CheckShellArguments>("shell"),
-                Command::new::<CheckPermissionArguments>("permission"),
-                Command::new::<CheckTextArguments>("text"),
-            ],
-        },
-    },
-    Command {
-        name: "hook",
-        kind: Kind::Group {
-            about: "Decide as a hook of another agent whether its calls may run",
-            details: "`install` adds the hook to the settings of an agent. `pre-tool-use` and \
+        &[
+            Command::new::<shell::CheckShellArguments>("shell"),
+            Command::new::<permission::CheckPermissionArguments>("permission"),
+            Command::new::<text::CheckTextArguments>("text"),
+        ],
+    ),
+    Command::group(
+        "hook",
+        "Decide as a hook of another agent whether its calls may run",
+        "`install` adds the hook to the settings of an agent. `pre-tool-use` and \
                  `permission-request` respond to the agent; both do the same, since the input says which hook it is.",
-            commands: &[
-                Command::new::<HookInstallArguments>("install"),
-                Command::new::<HookUninstallArguments>("uninstall"),
-                Command::new::<HookStatusArguments>("status"),
-                Command::new::<HookExplainArguments>("explain"),
-                Command::new::<HookArguments>("pre-tool-use"),
-                Command::new::<HookArguments>("permission-request"),
-            ],
-        },
-    },
-    Command {
-        name: "session",
-        kind: Kind::Group {
-            about: "Read the session files of coding agents",
-            details: "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
+        &[
+            Command::new::<hook_settings::HookInstallArguments>("install"),
+            Command::new::<hook_settings::HookUninstallArguments>("uninstall"),
+            Command::new::<hook_settings::HookStatusArguments>("status"),
+            Command::new::<hook_explain::HookExplainArguments>("explain"),
+            Command::new::<hook::HookArguments>("pre-tool-use"),
+            Command::new::<hook::HookArguments>("permission-request"),
+        ],
+    ),
+    Command::group(
+        "session",
+        "Read the session files of coding agents",
+        "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
                  agent wrote it. A session is named by its path, its id or a prefix of it, \
                  its title, or `latest`; `-` is standard input.",
-            commands: &[
-                Command::new::<SessionListArguments>("list"),
-                Command::new::<SessionShowArguments>("show"),
-                Command::new::<SessionExportArguments>("export"),
-                Command::new::<SessionTailArguments>("tail"),
-                Command::new::<SessionSearchArguments>("search"),
-                Command::new::<SessionCallsArguments>("calls"),
-                Command::new::<SessionDiffArguments>("diff"),
-                Command::new::<SessionCheckArguments>("check"),
-                Command::new::<SessionStatsArguments>("stats"),
-                Command::new::<SessionPathArguments>("path"),
-                Command::new::<SessionAppendArguments>("append"),
-                Command::new::<SessionRenameArguments>("rename"),
-            ],
-        },
-    },
-    Command::new::<ToolsArguments>("tools"),
-    Command::new::<SchemaArguments>("schema"),
-    Command {
-        name: "state",
-        kind: Kind::Group {
-            about: "Manage the saved state of sessions",
-            details: "State is kept for a session's next process: saved results and title attempts.",
-            commands: &[Command::new::<StateCleanArguments>("clean")],
-        },
-    },
-    Command::new::<DoctorArguments>("doctor"),
-    Command::new::<CompletionsArguments>("completions"),
-    Command {
-        name: "man",
-        kind: Kind::Single {
-            augment: ManArguments::augment_args,
-            run: |matches, _, _| {
-                let arguments = ManArguments::from_arg_matches(matches)?;
-                arguments.run(parser(Definitions::Eager))
-            },
-        },
-    },
-    Command {
-        name: "help",
-        kind: Kind::Single {
-            augment: HelpArguments::augment_args,
-            run: |matches, globals, io| {
-                let arguments = HelpArguments::from_arg_matches(matches)?;
-                arguments.run(parser(Definitions::Eager), globals, io)
-            },
-        },
-    },
+        &[
+            Command::new::<list::SessionListArguments>("list"),
+            Command::new::<show::SessionShowArguments>("show"),
+            Command::new::<export::SessionExportArguments>("export"),
+            Command::new::<tail::SessionTailArguments>("tail"),
+            Command::new::<search::SessionSearchArguments>("search"),
+            Command::new::<calls::SessionCallsArguments>("calls"),
+            Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<report::SessionReportArguments>("report"),
+            Command::new::<check::SessionCheckArguments>("check"),
+            Command::new::<stats::SessionStatsArguments>("stats"),
+            Command::new::<list::SessionPathArguments>("path"),
+            Command::new::<append::SessionAppendArguments>("append"),
+            Command::new::<append::SessionRenameArguments>("rename"),
+            Command::new::<archive::SessionArchiveArguments>("archive"),
+            Command::new::<remove::SessionRemoveArguments>("remove"),
+        ],
+    ),
+    Command::new::<tools::ToolsArguments>("tools"),
+    Command::new::<man::SchemaArguments>("schema"),
+    Command::group(
+        "state",
+        "Manage the saved state of sessions",
+        "State is kept for a session's next process: saved results and title attempts.",
+        &[Command::new::<state_clean::StateCleanArguments>("clean")],
+    ),
+    Command::new::<doctor::DoctorArguments>("doctor"),
+    Command::new::<completions::CompletionsArguments>("completions"),
+    Command::new::<man::ManArguments>("man"),
+    Command::new::<HelpArguments>("help"),
 ];
 
 /// Returns the command named in `arguments`, e.g. `turnpipe check text`, also after `help`.
@@ -177,7 +130,8 @@ pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
 /// # Errors
 /// The command failed.
 pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Status> {
-    let globals = Globals::from_arg_matches(matches)?;
+    let mut globals = Globals::from_arg_matches(matches)?;
+    globals.parser = || parser(Definitions::Eager);
     io.messages.set_level(globals.level());
     let mut commands = COMMANDS;
     while let Some((name, arguments)) = matches.subcommand()

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args};
 
-use super::{Globals, Status};
+use super::{Globals, Status, help};
 use crate::io::Io;
 
 /// The arguments of a command. Their doc comments are the help.
@@ -17,65 +17,20 @@ pub(super) trait Run: Args {
 }
 
 /// Options that only `--help` lists, so that `-h` fits one screen.
-const RARE: [&str; 49] = [
-    "add_dir",
-    "agent",
-    "all",
-    "ask",
-    "away_minutes",
-    "branch",
-    "budget",
-    "compact",
-    "context",
-    "count",
-    "cursor",
-    "dry_run",
-    "exit_status",
-    "files",
-    "files_with_matches",
-    "first_cwd",
-    "ignore_unknown_settings",
-    "injected",
-    "jobs",
-    "json",
-    "language",
-    "last_model",
-    "max_budget",
-    "max_count",
-    "max_session_tokens",
-    "mode",
-    "no_mmap",
-    "no_thinking",
-    "permission_prompt",
-    "prices",
-    "print_prompt",
-    "prompt_file",
-    "record",
-    "replace",
-    "role",
-    "root",
-    "rpm",
-    "since_compact",
-    "state_dir",
-    "statusline",
-    "strict",
-    "style",
-    "subagents",
-    "thinking",
-    "timeout",
-    "title",
-    "tz",
-    "until",
-    "untitled",
-];
+const RARE: &str = "\
+    add_dir agent all ask away_minutes branch budget compact context count cursor dry_run \
+    enforce exit_status files files_with_matches first_cwd ignore_unknown_settings injected jobs \
+    json language last_model max_budget max_count max_session_tokens max_tokens mode no_mmap \
+    no_thinking on_error permission_prompt prices print_prompt prompt_file record replace \
+    role root rpm schedule since_compact state_dir statusline strict style subagents \
+    thinking thinking_tokens timeout title tz until untitled";
 
 fn without_rare(argument: clap::Arg) -> clap::Arg {
-    let is_rare = !argument.is_positional() && RARE.contains(&argument.get_id().as_str());
-    if is_rare {
-        argument.hide_short_help(true)
-    } else {
-        argument
+    let id = argument.get_id().as_str();
+    if argument.is_positional() || !RARE.split(' ').any(|rare| rare == id) {
+        return argument;
     }
+    argument.hide_short_help(true)
 }
 
 /// A command, or a group of commands.
@@ -92,7 +47,6 @@ pub(super) enum Kind {
     },
     Group {
         about: &'static str,
-        /// Further paragraphs for `--help`.
         details: &'static str,
         commands: &'static [Command],
     },
@@ -138,6 +92,21 @@ impl Command {
         }
     }
 
+    /// Returns a group of commands. `details` are further paragraphs for `--help`.
+    pub(super) const fn group(
+        name: &'static str,
+        about: &'static str,
+        details: &'static str,
+        commands: &'static [Self],
+    ) -> Self {
+        let kind = Kind::Group {
+            about,
+            details,
+            commands,
+        };
+        Self { name, kind }
+    }
+
     /// Finds a command by name.
     pub(super) fn named(commands: &'static [Self], name: &str) -> Option<&'static Self> {
         commands.iter().find(|command| command.name == name)
@@ -155,7 +124,13 @@ impl Command {
     fn parser(&self, definitions: Definitions<'_>) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match self.kind {
-            Kind::Single { augment, .. } => augment(parser).mut_args(without_rare),
+            Kind::Single { augment, .. } => {
+                let parser = augment(parser).mut_args(without_rare);
+                match (definitions, help::end_of(self.name)) {
+                    (Definitions::Eager, Some(end)) => parser.after_long_help(end),
+                    _ => parser,
+                }
+            }
             Kind::Group {
                 about,
                 details,

@@ -8,6 +8,7 @@ use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::model::{Failure, Retryability};
+use crate::process::EndSignal;
 
 /// The command line, the configuration or an input is invalid; nothing was run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -117,6 +118,8 @@ pub enum Status {
     ProviderRefused = 4,
     /// The model provider was unreachable or overloaded after all retries.
     ProviderUnavailable = 5,
+    /// A gate of `session report` failed.
+    GateFailed = 6,
     /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
@@ -133,7 +136,25 @@ pub enum Status {
     Terminated = 143,
 }
 
+impl From<EndSignal> for Status {
+    fn from(signal: EndSignal) -> Self {
+        match signal {
+            EndSignal::Interrupt => Self::Interrupted,
+            EndSignal::Terminate => Self::Terminated,
+        }
+    }
+}
+
 impl Status {
+    /// Returns the status of a command with a negative result, or else of success.
+    pub(crate) fn negative_if(is_negative: bool) -> Self {
+        if is_negative {
+            Self::Negative
+        } else {
+            Self::Done
+        }
+    }
+
     /// Returns the code for the operating system.
     pub fn code(self) -> u8 {
         self as u8
@@ -279,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_named_once() {
-        let source = io::Error::from(ErrorKind::StorageFull);
+        let source = io::Error::from(ErrorKind::StorageFull).into();
         let error = WriteError::Failed { written: 7, source };
         assert_eq!(
             reported(&error.into()).1,
@@ -304,6 +325,9 @@ mod status_tests {
     fn every_exit_status_has_its_own_code() {
         let statuses = Status::value_variants().iter().copied();
         let statuses: Vec<u8> = statuses.map(Status::code).collect();
-        assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
+        assert_eq!(
+            statuses,
+            [0, 1, 2, 3, 4, 5, 6, 10, 11, 74, 124, 130, 141, 143]
+        );
     }
 }

@@ -18,9 +18,11 @@ mod run;
 mod session;
 mod side;
 mod times;
-mod usage;
 
+use command::Run;
 pub use dispatch::{exit_status, run};
 pub use error::Status;
 use error::UsageError;
 use globals::Globals;
+use inputs::InputErrors;
+use output::{Form, FormArguments, RecordWriter};

@@ -3,8 +3,7 @@
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -281,14 +280,11 @@ fn read_prompt(path: &Path) -> Result<String, UsageError> {
     Ok(text)
 }
 
-const INTERRUPTED: u8 = 1;
-const TERMINATED: u8 = 2;
-
 /// Cancels requests and records the signal.
 #[derive(Clone, Default)]
 pub(super) struct StopWatch {
     pub(super) stop: CancelToken,
-    signal: Arc<AtomicU8>,
+    signal: Arc<Mutex<Option<EndSignal>>>,
 }
 
 impl StopWatch {
@@ -297,11 +293,7 @@ impl StopWatch {
         let watch = Self::default();
         let by_signal = watch.clone();
         let _ = report_end_signals(move |signal| {
-            let code = match signal {
-                EndSignal::Interrupt => INTERRUPTED,
-                EndSignal::Terminate => TERMINATED,
-            };
-            by_signal.signal.store(code, Ordering::SeqCst);
+            *by_signal.lock() = Some(signal);
             by_signal.stop.cancel();
         });
         if let Some(output) = output {
@@ -313,10 +305,10 @@ impl StopWatch {
 
     /// Returns the outcome of a run, or `outcome` if there was no signal.
     pub(super) fn or(&self, outcome: Status) -> Status {
-        match self.signal.load(Ordering::SeqCst) {
-            INTERRUPTED => Status::Interrupted,
-            TERMINATED => Status::Terminated,
-            _ => outcome,
-        }
+        self.lock().map_or(outcome, Status::from)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<EndSignal>> {
+        self.signal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

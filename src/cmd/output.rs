@@ -5,6 +5,7 @@ use std::mem;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use crate::cmd::Globals;
 use crate::config::{has_less_options, pager};
@@ -32,7 +33,7 @@ pub(super) struct FormArguments {
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<Form>,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with = "output", hide_short_help = true)]
+    #[arg(long, conflicts_with = "output")]
     json: bool,
 }
 
@@ -73,6 +74,24 @@ pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
 /// Standard output is closed.
 pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
     writer(Form::Jsonl, io)
+}
+
+/// Prints records.
+///
+/// # Errors
+/// Standard output is closed, or see [`WriteError`].
+pub(super) fn records<Record: Serialize>(records: &[Record], io: &mut Io) -> anyhow::Result<()> {
+    let mut writer = record_writer(io)?;
+    for record in records {
+        writer.record(record)?;
+    }
+    Ok(writer.flush()?)
+}
+
+/// Returns the name of a value in records.
+pub(super) fn name_of(value: impl Serialize) -> String {
+    let name = serde_json::to_value(value).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
 }
 
 /// Takes standard output for the records of a run. In the form `text`, they are converted to text.
@@ -158,7 +177,7 @@ pub(super) fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError
         OutputStream::Sink(sink) => Ok(sink),
         OutputStream::Closed => Err(WriteError::Failed {
             written: 0,
-            source: std::io::Error::other("standard output is closed"),
+            source: Arc::new(std::io::Error::other("standard output is closed")),
         }),
     }
 }

@@ -259,7 +259,11 @@ pub(super) struct HttpTable {
     pub(super) timeout_ms: Option<Spanned<u64>>,
 }
 
-pub(super) fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+/// Reads a settings file of an agent, JSON with comments.
+///
+/// # Errors
+/// The file is missing, unreadable or invalid.
+pub fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
         path: path.to_owned(),
         source,

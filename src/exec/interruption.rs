@@ -226,4 +226,20 @@ mod tests {
         // The input ended meanwhile.
         assert_eq!(state.cause_at_end(StageKind::Active), EndCause::TimeUp);
     }
+
+    /// The grace period starts with the first cancelled call and is reported once.
+    #[test]
+    fn cancelled_calls_have_one_grace_period() {
+        let now = Instant::now();
+        let mut state = Interruption::new(None);
+        assert!(!state.grace_is_over(now + 2 * CANCEL_GRACE));
+        state.calls_cancelled(now);
+        state.calls_cancelled(now + CANCEL_GRACE);
+        assert_eq!(state.next_deadline(), Some(now + CANCEL_GRACE));
+        let almost = now + CANCEL_GRACE - Duration::from_millis(1);
+        assert!(!state.grace_is_over(almost));
+        assert!(state.grace_is_over(now + CANCEL_GRACE));
+        assert!(!state.grace_is_over(now + CANCEL_GRACE));
+        assert_eq!(state.next_deadline(), None);
+    }
 }

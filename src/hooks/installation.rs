@@ -353,7 +353,7 @@ mod tests {
       { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"./mine.sh\" }] }
     ]
   }
-}
+ }
 ";
 
     const TOML: &str = "# my settings

@@ -7,70 +7,63 @@ const MAX_LINE_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Lines of a response. Fails as soon as a line is too long.
+/// Decoder of a stream: of server-sent events, of which only the data is returned, with line feeds between its
+/// lines; or of lines of JSON, which are not parsed, and of which blank ones are skipped. Invalid UTF-8 becomes
+/// U+FFFD.
 #[derive(Debug)]
-struct Lines(LineSplitter);
-
-impl Lines {
-    fn new() -> Self {
-        Self(LineSplitter::new(MAX_LINE_BYTES, LineEnding::Any))
-    }
-
-    /// Calls `visit` with each line that ends in the chunk.
-    fn push(&mut self, mut chunk: &[u8], mut visit: impl FnMut(&[u8])) -> Result<(), LineTooLong> {
-        while !chunk.is_empty() {
-            let (length, is_complete) = self.0.push(chunk);
-            let line = self.0.line()?;
-            if is_complete {
-                visit(line);
-            }
-            chunk = &chunk[length..];
-        }
-        Ok(())
-    }
-
-    /// Returns the unfinished last line.
-    fn rest(&mut self) -> Option<&[u8]> {
-        self.0.finish().then(|| self.0.line().ok())?
-    }
+pub struct Frames {
+    lines: LineSplitter,
+    /// The event that is being read; `None` for lines of JSON.
+    event: Option<EventData>,
 }
 
-/// Decoder of a stream of server-sent events. Returns only the data of events, with line feeds between its lines.
-/// Invalid UTF-8 becomes U+FFFD.
-#[derive(Debug)]
-pub struct EventStream {
-    lines: Lines,
-    data: EventData,
-}
-
-impl Default for EventStream {
-    fn default() -> Self {
+impl Frames {
+    /// Returns a decoder of server-sent events.
+    pub fn events() -> Self {
         Self {
-            lines: Lines::new(),
-            data: EventData::default(),
+            event: Some(EventData::default()),
+            ..Self::json_lines()
         }
     }
-}
 
-impl EventStream {
-    /// Returns the data of the events that a chunk completes.
+    /// Returns a decoder of lines of JSON.
+    pub fn json_lines() -> Self {
+        Self {
+            lines: LineSplitter::new(MAX_LINE_BYTES, LineEnding::Any),
+            event: None,
+        }
+    }
+
+    /// Returns the events or lines that a chunk completes.
     ///
     /// # Errors
     /// A line is too long.
-    pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, LineTooLong> {
-        let mut events = Vec::new();
-        self.lines
-            .push(chunk, |line| events.extend(self.data.push(line)))?;
-        Ok(events)
+    pub fn push(&mut self, mut chunk: &[u8]) -> Result<Vec<String>, LineTooLong> {
+        let mut frames = Vec::new();
+        while !chunk.is_empty() {
+            let (length, is_complete) = self.lines.push(chunk);
+            let line = self.lines.line()?;
+            if is_complete {
+                frames.extend(match &mut self.event {
+                    Some(event) => event.push(line),
+                    None => trimmed(line),
+                });
+            }
+            chunk = &chunk[length..];
+        }
+        Ok(frames)
     }
 
-    /// Returns the data of an event without its final blank line, at the end of the stream. It may be
-    /// truncated.
+    /// Returns the event without its final blank line, or the unfinished last line, at the end of the stream.
+    /// It may be truncated.
     pub fn rest(mut self) -> Option<String> {
-        if let Some(line) = self.lines.rest() {
-            self.data.push(line);
-        }
-        self.data.finish()
+        let has_line = self.lines.finish();
+        let line = self.lines.line().ok().filter(|_| has_line);
+        let Some(mut event) = self.event else {
+            return trimmed(line?);
+        };
+        line.map(|line| event.push(line));
+        event.finish()
     }
 }
 
@@ -116,33 +109,6 @@ impl EventData {
     }
 }
 
-/// Decoder of a stream of JSON lines. Skips blank lines; does not parse the JSON. Invalid UTF-8 becomes U+FFFD.
-#[derive(Debug)]
-pub struct JsonLines(Lines);
-
-impl Default for JsonLines {
-    fn default() -> Self {
-        Self(Lines::new())
-    }
-}
-
-impl JsonLines {
-    /// Returns the lines that a chunk completes.
-    ///
-    /// # Errors
-    /// A line is too long.
-    pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, LineTooLong> {
-        let mut lines = Vec::new();
-        self.0.push(chunk, |line| lines.extend(trimmed(line)))?;
-        Ok(lines)
-    }
-
-    /// Returns the unfinished last line. It may be truncated.
-    pub fn rest(mut self) -> Option<String> {
-        trimmed(self.0.rest()?)
-    }
-}
-
 fn trimmed(line: &[u8]) -> Option<String> {
     let line = line.trim_ascii();
     (!line.is_empty()).then(|| String::from_utf8_lossy(line).into_owned())
@@ -155,7 +121,7 @@ mod tests {
     use super::*;
 
     fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut stream = EventStream::default();
+        let mut stream = Frames::events();
         let mut events = Vec::new();
         for piece in chunks {
             events.extend(stream.push(piece).unwrap());
@@ -182,7 +148,7 @@ mod tests {
     }
 
     fn json_lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut decoder = JsonLines::default();
+        let mut decoder = Frames::json_lines();
         let mut lines = Vec::new();
         for chunk in chunks {
             lines.extend(decoder.push(chunk).unwrap());
@@ -203,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_an_error() {
-        let mut decoder = JsonLines::default();
+        let mut decoder = Frames::json_lines();
         let chunk = vec![b'x'; 1 << 20];
         let error = (0..20).find_map(|_| decoder.push(&chunk).err());
         let limit = MAX_LINE_BYTES;

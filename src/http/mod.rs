@@ -14,7 +14,7 @@ mod response;
 pub use address::{Address, PlainText, UnusableAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
 pub use engine::{Engine, Task, unless_cancelled};
-pub use event_stream::{EventStream, JsonLines};
+pub use event_stream::Frames;
 pub use reach::{Reach, RefusedAddress};
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{

@@ -34,76 +34,34 @@ pub struct RefusedAddress {
     hint: &'static str,
 }
 
-/// The kind of a network that is not public.
+/// A network that is not public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Network {
-    /// This machine or a private network.
-    Private(&'static str),
-    /// Never accessed: a cloud service that trusts its machines, or not an address of a machine.
-    Never(&'static str),
+struct Network {
+    /// Whether it is this machine or a private network. The others are never accessed: cloud services that
+    /// trust their machines, and addresses of no machine.
+    is_private: bool,
+    /// The kind of its addresses.
+    what: &'static str,
 }
 
-const PRIVATE: Network = Network::Private("a private address");
-const LOOPBACK: Network = Network::Private("this machine");
-const METADATA: Network = Network::Never("a metadata service");
-const DOCUMENTATION: Network = Network::Never("an address for documentation");
-const RESERVED: Network = Network::Never("a reserved address");
+const RESERVED: Network = Network {
+    is_private: false,
+    what: "a reserved address",
+};
 
-const LINK_LOCAL: Network = Network::Never("a link-local address");
-const MULTICAST: Network = Network::Never("a multicast address");
-
-/// Networks that are not public. The first match wins. The metadata services come from cloud-init's data
-/// sources; others have link-local or reserved addresses.
-const TABLE: &[(&str, Network)] = &[
-    // Alibaba Cloud.
-    ("100.100.100.200/32", METADATA),
-    ("fd00:100::100:200/128", METADATA),
-    // Azure.
-    ("168.63.129.16/32", METADATA),
-    // Most clouds.
-    ("169.254.169.254/32", METADATA),
-    // Scaleway.
-    ("fd00:42::42/128", METADATA),
-    // Akamai.
-    ("fd00:a9fe:a9fe::/48", METADATA),
-    // Oracle Cloud.
-    ("fd00:c1::a9fe:a9fe/128", METADATA),
-    // AWS: metadata, names, time and roles of containers.
-    ("fd00:ec2::/32", METADATA),
-    // Google Cloud.
-    ("fd20:ce::/64", METADATA),
-    ("0.0.0.0/8", RESERVED),
-    ("10.0.0.0/8", PRIVATE),
-    ("100.64.0.0/10", PRIVATE),
-    ("127.0.0.0/8", LOOPBACK),
-    ("169.254.0.0/16", LINK_LOCAL),
-    ("172.16.0.0/12", PRIVATE),
-    ("192.0.0.0/24", RESERVED),
-    ("192.0.2.0/24", DOCUMENTATION),
-    ("192.88.99.0/24", RESERVED),
-    ("192.168.0.0/16", PRIVATE),
-    ("198.18.0.0/15", RESERVED),
-    ("198.51.100.0/24", DOCUMENTATION),
-    ("203.0.113.0/24", DOCUMENTATION),
-    ("224.0.0.0/4", MULTICAST),
-    ("240.0.0.0/4", RESERVED),
-    ("::1/128", LOOPBACK),
-    ("fc00::/7", PRIVATE),
-    ("fe80::/10", LINK_LOCAL),
-    ("ff00::/8", MULTICAST),
-    ("2001:db8::/32", DOCUMENTATION),
-    ("3fff::/20", DOCUMENTATION),
-    // Teredo and similar, then 6to4: the address embeds the IPv4 address of its target.
-    ("2001::/23", RESERVED),
-    ("2002::/16", RESERVED),
-];
-
+/// The networks of `networks.txt`.
 static NETWORKS: LazyLock<Vec<(IpNet, Network)>> = LazyLock::new(|| {
+    let rows = include_str!("networks.txt").lines();
+    let rows = rows.filter(|row| !row.starts_with('#'));
     #[expect(clippy::expect_used, reason = "the table is part of the program")]
-    let parsed = |network: &str| network.parse().expect("a network");
-    let rows = TABLE.iter();
-    rows.map(|(network, kind)| (parsed(network), *kind))
-        .collect()
+    let parsed = |row: &'static str| {
+        let mut words = row.splitn(3, ' ');
+        let network = words.next().and_then(|network| network.parse().ok());
+        let is_private = words.next() == Some("private");
+        let what = words.next().expect("three columns");
+        (network.expect("a network"), Network { is_private, what })
+    };
+    rows.map(parsed).collect()
 });
 
 impl Network {
@@ -129,18 +87,17 @@ impl Network {
 
 impl Reach {
     fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
-        let (what, hint) = match (self, Network::of(address)) {
-            (Self::Anywhere, _)
-            | (_, None)
-            | (Self::PublicAndPrivate, Some(Network::Private(_))) => return Ok(()),
-            (_, Some(Network::Never(what))) => (what, ""),
-            (Self::Public, Some(Network::Private(what))) => {
-                (what, " without `--allow-private-addresses`")
+        let (network, hint) = match (self, Network::of(address)) {
+            (Self::Anywhere, _) | (_, None) => return Ok(()),
+            (Self::PublicAndPrivate, Some(network)) if network.is_private => return Ok(()),
+            (Self::Public, Some(network)) if network.is_private => {
+                (network, " without `--allow-private-addresses`")
             }
+            (_, Some(network)) => (network, ""),
         };
         Err(RefusedAddress {
             address: address.to_canonical(),
-            what,
+            what: network.what,
             hint,
         })
     }
@@ -231,7 +188,7 @@ mod tests {
         for (network, _) in NETWORKS.iter() {
             assert_eq!(network.trunc(), *network);
         }
-        assert_eq!(NETWORKS.len(), TABLE.len());
+        assert_eq!(NETWORKS.len(), 32);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! It buffers, counts, and tracks whether the output is at the start of a line. The caller decides when to flush.
 
 use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub enum WriteError {
         /// Bytes written before the failure.
         written: u64,
         /// The system's error.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// A record could not be serialized. Nothing of it was written; later calls can succeed.
     #[error("cannot serialize a record: {0}")]
@@ -47,7 +48,7 @@ pub struct Writer<Sink: Write> {
     buffer: Vec<u8>,
     written: u64,
     at_line_start: bool,
-    failure: Option<Failure>,
+    failure: Option<Arc<io::Error>>,
 }
 
 /// Appends a record and a newline.
@@ -132,7 +133,7 @@ impl<Sink: Write> Writer<Sink> {
             match self.sink.flush() {
                 Ok(()) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fail(&error)),
+                Err(error) => return Err(self.fail(error)),
             }
         }
     }
@@ -150,7 +151,7 @@ impl<Sink: Write> Writer<Sink> {
     fn check(&self) -> WriteResult {
         match &self.failure {
             None => Ok(()),
-            Some(failure) => Err(failure.to_error(self.written)),
+            Some(failure) => Err(write_error(failure, self.written)),
         }
     }
 
@@ -167,51 +168,31 @@ impl<Sink: Write> Writer<Sink> {
     fn write(&mut self, mut bytes: &[u8]) -> WriteResult {
         while !bytes.is_empty() {
             match self.sink.write(bytes) {
-                Ok(0) => return Err(self.fail(&ErrorKind::WriteZero.into())),
+                Ok(0) => return Err(self.fail(ErrorKind::WriteZero.into())),
                 Ok(length) => {
                     self.written += length as u64;
                     bytes = &bytes[length..];
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fail(&error)),
+                Err(error) => return Err(self.fail(error)),
             }
         }
         Ok(())
     }
 
-    fn fail(&mut self, error: &io::Error) -> WriteError {
-        let failure = Failure::of(error);
-        let error = failure.to_error(self.written);
-        self.failure = Some(failure);
-        error
+    fn fail(&mut self, error: io::Error) -> WriteError {
+        let failure = self.failure.insert(Arc::new(error));
+        write_error(failure, self.written)
     }
 }
 
-/// A copy of an `io::Error`, which is not `Clone`.
-enum Failure {
-    BrokenPipe,
-    /// An OS error.
-    Code(i32),
-    /// An error of a sink in this process.
-    Other(ErrorKind, String),
-}
-
-impl Failure {
-    fn of(error: &io::Error) -> Self {
-        match error.raw_os_error() {
-            _ if error.kind() == ErrorKind::BrokenPipe => Self::BrokenPipe,
-            Some(code) => Self::Code(code),
-            None => Self::Other(error.kind(), error.to_string()),
-        }
+fn write_error(failure: &Arc<io::Error>, written: u64) -> WriteError {
+    if failure.kind() == ErrorKind::BrokenPipe {
+        return WriteError::BrokenPipe;
     }
-
-    fn to_error(&self, written: u64) -> WriteError {
-        let source = match self {
-            Self::BrokenPipe => return WriteError::BrokenPipe,
-            Self::Code(code) => io::Error::from_raw_os_error(*code),
-            Self::Other(kind, message) => io::Error::new(*kind, message.clone()),
-        };
-        WriteError::Failed { written, source }
+    WriteError::Failed {
+        written,
+        source: Arc::clone(failure),
     }
 }
 

@@ -25,6 +25,30 @@ impl Block {
     pub fn thinking(text: impl Into<String>) -> Self {
         Self::Thinking(Thought::Plain(text.into()))
     }
+
+    /// Returns the text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the call.
+    pub fn as_call(&self) -> Option<&Call> {
+        match self {
+            Self::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of a call.
+    pub fn as_result(&self) -> Option<&ToolResult> {
+        match self {
+            Self::Result(result) => Some(result),
+            _ => None,
+        }
+    }
 }
 
 /// Thinking of the model. Some servers accept it back only unchanged and with its signature.

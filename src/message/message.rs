@@ -130,31 +130,18 @@ impl Message {
 
     /// Returns the text blocks, joined by blank lines.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_str()),
-                Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
-            })
-            .collect();
+        let texts: Vec<&str> = self.blocks.iter().filter_map(Block::as_text).collect();
         texts.join("\n\n")
     }
 
     /// Returns the calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &super::Call> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Call(call) => Some(call),
-            Block::Text(_) | Block::Thinking(_) | Block::Result(_) | Block::Media(_) => None,
-        })
+        self.blocks.iter().filter_map(Block::as_call)
     }
 
     /// Returns the results, in order.
     pub fn results(&self) -> impl Iterator<Item = &super::ToolResult> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Result(result) => Some(result),
-            Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,
-        })
+        self.blocks.iter().filter_map(Block::as_result)
     }
 }
 

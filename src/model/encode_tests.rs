@@ -529,3 +529,46 @@ fn each_provider_gets_its_form_of_the_thinking_budget() {
     assert_eq!(body("ollama", "m")["think"], true);
     assert_eq!(body("ollama", "gpt-oss")["think"], "medium");
 }
+
+#[path = "../../tests/recorded/mod.rs"]
+mod recording;
+
+/// Every API, every form of a reply, with and without thinking, whole and streamed.
+#[test]
+fn requests_of_every_api_are_as_recorded() {
+    let mut strict = function();
+    strict.parameters["additionalProperties"] = false.into();
+    let forms = [
+        ReplyForm::Text,
+        ReplyForm::Forced(function()),
+        ReplyForm::Forced(strict.clone()),
+        ReplyForm::Tools(vec![strict, function()]),
+    ];
+    let mut lines = String::new();
+    for provider in [
+        "openai",
+        "dashscope",
+        "responses",
+        "anthropic",
+        "gemini",
+        "ollama",
+    ] {
+        for form in &forms {
+            for (delivery, thinking) in [
+                (Delivery::Whole, Thinking::Off),
+                (Delivery::Streamed, Thinking::Unspecified),
+            ] {
+                let conversation = Request {
+                    form: form.clone(),
+                    thinking,
+                    ..conversation()
+                };
+                for request in [request(form.clone()), conversation] {
+                    let body = body(provider, "m", &request, delivery);
+                    lines += &format!("{provider} {body}\n");
+                }
+            }
+        }
+    }
+    recording::compare("requests.txt", &lines);
+}

@@ -7,15 +7,15 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
+use super::reply::{Delivered, malformed, read, settle};
 use super::server_error::ServerError;
-use super::settle::{Completeness, Delivered, malformed, read, settle};
 use super::transport::Incoming;
 use super::{CutCause, Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
 use crate::api::Api;
 use crate::assemble::Draft;
 use crate::http::{
-    ContentType, EventStream, Headers, HttpFailure, JsonLines, Redaction, Response,
-    StreamRedaction, Task, retry_after,
+    ContentType, Frames, Headers, HttpFailure, Redaction, Response, StreamRedaction, Task,
+    retry_after,
 };
 use crate::io::{Clock, Ids};
 use crate::message::Usage;
@@ -78,7 +78,7 @@ impl Reading<'_> {
             }
             return Err(malformed(json));
         }
-        read(self.api, json, Completeness::Whole, &mut draft)?;
+        read(self.api, json, Delivery::Whole, &mut draft)?;
         self.listener.tell(draft.take_parts()).await;
         self.listener.finish().await;
         settle(self.api, draft, Delivered::AsOneValue)
@@ -106,8 +106,11 @@ impl Reading<'_> {
                 }
                 Err(error) => return Err(error.into()),
             };
-            for json in frames.push(&piece)? {
-                self.part(&json, &mut draft)
+            let pushed = frames.push(&piece).map_err(|error| Failure::Malformed {
+                reason: error.to_string(),
+            })?;
+            for json in pushed.iter().filter(|json| !json.trim().is_empty()) {
+                self.part(json, &mut draft)
                     .map_err(|failure| spoiled(failure, parts))?;
                 parts += 1;
                 self.listener.tell(draft.take_parts()).await;
@@ -118,7 +121,7 @@ impl Reading<'_> {
                 return settle(self.api, draft, Delivered::ToTheEnd);
             }
         }
-        if let Some(json) = frames.rest() {
+        if let Some(json) = frames.rest().filter(|json| !json.trim().is_empty()) {
             // JSON that ends early was cut off, and is not malformed.
             let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
@@ -135,7 +138,7 @@ impl Reading<'_> {
             draft.closed = true;
             return Ok(());
         }
-        read(self.api, json, Completeness::Part, draft)
+        read(self.api, json, Delivery::Streamed, draft)
     }
 }
 
@@ -171,44 +174,6 @@ fn cut_off(usage: Usage) -> Failure {
 /// Data of the event that ends `OpenAI`'s streams.
 const DONE: &str = "[DONE]";
 
-/// Splits a stream into frames.
-enum Frames {
-    Events(EventStream),
-    Lines(JsonLines),
-}
-
-impl Frames {
-    fn push(&mut self, piece: &[u8]) -> Result<Vec<String>, Failure> {
-        let parts = match self {
-            Self::Events(stream) => stream.push(piece),
-            Self::Lines(lines) => lines.push(piece),
-        };
-        let mut parts = parts.map_err(|error| Failure::Malformed {
-            reason: error.to_string(),
-        })?;
-        parts.retain(|part| !part.trim().is_empty());
-        Ok(parts)
-    }
-
-    fn rest(self) -> Option<String> {
-        let rest = match self {
-            Self::Events(stream) => stream.rest(),
-            Self::Lines(lines) => lines.rest(),
-        };
-        rest.filter(|rest| !rest.trim().is_empty())
-    }
-}
-
-impl Framing {
-    fn events() -> Self {
-        Self::Stream(Frames::Events(EventStream::default()))
-    }
-
-    fn lines() -> Self {
-        Self::Stream(Frames::Lines(JsonLines::default()))
-    }
-}
-
 /// Returns the framing according to the content type, which may differ from the request. `None` if the
 /// content type is missing.
 fn framing(
@@ -217,10 +182,10 @@ fn framing(
     content_type: ContentType,
 ) -> Result<Option<Framing>, Failure> {
     Ok(Some(match content_type {
-        ContentType::EventStream => Framing::events(),
-        ContentType::JsonLines => Framing::lines(),
+        ContentType::EventStream => Framing::Stream(Frames::events()),
+        ContentType::JsonLines => Framing::Stream(Frames::json_lines()),
         ContentType::Json if api == Api::Ollama && delivery == Delivery::Streamed => {
-            Framing::lines()
+            Framing::Stream(Frames::json_lines())
         }
         ContentType::Json => Framing::Value,
         ContentType::Html => {
@@ -236,7 +201,7 @@ fn framing(
 fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
     if body.starts_with(['{', '[']) {
         return Ok(match api {
-            Api::Ollama => Framing::lines(),
+            Api::Ollama => Framing::Stream(Frames::json_lines()),
             _ => Framing::Value,
         });
     }
@@ -244,7 +209,7 @@ fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
         .iter()
         .any(|field| body.starts_with(field))
     {
-        return Ok(Framing::events());
+        return Ok(Framing::Stream(Frames::events()));
     }
     Err(malformed(body))
 }

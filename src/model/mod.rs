@@ -13,7 +13,6 @@ mod remote;
 mod reply;
 mod retry;
 mod server_error;
-mod settle;
 mod transport;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decision_tests::{DIRECTORY, Row, source};
-use super::{Behavior, Rule, Rules, canonical_tool};
+use super::{Behavior, Mode, Rule, Rules, canonical_tool};
 
 fn parse(text: &str, behavior: Behavior) -> Result<Rule, String> {
     Rule::parse(text, behavior, &source()).map_err(|error| error.to_string())
@@ -182,4 +182,30 @@ fn qwen_call(input: &Value) -> Row {
         row.tool = None;
     }
     row
+}
+
+/// Settings restrict reading, writing or commands outside the working directories.
+#[test]
+fn each_kind_of_outside_rule_restricts_its_own_accesses() {
+    use super::OutsideAccess::{Command, Reading, Writing};
+    let row = |text: &str| serde_json::from_str::<Row>(text).unwrap();
+    for (call, restricted_by) in [
+        (r#"{"read": "/etc/hosts"}"#, Some(Reading)),
+        (r#"{"read": "a"}"#, None),
+        (r#"{"write": "/srv/x"}"#, Some(Writing)),
+        (r#"{"write": "a"}"#, None),
+        (r#"{"command": "cat a && frob /srv/x"}"#, Some(Command)),
+        (r#"{"command": "frob ../x"}"#, Some(Command)),
+        (r#"{"command": "frob a"}"#, None),
+        (r#"{"url": "https://example.com/"}"#, None),
+    ] {
+        for access in [Reading, Writing, Command] {
+            let rule = Rule::outside("outside", access, Behavior::Deny, &source());
+            let rules = Rules::new(vec![rule]);
+            let decided = row(call).with_request(|request| rules.decide(Mode::Default, request));
+            let is_denied = decided.decision == Behavior::Deny;
+            let expected = restricted_by == Some(access);
+            assert_eq!(is_denied, expected, "{call} {access:?}: {decided:?}");
+        }
+    }
 }

@@ -2,9 +2,10 @@
 //! tail in a ring.
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use super::captured::{Appended, SpillFile};
 use super::{Capture, Captured};
 
 /// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
@@ -22,7 +23,9 @@ pub(super) struct CaptureBuffer<'a> {
     spill_directory: &'a Path,
     total: u64,
     memory: Vec<u8>,
-    spill: Option<SpillFile>,
+    /// The rest of the head: an unlinked temporary file, and its length.
+    spill: Option<File>,
+    spilled: u64,
     tail: VecDeque<u8>,
 }
 
@@ -37,6 +40,7 @@ impl<'a> CaptureBuffer<'a> {
             total: 0,
             memory: Vec::new(),
             spill: None,
+            spilled: 0,
             tail: VecDeque::new(),
         }
     }
@@ -61,7 +65,7 @@ impl<'a> CaptureBuffer<'a> {
     }
 
     fn kept_in_head(&self) -> u64 {
-        self.memory.len() as u64 + self.spill.as_ref().map_or(0, SpillFile::length)
+        self.memory.len() as u64 + self.spilled
     }
 
     /// Adds bytes to the head. Returns the number of bytes that belong to it.
@@ -90,20 +94,15 @@ impl<'a> CaptureBuffer<'a> {
             return 0;
         }
         if self.spill.is_none() {
-            self.spill = SpillFile::create_in(self.spill_directory).ok();
+            self.spill = tempfile::tempfile_in(self.spill_directory).ok();
         }
-        let appended = self
-            .spill
-            .as_mut()
-            .map_or(Appended::Only(0), |spill| spill.append(bytes));
-        match appended {
-            Appended::All => bytes.len(),
-            Appended::Only(count) => {
-                // The disk is full: the head ends here, and the tail gets the rest.
-                self.head_bytes = self.kept_in_head();
-                count
-            }
+        let count = self.spill.as_mut().map_or(0, |file| append(file, bytes));
+        self.spilled += count as u64;
+        if count < bytes.len() {
+            // The disk is full: the head ends here, and the tail gets the rest.
+            self.head_bytes = self.kept_in_head();
         }
+        count
     }
 
     fn push_tail(&mut self, bytes: &[u8]) {
@@ -112,6 +111,19 @@ impl<'a> CaptureBuffer<'a> {
         self.tail.drain(..excess);
         self.tail.extend(newest);
     }
+}
+
+/// Returns the number of bytes that were written; not all if the disk is full or a limit is reached.
+fn append(file: &mut File, bytes: &[u8]) -> usize {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.write(&bytes[done..]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+            Ok(count) => done += count,
+        }
+    }
+    done
 }
 
 fn clamp(limit: u64, length: usize) -> usize {
@@ -148,7 +160,8 @@ mod tests {
         };
         let captured = captured(capture, &std::env::temp_dir(), &[b"abcdef", b"ghij"]);
         assert_eq!(captured.head, b"abcd");
-        assert_eq!(captured.spill.as_ref().unwrap().length(), 6);
+        let spilled = captured.spill.as_ref().unwrap().metadata().unwrap();
+        assert_eq!(spilled.len(), 6);
         assert_eq!(captured.text().unwrap(), "abcdefghij");
     }
 
@@ -187,7 +200,7 @@ mod tests {
             .write(true)
             .open("/dev/full")
             .unwrap();
-        buffer.spill = Some(SpillFile::from_file(full));
+        buffer.spill = Some(full);
         buffer.push(b"abcdefghij");
         let captured = buffer.finish();
         assert_eq!(captured.dropped_bytes, 4);

@@ -1,9 +1,8 @@
 //! The output of a child on one stream, after its end.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 
 /// Maximum number of bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
@@ -18,8 +17,8 @@ pub struct Captured {
     pub dropped_bytes: u64,
     /// The beginning of the head.
     pub(super) head: Vec<u8>,
-    /// The rest of the head.
-    pub(super) spill: Option<SpillFile>,
+    /// The rest of the head: an unlinked temporary file.
+    pub(super) spill: Option<File>,
     /// The last bytes, after the gap if there is one.
     pub(super) tail: Vec<u8>,
 }
@@ -42,7 +41,8 @@ impl Captured {
     /// # Errors
     /// The spill file could not be read back, or `writer` failed.
     pub fn write_to(&self, writer: &mut impl Write) -> io::Result<u64> {
-        let mut written = self.copy_head(self.head_bytes(), writer)?;
+        let mut written = self.head_bytes();
+        self.copy_head(0, written, writer)?;
         if self.dropped_bytes > 0 {
             let mark = format!("\n[{} bytes dropped]\n", self.dropped_bytes);
             writer.write_all(mark.as_bytes())?;
@@ -60,7 +60,7 @@ impl Captured {
     pub fn prefix(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let from_head = max_bytes.min(self.head_bytes());
-        self.copy_head(from_head, &mut bytes)?;
+        self.copy_head(0, from_head, &mut bytes)?;
         if self.dropped_bytes == 0 {
             let more = length_within(max_bytes - from_head, self.tail.len());
             bytes.extend_from_slice(&self.tail[..more]);
@@ -96,7 +96,7 @@ impl Captured {
         if self.dropped_bytes == 0 {
             let end = self.head_bytes();
             let start = end.saturating_sub(max_bytes - from_tail as u64);
-            self.copy_head_range(start, end, &mut bytes)?;
+            self.copy_head(start, end, &mut bytes)?;
         }
         bytes.extend_from_slice(&self.tail[self.tail.len() - from_tail..]);
         Ok(bytes)
@@ -116,13 +116,8 @@ impl Captured {
         self.kept_bytes() - self.tail.len() as u64
     }
 
-    fn copy_head(&self, end: u64, writer: &mut impl Write) -> io::Result<u64> {
-        self.copy_head_range(0, end, writer)?;
-        Ok(end)
-    }
-
     /// Copies the bytes `start..end` of the head.
-    fn copy_head_range(&self, start: u64, end: u64, writer: &mut impl Write) -> io::Result<()> {
+    fn copy_head(&self, start: u64, end: u64, writer: &mut impl Write) -> io::Result<()> {
         let in_memory = self.head.len();
         let from = length_within(start, in_memory);
         let to = length_within(end, in_memory);
@@ -160,63 +155,6 @@ fn last_character(bytes: &[u8]) -> &[u8] {
         .rposition(|byte| byte & 0xC0 != 0x80)
         .unwrap_or(0);
     &bytes[start..]
-}
-
-/// An unlinked temporary file, which is appended to and read at any offset.
-#[derive(Debug)]
-pub(super) struct SpillFile {
-    file: File,
-    length: u64,
-}
-
-/// The outcome of [`SpillFile::append`].
-pub(super) enum Appended {
-    /// All bytes were written.
-    All,
-    /// Only this many bytes were written: the disk is full or a limit is reached.
-    Only(usize),
-}
-
-impl SpillFile {
-    /// Creates the file in `directory`. It has no name and is removed when it is closed.
-    pub(super) fn create_in(directory: &Path) -> io::Result<Self> {
-        let file = tempfile::tempfile_in(directory)?;
-        Ok(Self { file, length: 0 })
-    }
-
-    #[cfg(test)]
-    pub(super) fn from_file(file: File) -> Self {
-        Self { file, length: 0 }
-    }
-
-    /// Returns the number of bytes written so far.
-    pub(super) fn length(&self) -> u64 {
-        self.length
-    }
-
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Appended {
-        let mut done = 0;
-        while done < bytes.len() {
-            match self.file.write(&bytes[done..]) {
-                Ok(0) => return Appended::Only(done),
-                Ok(count) => {
-                    done += count;
-                    self.length += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Appended::Only(done),
-            }
-        }
-        Appended::All
-    }
-
-    /// Fills `buffer` from `offset` on.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is too short.
-    pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_exact_at(buffer, offset)
-    }
 }
 
 #[cfg(test)]

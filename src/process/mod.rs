@@ -12,7 +12,6 @@ mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
 #[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
 mod orphans;
 mod own_process;
 mod posix_spawn;
@@ -28,11 +27,6 @@ mod supervisor;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod system_call_filter;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod system_call_table;
 mod thread_pool;
 
 pub use captured::Captured;

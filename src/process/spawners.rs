@@ -282,20 +282,16 @@ impl SpawnerPool {
     /// # Errors
     /// The child or a thread for it cannot be started, or the required enforcement is not supported.
     pub(super) fn start(&self, start: Start) -> io::Result<Started> {
-        if let Starter::AnyThread(confinement) = &self.starter
-            && !is_first_thread()
-        {
-            return Ok(Started {
-                leader: spawn(&start)?,
-                confinement: confinement.clone(),
-            });
-        }
-        self.ask(move |confinement| {
+        let start = move |confinement: &Option<Confinement>| {
             Ok(Started {
                 leader: spawn(&start)?,
                 confinement: confinement.clone(),
             })
-        })
+        };
+        match &self.starter {
+            Starter::AnyThread(confinement) if !is_first_thread() => start(confinement),
+            _ => self.ask(start),
+        }
     }
 
     /// Checks that a thread can restrict itself as required, without starting a child.

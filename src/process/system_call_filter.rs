@@ -1,20 +1,41 @@
-//! The table of refused system calls as a program for the kernel (seccomp), and its installation on the
-//! calling thread.
+//! The system calls refused to children of the parallel lane, as a program for the kernel (seccomp), and its
+//! installation on the calling thread.
+//!
+//! Calls that are refused with all arguments are in `refused_system_calls.txt`, others in
+//! `examined_system_calls.txt`. Operations that Landlock's file rights cover (create, write, remove, move) are not
+//! listed. A call that is not listed is allowed. New calls of later kernels, with numbers above [`NEWEST_KNOWN`],
+//! do not exist for these children.
 //!
 //! Calls with examined arguments are first and end the program. For all others the kernel caches the verdict,
 //! so the length of the program costs nothing.
 
+use std::ffi::c_long;
 use std::io;
 
-use super::system_call_table::{
-    ABSENT, ArgumentCondition, ArgumentWord, EXAMINED, NEWEST_KNOWN, Pattern, Relation, SIGNALLING,
-    refused,
-};
+/// The largest system call number that the tables cover (Linux 6.17, `file_setattr`).
+const NEWEST_KNOWN: u32 = 469;
 
+/// Calls that are refused if their first argument is our own process or the thread that starts the children:
+/// Landlock does not distinguish these from the children.
+const SIGNALLING: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+];
+
+/// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
+/// memory.
+const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
+const CLONE3: u32 = 435;
+const OPENAT2: u32 = 437;
+
+/// The number of the architecture, and the column of the tables with the numbers of its calls.
 #[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
+const ARCHITECTURE: (u32, usize) = (0xc000_003e, 1);
 #[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
+const ARCHITECTURE: (u32, usize) = (0xc000_00b7, 2);
 
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
@@ -70,7 +91,7 @@ pub(super) fn install() -> io::Result<()> {
 fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
-        branch(JUMP_IF_EQUAL, ARCHITECTURE, 1, 0),
+        branch(JUMP_IF_EQUAL, ARCHITECTURE.0, 1, 0),
         statement(RETURN, KILL),
         statement(LOAD, NUMBER),
         // The numbers of the x32 interface are larger too.
@@ -86,10 +107,10 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
         }
         program.push(statement(LOAD, NUMBER));
     }
-    for (call, patterns) in EXAMINED {
-        let body = examination(patterns);
+    for (call, patterns) in examined() {
+        let body = examination(&patterns);
         program.extend([
-            branch(JUMP_IF_EQUAL, number(*call), 1, 0),
+            branch(JUMP_IF_EQUAL, call, 1, 0),
             statement(JUMP, length(&body)),
         ]);
         program.extend(body);
@@ -106,16 +127,13 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
 
 /// Returns the part of the program for one examined call.
 fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
-    let mut body: Vec<_> = patterns
-        .iter()
-        .flat_map(|pattern| refusal(pattern))
-        .collect();
+    let mut body: Vec<_> = patterns.iter().flat_map(refusal).collect();
     body.push(statement(RETURN, ALLOW));
     body
 }
 
 /// Refuses the call if all conditions hold, else continues after the returned instructions.
-fn refusal(pattern: Pattern) -> Vec<libc::sock_filter> {
+fn refusal(pattern: &Pattern) -> Vec<libc::sock_filter> {
     let mut from_the_end = vec![statement(RETURN, REFUSE)];
     for condition in pattern.iter().rev() {
         let skipped = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
@@ -127,23 +145,79 @@ fn refusal(pattern: Pattern) -> Vec<libc::sock_filter> {
 
 /// Continues if the condition holds, else skips the next `skipped` instructions.
 fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
-    let offset = match condition.word {
-        ArgumentWord::Low(argument) => FIRST_ARGUMENT + 8 * u32::from(argument),
-        ArgumentWord::High(argument) => FIRST_ARGUMENT + 8 * u32::from(argument) + 4,
-    };
-    let (if_equal, if_not) = match condition.relation {
-        Relation::Is => (0, skipped),
-        Relation::IsNot => (skipped, 0),
+    let (if_equal, if_not) = if condition.is_equality {
+        (0, skipped)
+    } else {
+        (skipped, 0)
     };
     [
-        statement(LOAD, offset),
+        statement(LOAD, condition.offset),
         statement(AND, condition.mask),
         branch(JUMP_IF_EQUAL, condition.value, if_equal, if_not),
     ]
 }
 
+/// A refusal of a call: all conditions hold.
+type Pattern = Vec<ArgumentCondition>;
+
+/// A condition on half an argument.
+#[derive(Debug)]
+struct ArgumentCondition {
+    /// The position of the half in the data of a call.
+    offset: u32,
+    /// The compared bits.
+    mask: u32,
+    /// Whether they must be equal to `value`, or must not.
+    is_equality: bool,
+    value: u32,
+}
+
+/// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
+fn examined() -> Vec<(u32, Vec<Pattern>)> {
+    let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
+    for (call, conditions) in rows(include_str!("examined_system_calls.txt")) {
+        let pattern = conditions.into_iter().filter_map(condition).collect();
+        match calls.last_mut() {
+            Some((last, patterns)) if *last == call => patterns.push(pattern),
+            _ => calls.push((call, vec![pattern])),
+        }
+    }
+    calls
+}
+
+/// Returns the calls that are always refused.
+fn refused() -> impl Iterator<Item = u32> {
+    rows(include_str!("refused_system_calls.txt")).map(|(call, _)| call)
+}
+
+/// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
+fn rows(table: &'static str) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
+    let rows = table.lines().filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| {
+        let words: Vec<&str> = row.split(' ').collect();
+        let number = words.get(ARCHITECTURE.1)?.parse().ok()?;
+        Some((number, words.into_iter().skip(3).collect()))
+    })
+}
+
+/// Parses a condition. Without one that cannot be parsed, more calls would be refused; a test checks all.
+fn condition(text: &str) -> Option<ArgumentCondition> {
+    let hexadecimal = |digits| u32::from_str_radix(digits, 16).ok();
+    let (place, value) = text.split_once('=')?;
+    let bits = place.trim_end_matches('!');
+    let (argument, mask) = bits.split_once('&').unwrap_or((bits, "ffffffff"));
+    let index: u32 = argument.trim_end_matches('h').parse().ok()?;
+    let half = if argument.ends_with('h') { 4 } else { 0 };
+    Some(ArgumentCondition {
+        offset: FIRST_ARGUMENT + 8 * index + half,
+        mask: hexadecimal(mask)?,
+        is_equality: !place.ends_with('!'),
+        value: hexadecimal(value)?,
+    })
+}
+
 /// Converts the number of a system call, which is small.
-fn number(call: std::ffi::c_long) -> u32 {
+fn number(call: c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }
 

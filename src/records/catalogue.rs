@@ -4,69 +4,75 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::{
-    ApiRetryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
-    ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    DoctorRecord, ExecutorRecord, HookDecisionRecord, HookStatusRecord, HookStoppedRecord,
-    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
-    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
-    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
-    SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
-    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
-    UsageRecord,
-};
+use super::constant::tagged;
 
 /// Name and schema generator of a record.
 type Entry = (&'static str, fn() -> Schema);
 
-/// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
-/// both have a longer name.
-const RECORDS: [Entry; 43] = [
-    ("api_retry", schema_of::<ApiRetryRecord>),
-    ("check_error", schema_of::<CheckErrorRecord>),
-    ("check_permission", schema_of::<CheckPermissionRecord>),
-    ("check_shell", schema_of::<CheckShellRecord>),
-    ("check_text", schema_of::<CheckTextRecord>),
-    ("content_replacement", schema_of::<ContentReplacementRecord>),
-    ("control_cancel_request", schema_of::<ControlCancelRecord>),
-    ("control_request", schema_of::<ControlRequestRecord>),
-    ("control_response", schema_of::<ControlResponseRecord>),
-    ("doctor", schema_of::<DoctorRecord>),
-    ("executor", schema_of::<ExecutorRecord>),
-    ("hook_decision", schema_of::<HookDecisionRecord>),
-    ("hook_status", schema_of::<HookStatusRecord>),
-    ("hook_stopped_continuation", schema_of::<HookStoppedRecord>),
-    ("init", schema_of::<TurnInitRecord>),
-    ("plan", schema_of::<PlanRecord>),
-    ("recap", schema_of::<RecapRecord>),
-    ("result", schema_of::<TurnResultRecord>),
-    ("session", schema_of::<SessionRecord>),
-    ("session_call", schema_of::<SessionCallRecord>),
-    ("session_call_count", schema_of::<SessionCallCountRecord>),
-    ("session_check", schema_of::<SessionCheckRecord>),
-    ("session_cost", schema_of::<SessionCostRecord>),
-    ("session_cursor", schema_of::<SessionCursorRecord>),
-    ("session_damage", schema_of::<SessionDamageRecord>),
-    ("session_error", schema_of::<SessionErrorRecord>),
-    ("session_hit", schema_of::<SessionHitRecord>),
-    ("session_message", schema_of::<SessionMessageRecord>),
-    ("session_note", schema_of::<SessionNoteRecord>),
-    ("session_path", schema_of::<SessionPathRecord>),
-    ("session_renamed", schema_of::<SessionRenamedRecord>),
-    ("session_start", schema_of::<SessionStartRecord>),
-    ("session_stats", schema_of::<SessionStatsRecord>),
-    ("session_switch", schema_of::<SessionSwitchRecord>),
-    ("session_tool", schema_of::<SessionToolRecord>),
-    ("state_cleaned", schema_of::<StateCleanedRecord>),
-    ("stream_event", schema_of::<StreamEventRecord>),
-    ("title", schema_of::<TitleRecord>),
-    ("tool_progress", schema_of::<ToolProgressRecord>),
-    ("tool_result", schema_of::<ToolResultRecord>),
-    ("tool_use_summary", schema_of::<ToolUseSummaryRecord>),
-    ("turn_end", schema_of::<TurnEndRecord>),
-    ("usage", schema_of::<UsageRecord>),
-];
+/// Declares the records by name. The `type` of a record is its name, or the text after `=`; empty if the
+/// struct has that member.
+macro_rules! records {
+    (@type $name:ident) => { stringify!($name) };
+    (@type $name:ident $kind:literal) => { $kind };
+    ($($name:ident: $record:ident $(= $kind:literal)?,)+) => {
+        const RECORDS: &[Entry] = &[$((stringify!($name), || {
+            schema_of::<super::$record>(records!(@type $name $($kind)?))
+        }),)+];
+    };
+}
+
+// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
+// both have a longer name.
+records! {
+    api_retry: ApiRetryRecord = "system",
+    check_error: CheckErrorRecord = "check",
+    check_permission: CheckPermissionRecord = "check",
+    check_shell: CheckShellRecord = "check",
+    check_text: CheckTextRecord = "check",
+    content_replacement: ContentReplacementRecord,
+    control_cancel_request: ControlCancelRecord,
+    control_request: ControlRequestRecord,
+    control_response: ControlResponseRecord,
+    doctor: DoctorRecord,
+    executor: ExecutorRecord = "system",
+    hook_decision: HookDecisionRecord,
+    hook_status: HookStatusRecord,
+    hook_stopped_continuation: HookStoppedRecord = "system",
+    init: TurnInitRecord = "system",
+    plan: PlanRecord = "system",
+    recap: RecapRecord,
+    result: TurnResultRecord,
+    session: SessionRecord,
+    session_archive: SessionArchiveRecord,
+    session_archived: SessionArchivedRecord,
+    session_call: SessionCallRecord,
+    session_call_count: SessionCallCountRecord,
+    session_check: SessionCheckRecord,
+    session_cost: SessionCostRecord,
+    session_cursor: SessionCursorRecord = "system",
+    session_damage: SessionDamageRecord,
+    session_error: SessionErrorRecord,
+    session_hit: SessionHitRecord,
+    session_message: SessionMessageRecord = "",
+    session_note: SessionNoteRecord = "system",
+    session_path: SessionPathRecord,
+    session_removal: SessionRemovalRecord,
+    session_removed: SessionRemovedRecord,
+    session_renamed: SessionRenamedRecord,
+    session_report: SessionReportRecord,
+    session_start: SessionStartRecord = "system",
+    session_stats: SessionStatsRecord,
+    session_switch: SessionSwitchRecord = "system",
+    session_tool: SessionToolRecord,
+    state_cleaned: StateCleanedRecord,
+    stream_event: StreamEventRecord,
+    title: TitleRecord,
+    tool_progress: ToolProgressRecord,
+    tool_result: ToolResultRecord = "user",
+    tool_use_summary: ToolUseSummaryRecord,
+    turn_end: TurnEndRecord = "system",
+    usage: UsageRecord = "system",
+}
 
 /// Returns the sorted names accepted by [`schema`].
 pub fn record_names() -> Vec<&'static str> {
@@ -91,9 +97,13 @@ pub fn schema(name: &str) -> Option<Value> {
     Some(schema().to_value())
 }
 
-fn schema_of<Record: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12()
+fn schema_of<Record: JsonSchema>(kind: &'static str) -> Schema {
+    let mut schema = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()
-        .into_root_schema_for::<Record>()
+        .into_root_schema_for::<Record>();
+    if !kind.is_empty() {
+        tagged(kind)(&mut schema);
+    }
+    schema
 }

@@ -3,14 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{PermissionCheck, ShellCheck, TextCheck, tagged};
+use super::constant::{PermissionCheck, ShellCheck, TextCheck};
 use super::tool_result::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
 
 /// Effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
-#[schemars(transform = tagged("check"))]
 pub struct CheckShellRecord {
     pub(crate) check: ShellCheck,
     /// The command.
@@ -31,7 +30,6 @@ pub struct CheckShellRecord {
 /// Permission decision for a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
-#[schemars(transform = tagged("check"))]
 pub struct CheckPermissionRecord {
     pub(crate) check: PermissionCheck,
     /// Canonical name of the tool.
@@ -69,7 +67,6 @@ pub struct CheckedPart {
 /// Result of cleaning model output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
-#[schemars(transform = tagged("check"))]
 pub struct CheckTextRecord {
     pub(crate) check: TextCheck,
     /// Kind of text it was checked as.
@@ -116,7 +113,6 @@ pub enum TextRejection {
 /// An input line that could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
-#[schemars(transform = tagged("check"))]
 pub struct CheckErrorRecord {
     /// Name of the check: `shell`, `permission` or `text`.
     pub check: String,
@@ -132,7 +128,6 @@ pub struct CheckErrorRecord {
 /// A hook of turnpipe in the settings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "hook_status")]
-#[schemars(transform = tagged("hook_status"))]
 pub struct HookStatusRecord {
     /// Name of the agent.
     pub agent: String,
@@ -152,7 +147,6 @@ pub struct HookStatusRecord {
 /// Decision of the hook about a call, as logged by `hook --log`. Secrets are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "hook_decision")]
-#[schemars(transform = tagged("hook_decision"))]
 pub struct HookDecisionRecord {
     /// Time of the decision.
     pub timestamp: String,
@@ -187,7 +181,6 @@ pub struct HookDecisionRecord {
 /// Result of one check of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "doctor")]
-#[schemars(transform = tagged("doctor"))]
 pub struct DoctorRecord {
     pub subject: Subject,
     /// Name of the checked item.

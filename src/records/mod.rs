@@ -3,6 +3,7 @@
 //! Members are written in field order. Optional members are omitted rather than `null`. Within a
 //! major version, records only gain members.
 
+mod archive;
 mod catalogue;
 mod check;
 mod constant;
@@ -10,9 +11,14 @@ mod run;
 mod session;
 mod session_file;
 mod session_message;
+mod session_report;
 mod side;
 mod tool_result;
 
+pub use archive::{
+    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
+    SessionRemovalRecord, SessionRemovedRecord,
+};
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
@@ -47,6 +53,7 @@ pub use session_message::{
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use session_message::{DialogRecord, MessageContext, to_record};
+pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,

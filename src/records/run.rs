@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::constant::{
     ExecutorSubtype, HookStoppedSubtype, InitSubtype, PlanSubtype, RetrySubtype, TurnEndSubtype,
-    tagged,
 };
 use super::tool_result::{Lane, Outcome, VerdictReport, Version, VersionOnly};
 use crate::message::{SessionId, ToolUseId, Usage, rounded_dollars};
@@ -15,7 +14,6 @@ use crate::message::{SessionId, ToolUseId, Usage, rounded_dollars};
 /// the pipeline then run nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct ExecutorRecord {
     subtype: ExecutorSubtype,
     pub turnpipe: ExecutorExtension,
@@ -42,7 +40,6 @@ impl ExecutorRecord {
 /// Reports that a call is running.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_progress")]
-#[schemars(transform = tagged("tool_progress"))]
 pub struct ToolProgressRecord {
     /// Id of the call.
     pub tool_use_id: ToolUseId,
@@ -69,7 +66,6 @@ pub struct ToolProgressRecord {
 /// Ends a turn: all of its results have been written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct TurnEndRecord {
     pub(crate) subtype: TurnEndSubtype,
     /// Calls of the turn that got a result here, in call order.
@@ -85,7 +81,6 @@ pub struct TurnEndRecord {
 /// Reports that a hook stopped the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct HookStoppedRecord {
     pub(crate) subtype: HookStoppedSubtype,
     /// The call that triggered the hook; absent if the hook ran after a reply without calls.
@@ -102,7 +97,6 @@ pub struct HookStoppedRecord {
 /// One batch of a plan (`--plan`); nothing is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct PlanRecord {
     subtype: PlanSubtype,
     /// Index of the batch, starting at 0.
@@ -147,7 +141,6 @@ pub struct PlannedCall {
 /// Response to a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_response")]
-#[schemars(transform = tagged("control_response"))]
 pub struct ControlResponseRecord {
     pub response: ControlResponse,
 }
@@ -176,7 +169,6 @@ pub enum ControlResponse {
 /// Request to the controlling program.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_request")]
-#[schemars(transform = tagged("control_request"))]
 pub struct ControlRequestRecord {
     /// Id of the request, repeated in the response.
     pub request_id: String,
@@ -203,7 +195,6 @@ pub enum ControlRequest {
 /// Cancels a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_cancel_request")]
-#[schemars(transform = tagged("control_cancel_request"))]
 pub struct ControlCancelRecord {
     /// Id of the request.
     pub request_id: String,
@@ -212,7 +203,6 @@ pub struct ControlCancelRecord {
 /// Stores replaced result contents, so that later requests repeat the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "content_replacement")]
-#[schemars(transform = tagged("content_replacement"))]
 pub struct ContentReplacementRecord {
     /// Session id, equal to the name of the transcript.
     pub session_id: SessionId,
@@ -236,7 +226,6 @@ pub struct Replacement {
 /// Result of `state clean`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "state_cleaned")]
-#[schemars(transform = tagged("state_cleaned"))]
 pub struct StateCleanedRecord {
     /// Number of files removed.
     pub files: u64,
@@ -251,7 +240,6 @@ pub struct StateCleanedRecord {
 /// Starts the stream of a reply. Calls in it are to be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct TurnInitRecord {
     pub(crate) subtype: InitSubtype,
     /// The working directory.
@@ -280,7 +268,6 @@ pub struct TurnInitExtension {
 /// A fragment of a reply that is being streamed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "stream_event")]
-#[schemars(transform = tagged("stream_event"))]
 pub struct StreamEventRecord {
     /// Event in the form of Anthropic's streaming API, for every provider.
     pub event: Value,
@@ -295,7 +282,6 @@ pub struct StreamEventRecord {
 /// A request failed and will be retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct ApiRetryRecord {
     pub(crate) subtype: RetrySubtype,
     /// Number of failed attempts so far.
@@ -315,7 +301,6 @@ pub struct ApiRetryRecord {
 /// End of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "result")]
-#[schemars(transform = tagged("result"))]
 pub struct TurnResultRecord {
     /// Kind of ending.
     pub subtype: TurnResult,

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{StartSubtype, tagged};
+use super::constant::StartSubtype;
 use crate::message::{SessionId, Usage, rounded_dollars};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
-#[schemars(transform = tagged("session"))]
 pub struct SessionRecord {
     #[serde(flatten)]
     pub about: SessionDescription,
@@ -106,7 +105,6 @@ pub struct SessionCounts {
 /// Starts a dialog from a session file. Calls in it have already run and are not run again.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct SessionStartRecord {
     pub(crate) subtype: StartSubtype,
     #[serde(flatten)]
@@ -116,7 +114,6 @@ pub struct SessionStartRecord {
 /// A session file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_error")]
-#[schemars(transform = tagged("session_error"))]
 pub struct SessionErrorRecord {
     /// Path of the file, or the argument that was given.
     pub path: String,
@@ -127,7 +124,6 @@ pub struct SessionErrorRecord {
 /// Location of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_path")]
-#[schemars(transform = tagged("session_path"))]
 pub struct SessionPathRecord {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,7 +150,6 @@ pub struct SessionPathRecord {
 /// Usage statistics of sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_stats")]
-#[schemars(transform = tagged("session_stats"))]
 pub struct SessionStatsRecord {
     /// Number of sessions.
     pub sessions: u64,
@@ -248,7 +243,6 @@ pub enum Dimension {
 /// Usage of a group of requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_cost")]
-#[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
     pub dimensions: BTreeMap<Dimension, String>,
@@ -273,7 +267,6 @@ pub struct SessionCostRecord {
 /// Tool calls of a group and the size of their results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_tool")]
-#[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
     pub dimensions: BTreeMap<Dimension, String>,
@@ -303,7 +296,6 @@ pub struct ToolShare {
 /// Reports that a session was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_renamed")]
-#[schemars(transform = tagged("session_renamed"))]
 pub struct SessionRenamedRecord {
     /// Session id.
     pub session_id: SessionId,

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{CursorSubtype, SwitchSubtype, tagged};
+use super::constant::{CursorSubtype, SwitchSubtype};
 use super::tool_result::VersionOnly;
 use crate::message::{CallOutcome, Origin, Role, SessionId};
 
 /// A message block that matches a search pattern.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_hit")]
-#[schemars(transform = tagged("session_hit"))]
 pub struct SessionHitRecord {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +81,6 @@ pub enum HitBlock {
 /// A problem in a session file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_damage")]
-#[schemars(transform = tagged("session_damage"))]
 pub struct SessionDamageRecord {
     /// Path of the file.
     pub path: String,
@@ -129,7 +127,6 @@ pub enum DamageKind {
 /// Summary of checking one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_check")]
-#[schemars(transform = tagged("session_check"))]
 pub struct SessionCheckRecord {
     /// Path of the file.
     pub path: String,
@@ -154,7 +151,6 @@ pub struct SessionCheckRecord {
 /// Position after the last record written, to resume reading from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct SessionCursorRecord {
     pub(crate) subtype: CursorSubtype,
     /// Path of the file.
@@ -170,7 +166,6 @@ pub struct SessionCursorRecord {
 /// The following records come from another file, or from the start of the same file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct SessionSwitchRecord {
     pub(crate) subtype: SwitchSubtype,
     /// Reason for the switch.
@@ -200,7 +195,6 @@ pub enum SwitchReason {
 /// A tool call in a session file, with what is known about its result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_call")]
-#[schemars(transform = tagged("session_call"))]
 pub struct SessionCallRecord {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,7 +253,6 @@ pub struct FileChange {
 /// Number of calls of a tool, or of a program that it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_call_count")]
-#[schemars(transform = tagged("session_call_count"))]
 pub struct SessionCallCountRecord {
     /// Name of the tool.
     pub tool: String,

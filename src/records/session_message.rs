@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::constant::{NoteSubtype, tagged};
+use super::constant::NoteSubtype;
 use super::tool_result::Version;
 use crate::message::{
     Block, Media, Message, MessageId, Origin, ResultPart, Role, SessionId, Thought, Thread,
@@ -175,7 +175,6 @@ fn is_false(value: &bool) -> bool {
 /// A note written by the agent for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct SessionNoteRecord {
     pub(crate) subtype: NoteSubtype,
     /// The text; empty if there is none.

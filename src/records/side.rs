@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{UsageSubtype, tagged};
+use super::constant::UsageSubtype;
 use super::tool_result::Version;
 use crate::message::{SessionId, ToolUseId, Usage};
 
@@ -28,7 +28,6 @@ pub struct SideExtension {
 /// Label of a batch of tool calls.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_use_summary")]
-#[schemars(transform = tagged("tool_use_summary"))]
 pub struct ToolUseSummaryRecord {
     /// The label: one line.
     pub summary: String,
@@ -46,7 +45,6 @@ pub struct ToolUseSummaryRecord {
 /// Title of a session, or the reason for having none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "title")]
-#[schemars(transform = tagged("title"))]
 pub struct TitleRecord {
     /// Whether there is a title.
     pub ok: bool,
@@ -81,7 +79,6 @@ pub struct TitleRecord {
 /// Recap of a session for a user who returns to it, or the reason for having none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "recap")]
-#[schemars(transform = tagged("recap"))]
 pub struct RecapRecord {
     /// Whether there is a recap.
     pub ok: bool,
@@ -116,7 +113,6 @@ pub struct RecapRecord {
 /// Usage of a request that produced no output.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
 pub struct UsageRecord {
     subtype: UsageSubtype,
     /// Id of this record.

@@ -10,7 +10,6 @@ use crate::message::{DecidedBy, Decision, Media, ResultPart, SessionId, ToolResu
 /// Result of one call. Each call of the stream that has no result yet gets exactly one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "user")]
-#[schemars(transform = tagged("user"))]
 pub struct ToolResultRecord {
     /// The message for the model.
     pub message: ResultMessage,

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::discover::subagent_files;
+use super::open::SessionError;
 use super::session::Session;
 use crate::agent::{Detail, EditKind, FileEdit, added, edit_shown_in, edits_in};
 use crate::message::{Call, CallOutcome, Message};
@@ -51,6 +53,20 @@ impl Session {
         }
         self.each_line(&mut |line| line.records().for_each(|(_, text)| record(text)))?;
         Ok(reading.found)
+    }
+
+    /// Like [`Self::edits`], with those of its subagents.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn all_edits(&self) -> Result<SessionEdits, SessionError> {
+        let mut found = self.edits()?;
+        for path in subagent_files(&self.file.path, self.agent()) {
+            let more = Self::open(&path)?.edits()?;
+            found.edits.extend(more.edits);
+            found.unknown.extend(more.unknown);
+        }
+        Ok(found)
     }
 }
 

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
-use super::archive;
-use super::database::is_database;
+use super::compressed::unpacked_name;
+use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
+use crate::agent::session_stem;
 
 /// The dir that holds the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
@@ -143,18 +144,15 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
     // If both exist, agents read the plain file.
     let names: HashSet<_> = files.iter().map(|(_, name)| name.clone()).collect();
     files.retain(|(_, name)| {
-        let plain = Path::new(name).with_extension("");
-        let is_archive = name
-            .as_encoded_bytes()
-            .ends_with(archive::EXTENSION.as_bytes());
-        !(is_archive && names.contains(plain.as_os_str()))
+        let plain = name.to_str().and_then(unpacked_name);
+        plain.is_none_or(|plain| !names.contains(OsStr::new(plain)))
     });
     let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
     for dir in &mut inner {
         dir.subagents_beside = subagents_beside;
     }
     let kept = files.into_iter().filter_map(|(entry, name)| {
-        let own_dir = Path::new(&name).file_stem().unwrap_or_default();
+        let own_dir = session_stem(Path::new(&name)).unwrap_or_default();
         let context = DirContext {
             subagents: dir.subagents_beside || dirs.contains(own_dir),
             is_named: false,
@@ -171,13 +169,14 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
 /// Whether a name may be that of a session. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json"];
+    let is_database = is_database(Path::new(name));
+    let name = unpacked_name(name).unwrap_or(name);
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
-    let is_lines =
-        extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
+    let is_lines = extension.is_some_and(|end| end == "jsonl");
     let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
-    !is_side_file && !is_subagent && (is_lines || is_document || is_database(Path::new(name)))
+    !is_side_file && !is_subagent && (is_lines || is_document || is_database)
 }
 
 #[cfg(test)]
@@ -234,5 +233,20 @@ mod tests {
             found,
             expected.map(|(name, subagents, side)| (name.to_owned(), subagents, side))
         );
+    }
+
+    #[test]
+    fn files_are_found_down_to_the_greatest_depth() {
+        let root = tempfile::tempdir().unwrap();
+        let mut dir = root.path().to_owned();
+        for depth in 0..=MAX_DEPTH + 2 {
+            fs::write(dir.join(format!("{depth}.jsonl")), "").unwrap();
+            dir.push("d");
+            fs::create_dir(&dir).unwrap();
+        }
+        let found = walk(root.path(), NonZeroUsize::MIN, |entry, _| {
+            Some(entry.path())
+        });
+        assert_eq!(found.len() as u32, MAX_DEPTH + 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Finds session files in directories without opening them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
@@ -8,10 +9,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::database::{is_database, session_at, sessions_in, subagents_of};
+use super::compressed::unpacked_name;
 use super::dirs::{DirContext, Keep, walk};
+use super::open::{is_database, session_at, sessions_in, subagents_of};
+use super::origin::Origin;
 use crate::agent::database::StoredSession;
 use crate::agent::{Agent, Root};
+use crate::state::SessionScope;
 
 /// A possible session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +94,7 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     if roots.len() > 1 {
         found.dedup_by(|one, other| one.path == other.path);
     }
+    drop_archived(&mut found, |file| &file.path);
     found
 }
 
@@ -115,7 +120,33 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         found.dedup_by(|one, other| one.path == other.path);
     }
+    drop_archived(&mut found, |file| &file.path);
     found
+}
+
+/// Drops archived copies of other files, and all but the first archived copy of a file that is gone.
+fn drop_archived<File>(found: &mut Vec<File>, path: fn(&File) -> &Path) {
+    let origin = |path: &Path| {
+        unpacked_name(path.file_name()?.to_str()?)?;
+        Some(Origin::of(path)?.scope)
+    };
+    let origins: Vec<Option<String>> = found.iter().map(|file| origin(path(file))).collect();
+    if origins.iter().all(Option::is_none) {
+        return;
+    }
+    let others = found
+        .iter()
+        .zip(&origins)
+        .filter(|(_, origin)| origin.is_none());
+    let scope = |file: &File| SessionScope::of(path(file)).digest().to_owned();
+    let mut known: HashSet<String> = others.map(|(file, _)| scope(file)).collect();
+    let mut origins = origins.into_iter();
+    found.retain(|_| {
+        origins
+            .next()
+            .flatten()
+            .is_none_or(|origin| known.insert(origin))
+    });
 }
 
 /// Replaces databases by the sessions in them, if they have any.
@@ -185,10 +216,10 @@ fn candidate(
 }
 
 /// Whether the name of a file is that of a subagent's file.
-pub(super) fn is_subagent_name(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    let is_lines = path.extension().is_some_and(|end| end == "jsonl");
-    is_lines && name.as_encoded_bytes().starts_with(b"agent-")
+pub(super) fn is_subagent_name(path: &Path, prefix: &str) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let plain = unpacked_name(name).unwrap_or(name);
+    plain.starts_with(prefix) && Path::new(plain).extension() == Some(OsStr::new("jsonl"))
 }
 
 /// Returns the subagent files of a session, sorted by name. The subagents of workflows, which have a
@@ -197,9 +228,10 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
         return subagents_of(path);
     };
-    let mut files = subagents_in(&folder);
+    let prefix = agent.format().subagent_prefix;
+    let mut files = subagents_in(&folder, prefix);
     for workflow in entries(&folder.join("workflows")) {
-        files.extend(subagents_in(&workflow));
+        files.extend(subagents_in(&workflow, prefix));
     }
     files
 }
@@ -212,7 +244,11 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
         let agents = Agent::ALL.into_iter().filter(has_dir);
         agents.flat_map(|agent| subagent_files(&session.path, agent))
     });
-    let files: BTreeSet<PathBuf> = files.collect();
+    let mut files: BTreeSet<PathBuf> = files.collect();
+    // Some are also sessions of their own.
+    for session in candidates {
+        files.remove(&session.path);
+    }
     files.into_iter().filter_map(subagent).collect()
 }
 
@@ -222,11 +258,12 @@ pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
     let files = folders.into_iter().flat_map(entries).flat_map(|path| {
-        if is_subagent_name(&path) {
+        if is_subagent_name(&path, "agent-") {
             return vec![path];
         }
         let session = path.with_extension("jsonl");
-        if path.extension().is_some() || session.exists() {
+        let is_compressed = || path.with_extension("jsonl.zst").exists();
+        if path.extension().is_some() || session.exists() || is_compressed() {
             return Vec::new();
         }
         let files = Agent::ALL
@@ -246,9 +283,9 @@ fn subagent(path: PathBuf) -> Option<Candidate> {
     candidate(path, metadata, context)
 }
 
-fn subagents_in(folder: &Path) -> Vec<PathBuf> {
+fn subagents_in(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let mut files = entries(folder);
-    files.retain(|path| is_subagent_name(path));
+    files.retain(|path| is_subagent_name(path, prefix));
     files
 }
 

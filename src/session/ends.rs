@@ -10,10 +10,10 @@ use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
 use super::lines::for_each_raw_line;
-use super::name_indexes::NameIndexes;
 use super::open::Positioned;
 use super::recover::each_entry_on;
 use super::session::Session;
+use super::title::NameIndexes;
 use crate::agent::{Detail, Facts, LineClass, Shape};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, lines_backward, search_backward};
 
@@ -203,7 +203,7 @@ impl Session {
     fn may_become_main(&self, facts: &Facts) -> bool {
         facts.is_subagent
             && self.format().shape == Shape::Tree
-            && !is_subagent_name(&self.file.path)
+            && !is_subagent_name(&self.file.path, self.format().subagent_prefix)
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {

@@ -204,3 +204,69 @@ fn the_main_conversation_decides_whether_a_file_is_that_of_a_subagent() {
         }
     }
 }
+
+/// The last lines may not name the model, however many they are.
+#[test]
+fn the_model_is_that_of_the_last_record_that_names_one() {
+    let user = |cwd: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u{cwd}","sessionId":"s","cwd":"/{cwd}","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"hi"}}}}"#
+        )
+    };
+    let reply = |model: &str, seconds: usize| {
+        format!(
+            r#"{{"type":"assistant","uuid":"a{model}{seconds}","sessionId":"s","timestamp":"2026-01-01T00:01:{seconds:02}Z","message":{{"role":"assistant","model":"{model}","content":[{{"type":"text","text":"x"}}]}}}}"#
+        )
+    };
+    let bare = |seconds: usize| {
+        format!(
+            r#"{{"type":"user","uuid":"b{seconds}","sessionId":"s","timestamp":"2026-01-01T00:02:{seconds:02}Z","message":{{"role":"user","content":"more"}}}}"#
+        )
+    };
+    for behind_model in 0..7 {
+        for behind_directory in 0..7 {
+            let mut lines = vec![user("a"), reply("old", 0), user("b")];
+            lines.extend((0..behind_directory).map(bare));
+            lines.push(reply("new", 1));
+            lines.extend((0..behind_model).map(|seconds| bare(seconds + 10)));
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("s.jsonl");
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            let summary = Session::open(&path).unwrap().summary(Mapping::Refused);
+            let summary = summary.unwrap();
+            let case = (behind_model, behind_directory);
+            assert_eq!(summary.model.as_deref(), Some("new"), "{case:?}");
+            let last = match behind_model {
+                0 => "2026-01-01T00:01:01Z".to_owned(),
+                some => format!("2026-01-01T00:02:{:02}Z", some + 9),
+            };
+            let last = last.parse::<jiff::Timestamp>().unwrap();
+            assert_eq!(summary.last_activity, Some(last), "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn only_a_large_file_that_is_not_compressed_must_consist_of_lines() {
+    use crate::session::{holds_only_lines, open_safely};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let limit = 64 * 1024 * 1024;
+    for (start, size, expected) in [
+        (b"".as_slice(), 0, false),
+        (b"{}\n", limit, false),
+        (b"{}\n", limit + 1, true),
+        (&[0x28, 0xb5, 0x2f, 0xfd], limit, false),
+        (&[0x28, 0xb5, 0x2f, 0xfd], limit + 1, false),
+    ] {
+        fs::write(&path, start).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(size).unwrap();
+        let file = open_safely(&path).unwrap();
+        assert_eq!(
+            holds_only_lines(&file).unwrap(),
+            expected,
+            "{start:?} {size}"
+        );
+    }
+}

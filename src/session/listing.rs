@@ -10,12 +10,12 @@ use jiff::Timestamp;
 
 use super::dirs::DirContext;
 use super::discover::{Candidate, Found, subagent_files};
-use super::name_indexes::NameIndexes;
 use super::open::SessionError;
 use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
+use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
 use crate::records::SessionCounts;
@@ -75,6 +75,13 @@ pub type Sessions = Vec<Box<Listed>>;
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
 pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
+    let (listed, mut failed) = list_files(candidates, listing);
+    failed.retain(|(_, error)| !matches!(error, SessionError::Unknown(_)));
+    (listed, failed)
+}
+
+/// Like [`list`], with the files that are not sessions among the failures.
+pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();
@@ -104,7 +111,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         let Ok(()) = each_in_order(now, listing.jobs.get(), look, |at, looked| {
             match looked {
                 Ok(Some(session)) => listed.push(session),
-                Ok(None) | Err(SessionError::Unknown(_)) => {}
+                Ok(None) => {}
                 Err(error) => failed.push((now[at].path.clone(), error)),
             }
             Ok::<(), Infallible>(())

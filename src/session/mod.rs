@@ -4,14 +4,13 @@
 //! The formats of the agents are in [`crate::agent`]. This module formats nothing for display and
 //! calls no models. All appending goes through `durable`.
 
-mod archive;
-mod array;
+pub mod archiver;
 mod calls;
 mod check;
+mod compressed;
 mod conversation;
 mod copies;
 mod costs;
-mod database;
 mod diff;
 mod dirs;
 mod discover;
@@ -23,8 +22,8 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
-mod name_indexes;
 mod open;
+mod origin;
 mod parallel;
 mod prices;
 pub mod record;

@@ -5,10 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::archive::{self, Unpack, unpacked};
-use super::array::elements_as_lines;
-use super::database::session_at;
+use super::compressed::{self, Unpack, elements_as_lines, unpacked};
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
+use super::open::session_at;
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
@@ -36,7 +35,7 @@ const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 /// # Errors
 /// Reading failed.
 pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
-    Ok(file.size > MAX_DOCUMENT && !archive::is_archive(file)?)
+    Ok(file.size > MAX_DOCUMENT && !compressed::is_compressed(file)?)
 }
 
 /// An open session.
@@ -68,7 +67,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// Like [`Self::open`], for lists: only the beginning of a large archive is unpacked.
+    /// Like [`Self::open`], for lists: only the beginning of a large compressed file is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -87,7 +86,7 @@ impl Session {
     fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
         let mut head = Head::read(&file)?;
         let mut is_unpacked = session_at(&file.path).is_some();
-        if head.starts_with(&archive::MAGIC) {
+        if head.starts_with(&compressed::MAGIC) {
             is_unpacked = true;
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;

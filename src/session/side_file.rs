@@ -167,4 +167,16 @@ mod tests {
         let (said, _) = texts(&session, &[&label("First"), &label("Second")]);
         assert_eq!(said, ["go", "", "", "First", "and", "", "Second"]);
     }
+
+    #[test]
+    fn only_a_missing_side_file_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        assert!(open_side_file(&file).unwrap().is_none());
+        std::fs::write(&file, "").unwrap();
+        let error = open_side_file(&file.join("below")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
+        std::fs::write(side_file_path(&file), "").unwrap();
+        assert!(open_side_file(&file).unwrap().is_some());
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::options;
 use super::table::{COMMANDS, Command, Property};
-use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt};
+use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
 use super::word::Word;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
@@ -45,26 +45,20 @@ impl CheckedCommand<'_> {
             return Ok(());
         };
         let Some(name) = first.literal() else {
-            return Err(Refusal::unknown(
-                first.span.clone(),
-                "the command name is known only at run time",
-            ));
+            return Err(first.unknown("the command name is known only at run time"));
         };
         if name.contains('/') {
-            return Err(Refusal::unknown(
-                first.span.clone(),
-                format!("`{}` is a path to an unknown program", excerpt(name)),
-            ));
+            return Err(first.unknown(format!(
+                "`{}` is a path to an unknown program",
+                excerpt(name)
+            )));
         }
         let entry = (self.entry)(name);
         if self.context.shell == Shell::Unattended
             && !matches!(entry, Entry::Writes(_))
             && !ends_soon(name, arguments)
         {
-            return Err(Refusal::unknown(
-                first.span.clone(),
-                format!("`{}` may be left running", excerpt(name)),
-            ));
+            return Err(first.unknown(format!("`{}` may be left running", excerpt(name))));
         }
         let listed = COMMANDS.get(name);
         if listed.is_some_and(|command| command.is(Property::Language)) {
@@ -83,14 +77,11 @@ impl CheckedCommand<'_> {
                 }
                 check(self, first, arguments)
             }
-            Entry::Writes(what) => Err(Refusal::writes(
-                first.span.clone(),
-                format!("`{name}` {what}"),
-            )),
-            Entry::Unlisted => Err(Refusal::unknown(
-                first.span.clone(),
-                format!("`{}` is not a command known to be read-only", excerpt(name)),
-            )),
+            Entry::Writes(what) => Err(first.writes(format!("`{name}` {what}"))),
+            Entry::Unlisted => Err(first.unknown(format!(
+                "`{}` is not a command known to be read-only",
+                excerpt(name)
+            ))),
         }
     }
 
@@ -99,10 +90,7 @@ impl CheckedCommand<'_> {
         // It may outlive the command that started it.
         self.effects.may_leave_processes = true;
         if self.level >= MAX_LEVELS {
-            return Err(Refusal::unknown(
-                outer.span.clone(),
-                "too many nested commands",
-            ));
+            return Err(outer.unknown("too many nested commands"));
         }
         let mut inner = CheckedCommand {
             entry: self.entry,
@@ -120,7 +108,7 @@ fn ends_soon(name: &str, arguments: &[Word]) -> bool {
     let is_endless = arguments
         .iter()
         .any(|word| word.prefix.starts_with("/dev/"));
-    END_SOON.split(' ').any(|known| known == name) && !is_endless
+    is_one_of(END_SOON, name) && !is_endless
 }
 
 /// The context of a command.

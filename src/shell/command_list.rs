@@ -43,9 +43,10 @@ pub struct SimpleCommand {
 }
 
 /// The operator between two commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Follows {
     /// First command, or after a line break or `;`.
+    #[default]
     Next,
     /// `&&`
     And,
@@ -112,11 +113,12 @@ struct Reader<'text> {
 }
 
 /// A command that is being parsed.
+#[derive(Default)]
 struct LenientCommand {
     follows: Follows,
     words: Vec<Word>,
-    /// Whether its words are all keywords, so that assignments may follow.
-    has_only_keywords: bool,
+    /// Whether a word is not a keyword, so that no assignments may follow.
+    has_plain_words: bool,
     assignments: Vec<(String, Word)>,
     /// For each redirection: the operator, whether it redirects standard error, and the target.
     redirections: Vec<(&'static str, bool, Word)>,
@@ -124,17 +126,6 @@ struct LenientCommand {
 }
 
 impl LenientCommand {
-    fn new(follows: Follows) -> Self {
-        Self {
-            follows,
-            words: Vec::new(),
-            has_only_keywords: true,
-            assignments: Vec::new(),
-            redirections: Vec::new(),
-            here_document: None,
-        }
-    }
-
     fn simple(self) -> SimpleCommand {
         let output = |(operator, is_errors, target): (&str, bool, Word)| {
             let is_output = operator.contains('>') && !operator.ends_with('&') && !is_errors;
@@ -204,7 +195,7 @@ impl<'text> Reader<'text> {
             lexer: Lexer::lenient(text),
             commands: Vec::new(),
             certain: text.len() == script.len(),
-            current: LenientCommand::new(Follows::Next),
+            current: LenientCommand::default(),
             is_started: false,
             delimiters: Vec::new(),
         };
@@ -243,7 +234,10 @@ impl<'text> Reader<'text> {
     fn end(&mut self, follows: Follows) {
         if self.is_started {
             self.is_started = false;
-            let next = LenientCommand::new(follows);
+            let next = LenientCommand {
+                follows,
+                ..LenientCommand::default()
+            };
             self.commands
                 .push(std::mem::replace(&mut self.current, next));
         } else if follows != Follows::Next {
@@ -256,7 +250,7 @@ impl<'text> Reader<'text> {
         let name = identifier_length(rest);
         let after_name = rest.get(name..).unwrap_or_default();
         let sign = usize::from(after_name.starts_with("+="));
-        if self.current.has_only_keywords
+        if !self.current.has_plain_words
             && name > 0
             && after_name
                 .get(sign..)
@@ -288,7 +282,7 @@ impl<'text> Reader<'text> {
             // The word is the variable of a descriptor.
             return;
         }
-        self.current.has_only_keywords &= is_keyword(source);
+        self.current.has_plain_words |= !is_keyword(source);
         self.current.words.push(word);
     }
 

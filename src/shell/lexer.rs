@@ -9,7 +9,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
-use super::verdict::{Checked, Refusal};
+use super::verdict::{Checked, Refusal, is_one_of};
 use super::word::{Word, WordPiece, WordShape, variable};
 
 /// A command substitution or process substitution that the tree found.
@@ -476,7 +476,7 @@ const RESERVED: &str =
 
 /// Whether the source text of a word is a keyword at the start of a command.
 pub(super) fn is_reserved(word: &str) -> bool {
-    RESERVED.split(' ').any(|reserved| reserved == word)
+    is_one_of(RESERVED, word)
 }
 
 /// The meaning of a line break between words.

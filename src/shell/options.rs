@@ -75,7 +75,7 @@ impl<'words> Reader<'_, 'words> {
                 0 => format!("`{}` with an operand", self.name),
                 _ => format!("`{}` with more operands than it reads", self.name),
             };
-            return Err(Refusal::unknown(word.span.clone(), why));
+            return Err(word.unknown(why));
         }
         Ok(())
     }
@@ -83,10 +83,7 @@ impl<'words> Reader<'_, 'words> {
     fn option_or_unknown(&mut self, word: &'words Word) -> Checked {
         if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
             // Some programs treat it as an operand.
-            return Err(Refusal::unknown(
-                word.span.clone(),
-                format!("`{}` with an option after an operand", self.name),
-            ));
+            return Err(word.unknown(format!("`{}` with an option after an operand", self.name)));
         }
         let text = word.prefix.as_str();
         if let Some(long) = text.strip_prefix("--") {
@@ -200,10 +197,7 @@ impl<'words> Reader<'_, 'words> {
     /// Returns a value in the next word.
     fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
         let Some(word) = self.words.get(self.next) else {
-            return Err(Refusal::unknown(
-                option.span.clone(),
-                format!("`{}` without the value of the option", self.name),
-            ));
+            return Err(option.unknown(format!("`{}` without the value of the option", self.name)));
         };
         self.next += 1;
         match word.shape {
@@ -213,10 +207,9 @@ impl<'words> Reader<'_, 'words> {
                     .strip_prefix('-')
                     .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
                 if text.starts_with('-') && !is_number {
-                    return Err(Refusal::unknown(
-                        word.span.clone(),
-                        format!("`{}` could be a value or an option", excerpt(text)),
-                    ));
+                    return Err(
+                        word.unknown(format!("`{}` could be a value or an option", excerpt(text)))
+                    );
                 }
                 Ok(Value::Text(text))
             }
@@ -230,13 +223,10 @@ impl<'words> Reader<'_, 'words> {
 
     fn not_accepted(&self, word: &Word) -> Refusal {
         let option = excerpt(&word.prefix);
-        Refusal::unknown(
-            word.span.clone(),
-            format!(
-                "`{}`: the option `{option}` is not in the accepted set",
-                self.name
-            ),
-        )
+        word.unknown(format!(
+            "`{}`: the option `{option}` is not in the accepted set",
+            self.name
+        ))
     }
 
     fn not_accepted_letter(&self, word: &Word, letter: char) -> Refusal {
@@ -252,10 +242,7 @@ impl<'words> Reader<'_, 'words> {
     }
 
     fn may_become_option(&self, word: &Word) -> Refusal {
-        Refusal::unknown(
-            word.span.clone(),
-            format!("`{}`: its expansion could be an option", self.name),
-        )
+        word.unknown(format!("`{}`: its expansion could be an option", self.name))
     }
 }
 

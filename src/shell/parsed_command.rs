@@ -230,21 +230,10 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
     let word = lexer.word(Expansions::Unsplit)?;
     let length = word.span.len();
     let source = begins.get(..length).unwrap_or_default();
-    let Some(delimiter) = word.literal() else {
-        return Err(Refusal::unknown(
-            word.span,
-            "a here-document delimiter that is not plain text",
-        ));
-    };
-    let is_plain = !delimiter.is_empty()
-        && delimiter
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte));
-    if !is_plain {
-        return Err(Refusal::unknown(
-            word.span,
-            "a here-document delimiter that is not plain text",
-        ));
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte);
+    let delimiter = word.literal().unwrap_or_default();
+    if delimiter.is_empty() || !delimiter.bytes().all(is_plain) {
+        return Err(word.unknown("a here-document delimiter that is not plain text"));
     }
     Ok(Redirected::HereDocument(HereDocument {
         expands: source == delimiter,

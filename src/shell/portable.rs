@@ -7,6 +7,7 @@
 use super::expansion::identifier_length;
 use super::lexer::ends_word;
 use super::parts::CommandPart;
+use super::verdict::is_one_of;
 
 /// Commands that are keywords or builtins in only some of the shells or differ in their options.
 const DIFFERENT: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
@@ -165,7 +166,7 @@ impl Scan<'_> {
             let name = identifier_length(self.rest);
             let (word, rest) = self.rest.split_at(name);
             self.is_assignment = self.begins_command && name > 0 && rest.starts_with('=');
-            let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword == word) || first == '!';
+            let is_keyword = is_one_of(KEYWORDS, word) || first == '!';
             self.begins_command &= self.is_assignment || is_keyword;
             self.after_for = word == "for";
             return name.max(if self.rest.starts_with("{}") {
@@ -262,7 +263,6 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
     part.levels().iter().find_map(|level| {
         let (first, arguments) = level.words.split_first()?;
         let name = first.value.as_deref()?;
-        let is_among = |names: &str| names.split(' ').any(|known| known == name);
         let mut values = arguments.iter().map(|word| word.value.as_deref());
         let is_number = |value: Option<&str>| {
             value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
@@ -303,8 +303,8 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
                     || converts("qQ(")
                     || (converts("diouxXeEfFgGaA") && !values.all(is_number))
             }
-            _ if is_among(NUMERIC) => !values.all(is_number),
-            _ => is_among(DIFFERENT),
+            _ if is_one_of(NUMERIC, name) => !values.all(is_number),
+            _ => is_one_of(DIFFERENT, name),
         };
         differs.then_some("a command that differs between shells")
     })

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::lexer::ends_word;
-use super::verdict::{Checked, Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt, is_one_of};
 use super::word::Word;
 
 /// The text of a command line.
@@ -160,10 +160,9 @@ pub(super) fn may_be_set(name: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let is_letter = name.len() == 1 && name.as_bytes().first().is_some_and(u8::is_ascii_uppercase);
-    let is_reserved = name.ends_with("_proxy")
-        || name.starts_with("npm_")
-        || RESERVED.split(' ').any(|reserved| reserved == name);
-    (is_plain && !is_reserved) || is_letter || ORDINARY.split(' ').any(|ordinary| ordinary == name)
+    let is_reserved =
+        name.ends_with("_proxy") || name.starts_with("npm_") || is_one_of(RESERVED, name);
+    (is_plain && !is_reserved) || is_letter || is_one_of(ORDINARY, name)
 }
 
 /// Whether a command may be given this variable: `NAME=value command`.
@@ -173,7 +172,7 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
     };
     PASSED
         .iter()
-        .find(|(names, _)| names.split(' ').any(|passed| passed == name))
+        .find(|(names, _)| is_one_of(names, name))
         .is_some_and(|(_, accepted)| match accepted {
             Accepted::Plain => value.bytes().all(is_plain),
             Accepted::TimeZone => {

@@ -103,6 +103,11 @@ impl Refusal {
     }
 }
 
+/// Whether a word is among names that are separated by blanks.
+pub(super) fn is_one_of(names: &str, word: &str) -> bool {
+    names.split_ascii_whitespace().any(|name| name == word)
+}
+
 /// Returns the start of a text, on one line.
 pub(super) fn excerpt(text: &str) -> String {
     /// Enough to recognise a word, in characters.

@@ -133,11 +133,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let Task { node, mut context } = task;
         match node.kind() {
             "list" => {
-                let children = self.children(node);
                 let first = self.tasks.len();
                 let chain = std::mem::take(&mut context.chain_end);
-                self.parts(node, &children, context)?;
-                let joins = children.iter().any(|child| child.kind() == "&&");
+                self.parts(node, context)?;
+                let joins = self.children(node).iter().any(|child| child.kind() == "&&");
                 let chain = if chain > 0 { chain } else { node.end_byte() };
                 let parts = self.tasks.get_mut(first..).unwrap_or_default();
                 // The right side of `&&` has run if commands after further `&&` run.
@@ -153,27 +152,19 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 Ok(())
             }
             "elif_clause" | "else_clause" | "do_group" => {
-                let children = self.children(node);
-                self.parts(node, &children, context.within(node.end_byte()))
+                self.parts(node, context.within(node.end_byte()))
             }
             "if_statement" => {
-                let children = self.children(node);
                 let is_branch =
                     |child: &&Node<'_>| matches!(child.kind(), "elif_clause" | "else_clause");
-                let end = children
-                    .iter()
-                    .find(is_branch)
-                    .map_or(node.end_byte(), Node::start_byte);
-                self.parts(node, &children, context.within(end))
+                let branch = self.children(node).iter().find(is_branch).copied();
+                let end = branch.map_or(node.end_byte(), |branch| branch.start_byte());
+                self.parts(node, context.within(end))
             }
-            "program" | "negated_command" | "compound_statement" => {
-                let children = self.children(node);
-                self.parts(node, &children, context)
-            }
+            "program" | "negated_command" | "compound_statement" => self.parts(node, context),
             "pipeline" => {
-                let children = self.children(node);
                 let first = self.tasks.len();
-                self.parts(node, &children, context.in_subshell())?;
+                self.parts(node, context.in_subshell())?;
                 let stages = self.tasks.get_mut(first..).unwrap_or_default();
                 let last = stages.len().saturating_sub(1);
                 for (index, stage) in stages.iter_mut().enumerate() {
@@ -189,17 +180,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 Ok(())
             }
             "subshell" | "command_substitution" | "process_substitution" => {
-                let children = self.children(node);
-                self.parts(
-                    node,
-                    &children,
-                    context.in_subshell().within(node.end_byte()),
-                )
+                self.parts(node, context.in_subshell().within(node.end_byte()))
             }
-            "while_statement" => {
-                let children = self.children(node);
-                self.parts(node, &children, context.in_loop().within(node.end_byte()))
-            }
+            "while_statement" => self.parts(node, context.in_loop().within(node.end_byte())),
             "for_statement" => self.for_statement(node, context),
             "case_statement" => self.case_statement(node, context),
             "command" | "variable_assignment" | "variable_assignments" => {
@@ -222,14 +205,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
 
     /// Checks the parts of a construct: keywords, operators, statements and clauses, separated only
     /// by blanks and comments.
-    fn parts(
-        &mut self,
-        node: Node<'tree>,
-        children: &[Node<'tree>],
-        context: CommandContext,
-    ) -> Checked {
-        let range = self.source.trimmed(node);
-        self.parts_in(range, children, context)
+    fn parts(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
+        let children = self.children(node);
+        self.parts_in(self.source.trimmed(node), &children, context)
     }
 
     pub(super) fn parts_in(

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::expansion::identifier_length;
+use super::verdict::Refusal;
 
 /// A word after quotes and escapes are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +63,16 @@ impl Word {
     /// Returns the value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
         (self.shape == WordShape::Literal).then_some(self.prefix.as_str())
+    }
+
+    /// Returns a refusal of this word, whose effect is unknown.
+    pub(super) fn unknown(&self, why: impl Into<String>) -> Refusal {
+        Refusal::unknown(self.span.clone(), why)
+    }
+
+    /// Returns a refusal of this word, which changes something.
+    pub(super) fn writes(&self, why: impl Into<String>) -> Refusal {
+        Refusal::writes(self.span.clone(), why)
     }
 
     /// Whether it becomes exactly one argument.

@@ -48,20 +48,6 @@ impl Access {
         }
     }
 
-    /// Returns an access that reads the file or the tree at `path` (absolute), with links resolved.
-    pub(super) fn reading(path: &Path) -> Result<Self, AccessError> {
-        resolve_links(path)
-            .map(Self::reads)
-            .map_err(|error| AccessError::unresolved(path, &error))
-    }
-
-    /// Returns an access that writes the file at `path` (absolute), with links resolved.
-    pub(super) fn writing(path: &Path) -> Result<Self, AccessError> {
-        resolve_links(path)
-            .map(Self::writes)
-            .map_err(|error| AccessError::unresolved(path, &error))
-    }
-
     /// Returns an access that may read everything but writes nothing.
     pub fn reads_everything() -> Self {
         Self {
@@ -138,17 +124,6 @@ impl Touch {
 
 fn related(some: &Path, other: &Path) -> bool {
     some.starts_with(other) || other.starts_with(some)
-}
-
-/// An error: the access of a call cannot be determined.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct AccessError(pub(super) String);
-
-impl AccessError {
-    fn unresolved(path: &Path, error: &io::Error) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
 }
 
 /// Returns the canonical name of `path` (absolute), with all links resolved, including dangling ones. The components

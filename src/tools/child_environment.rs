@@ -9,35 +9,6 @@ use crate::io::Environment;
 use crate::process::Variables;
 use crate::text::{is_secret, redact};
 
-/// Variables that change the effects of commands, or that describe the calling shell. A star matches
-/// any characters.
-const REMOVED: &str = "
-    # Files that a shell reads before the command.
-    BASH_ENV ENV
-    # Options of another shell, e.g. `noexec` or `xtrace`, and how it reads commands.
-    SHELLOPTS BASHOPTS BASH_COMPAT BASH_XTRACEFD POSIXLY_CORRECT
-    # Expanded, and so executed, by the shell itself.
-    PS4 PROMPT_COMMAND
-    # Exported functions replace commands of the same name.
-    BASH_FUNC_* BASH_LOADABLES_PATH EXECIGNORE
-    # `cd` goes elsewhere, patterns match something else, words end elsewhere.
-    CDPATH GLOBIGNORE GLOBSORT IFS TMOUT
-    # Where another shell was.
-    OLDPWD PWD
-    # Code that the loader, a library or an interpreter takes into every program.
-    LD_* DYLD_* GLIBC_TUNABLES GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_TRACE HOSTALIASES
-    OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
-    AWK* PYTHON* PERL5* PERLLIB RUBYOPT RUBYLIB NODE_OPTIONS NODE_PATH LUA_INIT* PHPRC
-    PHP_INI_SCAN_DIR JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS DOTNET_STARTUP_HOOKS
-    # Programs, settings and another repository for git; files it writes traces to.
-    GIT_*
-    # Options that the text of the command does not show.
-    RIPGREP_CONFIG_PATH GREP_OPTIONS* TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS ZSTD_CLEVEL
-    ZSTD_NBTHREADS UNZIP ZIPINFO BC_ENV_ARGS PS_FORMAT MAKEFLAGS MAKEFILES GOFLAGS _POSIX2_VERSION
-    # Programs that show text, and what they start in turn.
-    LESS* MAN* PAGER
-";
-
 /// The search path if `PATH` is not set.
 const SAFE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -75,9 +46,9 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
 }
 
 fn is_removed(name: &OsStr) -> bool {
-    REMOVED
+    include_str!("removed_variables.txt")
         .lines()
-        .filter(|line| !line.trim_start().starts_with('#'))
+        .filter(|line| !line.starts_with('#'))
         .flat_map(str::split_whitespace)
         .any(|row| match row.strip_suffix('*') {
             Some(prefix) => name.as_bytes().starts_with(prefix.as_bytes()),

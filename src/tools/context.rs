@@ -1,5 +1,8 @@
-//! The state of a session that a call uses.
+//! The state of a session that a call uses, and the part of it that determines the access and the permission of a
+//! call.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,13 +10,129 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Web;
+use super::access::{branches, real_path};
 use super::child_environment::ChildVariables;
-use super::{DecisionContext, Web};
-use crate::io::{CancelToken, Clock};
+use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
-use crate::permission::Rules;
+use crate::permission::{Action, Request, Rules};
 use crate::process::{Spawners, Variables};
+use crate::shell::{CommandPart, differs_between_shells};
 use crate::state::ReadLog;
+
+/// The arguments of a call: an object.
+pub type Input = serde_json::Map<String, Value>;
+
+/// The context of a decision: everything that determines the access of a call and whether it may run.
+/// `run-tools`, `hook` and `check` create it and call the same functions.
+#[derive(Debug, Clone)]
+pub struct DecisionContext {
+    /// Absolute working directory of shell calls, and the base of relative paths.
+    pub directory: PathBuf,
+    /// Directories in which the shell's working directory may be. The first is the initial directory. Never
+    /// empty.
+    pub allowed_directories: Vec<PathBuf>,
+    /// The environment of the session, with configured variables.
+    pub environment: Arc<Environment>,
+    /// Variables that are passed to children although they can change the effects of commands.
+    pub kept_variables: Arc<BTreeSet<OsString>>,
+    /// Starts children of read-only calls, and git to inspect a repository.
+    pub lane: Arc<Spawners>,
+    /// The shell that would run a command.
+    pub shell: ShellGuarantees,
+}
+
+/// Guarantees of the shell that would run a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellGuarantees {
+    /// Protection of files from a command whose arguments are a language, such as `awk`.
+    pub protection: WriteProtection,
+    /// Whether git neither refreshes its index nor fetches missing objects (`GIT_OPTIONAL_LOCKS=0`).
+    pub keeps_git_from_writing: bool,
+    /// The shells that may read the command line.
+    pub dialect: ShellDialect,
+    /// Whether commands that read outside the working directories need permission, because the
+    /// agent would ask about them.
+    pub confines_reads: bool,
+}
+
+/// Protection of files from commands that are expected to read only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteProtection {
+    /// The lane's, if the kernel supports it.
+    Lane,
+    /// Assumed: the user relies on the analysis, or the record names the requirement.
+    Assumed,
+    /// No protection.
+    Absent,
+}
+
+/// The shells that may read a command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellDialect {
+    /// Bash.
+    Bash,
+    /// Bash, zsh or dash.
+    Any,
+}
+
+impl ShellGuarantees {
+    /// The shell of the `Bash` tool.
+    pub const OWN: Self = Self {
+        protection: WriteProtection::Lane,
+        keeps_git_from_writing: true,
+        dialect: ShellDialect::Bash,
+        confines_reads: false,
+    };
+
+    /// Returns the shell of another agent.
+    pub const fn foreign(protection: WriteProtection) -> Self {
+        Self {
+            protection,
+            keeps_git_from_writing: false,
+            dialect: ShellDialect::Any,
+            confines_reads: true,
+        }
+    }
+
+    /// Whether a shell other than bash may run a command line and would parse it differently. `parts` are the
+    /// commands that bash reads.
+    pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
+        self.dialect == ShellDialect::Any
+            && parts.is_none_or(|parts| differs_between_shells(script, parts).is_some())
+    }
+}
+
+impl DecisionContext {
+    /// Whether commands that are expected to be read-only are prevented from writing.
+    pub(super) fn is_protected(&self) -> bool {
+        match self.shell.protection {
+            WriteProtection::Lane => self.lane.is_enforced(),
+            WriteProtection::Assumed => true,
+            WriteProtection::Absent => false,
+        }
+    }
+
+    /// Returns the request for permission rules.
+    pub fn request<'a>(
+        &'a self,
+        tool: &'a str,
+        input: &'a Input,
+        action: &'a Action,
+    ) -> Request<'a> {
+        Request {
+            tool,
+            input,
+            action,
+            directory: &self.directory,
+            working_directories: &self.allowed_directories,
+            confines_reads: self.shell.confines_reads,
+            home: self.environment.text("HOME").map(Path::new),
+            real_path: &real_path,
+            branches: &branches,
+        }
+    }
+}
 
 /// The state of a session when a call starts. All calls of a concurrent batch see the same state; their changes
 /// ([`ContextChange`](super::ContextChange)) are applied afterwards, in call order.

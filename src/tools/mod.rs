@@ -9,7 +9,6 @@ mod builtin;
 mod child_environment;
 mod command_tool;
 mod context;
-mod decision_context;
 mod excerpt;
 mod files;
 mod paths;
@@ -31,9 +30,9 @@ pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
-pub use context::{CallContext, ShellTimeouts, ToolContext};
-pub use decision_context::{
-    DecisionContext, Input, ShellDialect, ShellGuarantees, WriteProtection,
+pub use context::{
+    CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
+    WriteProtection,
 };
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
 pub use reply::{

@@ -1,12 +1,12 @@
 //! The trait of tools and of their calls.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::access::AccessError;
+use super::access::resolve_links;
 use super::{
     Access, CallContext, DecisionContext, Input, InvalidInput, ToolFailure, ToolReply, Touch,
 };
@@ -77,7 +77,7 @@ pub struct Assessment {
 impl Assessment {
     /// Assesses a call of the tool `name` that reads the file or tree at `path` (absolute).
     pub(super) fn reading(name: &str, path: PathBuf) -> Self {
-        let access = Access::reading(&path);
+        let access = resolved(&path).map(Access::reads);
         let action = Action::Files {
             reads: vec![path],
             writes: Vec::new(),
@@ -87,7 +87,7 @@ impl Assessment {
 
     /// Assesses a call of the tool `name` that changes the file at `path` (absolute).
     pub(super) fn writing(name: &str, path: PathBuf) -> Self {
-        let access = Access::writing(&path);
+        let access = resolved(&path).map(Access::writes);
         let action = Action::Files {
             reads: Vec::new(),
             writes: vec![path],
@@ -96,7 +96,7 @@ impl Assessment {
     }
 
     /// Assesses a call of the tool `name` by its access. A call without a known access may change everything.
-    pub(super) fn of(name: &str, access: Result<Access, AccessError>, action: Action) -> Self {
+    pub(super) fn of(name: &str, access: Result<Access, String>, action: Action) -> Self {
         let (access, why) = match access {
             Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
             Ok(access) if access.writes == Touch::Everything => {
@@ -114,6 +114,10 @@ impl Assessment {
             action,
         }
     }
+}
+
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    resolve_links(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The effect of an interrupt on a running call.

@@ -112,10 +112,8 @@ impl History {
     /// Returns the ids of all calls.
     pub fn call_ids(&self) -> impl Iterator<Item = &str> {
         let blocks = self.rounds.iter().flat_map(|round| &round.reply);
-        blocks.filter_map(|block| match block {
-            Block::Call(call) => Some(call.id.as_str()),
-            _ => None,
-        })
+        let calls = blocks.filter_map(Block::as_call);
+        calls.map(|call| call.id.as_str())
     }
 
     fn last(&mut self) -> &mut Round {
@@ -202,11 +200,7 @@ impl History {
         let Some(last) = self.rounds.last() else {
             return Err(NothingToAnswer::Empty);
         };
-        let calls = last
-            .reply
-            .iter()
-            .any(|block| matches!(block, Block::Call(_)));
-        if last.input.is_empty() && !calls {
+        if last.input.is_empty() && !last.reply.iter().any(|block| block.as_call().is_some()) {
             return Err(NothingToAnswer::Answered);
         }
         let mut ids = HashMap::new();

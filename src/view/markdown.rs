@@ -134,7 +134,7 @@ fn add_block(language: &str, text: &str, page: &mut String) {
 }
 
 /// Formats inline code, which may contain back-ticks.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }

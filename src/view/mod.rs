@@ -1,7 +1,6 @@
 //! Conversations and runs as terminal text, Markdown and HTML; tables, progress.
 
 mod columns;
-mod cost_chart;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -11,6 +10,7 @@ mod outline;
 mod page;
 #[cfg(feature = "cli")]
 mod progress;
+mod report;
 mod run_summary;
 mod run_text;
 mod selection;
@@ -19,14 +19,14 @@ mod timeline;
 mod word_index;
 
 pub(crate) use columns::{aligned, table, wrapped};
-pub use cost_chart::CostSlice;
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
-pub use index_page::{IndexRow, html_index, markdown_index, session_numbers};
+pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};

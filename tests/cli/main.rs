@@ -6,6 +6,7 @@ mod agent_tools;
 mod check_permission;
 mod check_shell;
 mod check_text;
+mod ci_example;
 mod doctor;
 mod entry_points;
 mod examples;
@@ -13,7 +14,11 @@ mod help;
 mod hook;
 mod hook_settings;
 mod inputs;
+mod installer;
 mod pages;
+mod recorded;
+#[path = "../recorded/mod.rs"]
+mod recording;
 mod scale;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -6,7 +6,7 @@ use super::line_class::line_class;
 use super::own_record::{recap, title_record};
 use super::record::read;
 use crate::agent::Agent;
-use crate::agent::content::uuid_link;
+use crate::agent::content::{beside_session, is_unique_id, session_stem, uuid_link};
 use crate::agent::format::{Format, Shape, TitleStore};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::agent::sign::Row;
@@ -49,10 +49,19 @@ pub(in crate::agent) static CLAUDE: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
     }),
     home_variables: HOME,
-    subagent_dir: |session| {
-        let dir = session.parent()?.join(session.file_stem()?);
-        Some(dir.join("subagents"))
+    subagent_dir: |session| Some(beside_session(session, "")?.join("subagents")),
+    belongings: |session, _| {
+        let Some(dir) = beside_session(session, "") else {
+            return Vec::new();
+        };
+        if session_stem(session).is_some_and(is_unique_id) {
+            return vec![dir];
+        }
+        ["subagents", "tool-results", "workflows"]
+            .map(|name| dir.join(name))
+            .into()
     },
+    retention: Some(("cleanupPeriodDays", 30)),
     resume: |id, _| Some(format!("claude --resume {id}")),
     title_store: TitleStore::SessionFile,
     title_record: Some(title_record),

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result, Row};
 
 use super::record::read;
 use crate::agent::Agent;
+use crate::agent::content::session_stem;
 use crate::agent::format::Format;
 use crate::agent::sqlite::{Database, QueryExtent, StoredSession, Visit};
 use crate::agent::title::{Precedence, TitleSearch};
@@ -140,6 +141,8 @@ pub(in crate::agent) static OPENCODE: Format = Format {
     document: Some(document),
     has_global_ids: true,
     home_variables: &["XDG_DATA_HOME"],
+    subagent_dir: exported_subagents,
+    subagent_prefix: "ses_",
     resume: |id, _| Some(format!("opencode --session {id}")),
     ..Format::new(
         Agent::Opencode,
@@ -148,6 +151,19 @@ pub(in crate::agent) static OPENCODE: Format = Format {
         roots,
     )
 };
+
+/// Returns the directory for the exported sessions of the subagents of an exported session. It is next to the
+/// directory of its parent's subagents if it is a subagent itself. `None` for a session in a database.
+fn exported_subagents(session: &Path) -> Option<PathBuf> {
+    if session.file_name()?.to_str()?.contains('#') {
+        return None;
+    }
+    let dir = session.parent()?;
+    let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_nested = name.starts_with(OPENCODE.subagent_prefix.as_bytes());
+    let top = if is_nested { dir.parent()? } else { dir };
+    Some(top.join(session_stem(session)?))
+}
 
 object! { Document { info, messages } }
 

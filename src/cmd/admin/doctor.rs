@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use serde_json::Value;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::output::name_of;
 use crate::cmd::session::cost_table::fitted_table;
-use crate::cmd::{Globals, Status};
-use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
+use crate::config::{
+    Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
+};
 use crate::io::{CancelToken, Environment, Io};
 use crate::model::{
     Connector, KeyCheck, Model, ModelDeps, ModelName, PromptId, Provider, RemoteModel, Request,
@@ -19,42 +21,16 @@ use crate::model::{
 };
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
-use crate::session::{discover, session_roots};
+use crate::session::{Root, discover, session_roots};
 use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
 use crate::view::ProgressLine;
 
-/// Shells, and the paths of their completion scripts: below the home directory, then absolute.
-const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
-    (
-        "bash",
-        &[".local/share/bash-completion/completions/turnpipe"],
-        &[
-            "/usr/share/bash-completion/completions/turnpipe",
-            "/etc/bash_completion.d/turnpipe",
-        ],
-    ),
-    (
-        "zsh",
-        &[
-            ".zfunc/_turnpipe",
-            ".local/share/zsh/site-functions/_turnpipe",
-        ],
-        &[
-            "/usr/share/zsh/vendor-completions/_turnpipe",
-            "/usr/share/zsh/site-functions/_turnpipe",
-            "/usr/local/share/zsh/site-functions/_turnpipe",
-        ],
-    ),
-    (
-        "fish",
-        &[".config/fish/completions/turnpipe.fish"],
-        &[
-            "/usr/share/fish/vendor_completions.d/turnpipe.fish",
-            "/etc/fish/completions/turnpipe.fish",
-        ],
-    ),
-];
+/// Shells, each with the paths where it looks for its completion script.
+const SCRIPTS: &str = include_str!("completion_scripts.txt");
+
+/// Sessions that agents keep longer than this many days need no warning.
+const MAX_RETENTION: u64 = 365;
 
 /// Show the configuration, the source of each value, and problems
 ///
@@ -62,10 +38,6 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
 /// of session files, completion scripts, and models. Changes nothing, and uses no network without
 /// `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe doctor
-  turnpipe doctor --probe
-  turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
 pub(crate) struct DoctorArguments {
     /// Send a short request to each model and list its server's models
     #[arg(long)]
@@ -95,20 +67,10 @@ impl Run for DoctorArguments {
         findings.extend(completions(&io.environment));
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
-            Form::Jsonl => {
-                let mut writer = output::record_writer(io)?;
-                for finding in &findings {
-                    writer.record(finding)?;
-                }
-                writer.flush()?;
-            }
+            Form::Jsonl => output::records(&findings, io)?,
         }
         let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
-        Ok(if findings.iter().any(is_broken) {
-            Status::Negative
-        } else {
-            Status::Done
-        })
+        Ok(Status::negative_if(findings.iter().any(is_broken)))
     }
 }
 
@@ -197,9 +159,11 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     session_roots(environment).into_iter().map(|root| {
         let agent = root.agent.map_or("", |agent| agent.name());
         let name = root.path.display().to_string();
-        let exists = root.path.is_dir();
+        let exists = root.path.exists();
+        let deleted = deletion(&root).filter(|_| exists);
         let count = discover(&[root]).len().to_string();
         let mut found = finding(Subject::Sessions, &name, &count, agent);
+        found.problem = deleted;
         if !exists {
             found.condition = Condition::Absent;
         }
@@ -207,33 +171,49 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     })
 }
 
+/// Returns a warning if an agent deletes the sessions in a directory within a year.
+fn deletion(root: &Root) -> Option<String> {
+    let format = root.agent?.format();
+    let (name, usual) = format.retention?;
+    let file = root.path.parent()?.join(format.hook_settings?.file());
+    let settings: Value = read_agent_settings(&file).unwrap_or_default();
+    let days = settings.get(name).map_or(Some(usual), Value::as_u64);
+    let days = days.filter(|days| *days <= MAX_RETENTION)?;
+    let days = counted(days, "day", "days");
+    Some(format!(
+        "deleted after {days} (`{name}` in {}); `turnpipe session archive DIR` keeps them",
+        file.display()
+    ))
+}
+
 /// Returns a finding for each installed shell.
 fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     let path = environment.get("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
     let home = environment.text("HOME").map(Path::new);
-    SCRIPTS
-        .into_iter()
-        .filter_map(move |(shell, at_home, anywhere)| {
-            dirs.iter().find(|dir| dir.join(shell).is_file())?;
-            let at_home = home
-                .into_iter()
-                .flat_map(|home| at_home.iter().map(|path| home.join(path)));
-            let mut paths = at_home.chain(anywhere.iter().map(PathBuf::from));
-            Some(match paths.find(|path| path.is_file()) {
-                Some(path) => finding(
-                    Subject::Completions,
-                    shell,
-                    "installed",
-                    &path.display().to_string(),
-                ),
-                None => DoctorRecord {
-                    condition: Condition::Absent,
-                    problem: Some("see `turnpipe completions --help`".to_owned()),
-                    ..finding(Subject::Completions, shell, "none", "")
-                },
-            })
+    SCRIPTS.lines().filter_map(move |line| {
+        let (shell, paths) = line.split_once(' ')?;
+        dirs.iter().find(|dir| dir.join(shell).is_file())?;
+        let mut paths = paths
+            .split(' ')
+            .filter_map(|path| match path.strip_prefix("~/") {
+                Some(below) => Some(home?.join(below)),
+                None => Some(PathBuf::from(path)),
+            });
+        Some(match paths.find(|path| path.is_file()) {
+            Some(path) => finding(
+                Subject::Completions,
+                shell,
+                "installed",
+                &path.display().to_string(),
+            ),
+            None => DoctorRecord {
+                condition: Condition::Absent,
+                problem: Some("see `turnpipe completions --help`".to_owned()),
+                ..finding(Subject::Completions, shell, "none", "")
+            },
         })
+    })
 }
 
 /// Returns a file or directory that must exist.
@@ -261,27 +241,10 @@ fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(findings.iter().map(|found| {
-        let subject = match found.subject {
-            Subject::Setting => "setting",
-            Subject::File => "file",
-            Subject::Key => "key",
-            Subject::Enforcement => "enforcement",
-            Subject::Sessions => "sessions",
-            Subject::Completions => "completions",
-            Subject::Model => "model",
-        };
-        let condition = match found.condition {
-            Condition::Ok => "ok",
-            Condition::Absent => "absent",
-            Condition::Broken => "broken",
-        };
-        vec![
-            subject.to_owned(),
-            terminal_safe_line(&found.name),
-            terminal_safe_line(&found.value),
-            terminal_safe_line(&found.source),
-            condition.to_owned(),
-        ]
+        let [name, value, source] =
+            [&found.name, &found.value, &found.source].map(|text| terminal_safe_line(text));
+        let (subject, condition) = (name_of(found.subject), name_of(found.condition));
+        vec![subject, name, value, source, condition]
     }));
     let page = fitted_table(rows, head.len(), columns);
     let problems = findings.iter().map(|found| found.problem.as_deref());

@@ -9,11 +9,9 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::cmd::admin::hook_settings::installed;
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::hook::HookArguments;
-use crate::cmd::times::to_the_minute;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::times::recorded_minute;
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 use crate::message::Decision;
@@ -25,11 +23,6 @@ use crate::text::{fitted, terminal_safe_line};
 /// call, the rule that decided and its file, and rules that would have allowed the call. Without FILE, reads
 /// the log of the installed hook.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe hook install --agent claude --yes -- --log ~/hook.jsonl
-  turnpipe hook explain
-  turnpipe hook explain ~/hook.jsonl --decision ask,deny --limit 3
-  turnpipe hook explain --decision ask --json | jq -r '.hints[]' | sort | uniq -c")]
 pub(crate) struct HookExplainArguments {
     /// The log [default: the log of the installed hook]
     #[arg(value_name = "FILE")]
@@ -136,10 +129,7 @@ fn text<'a>(record: &'a Value, name: &str) -> &'a str {
 /// Returns the lines about a decision.
 fn explanation(record: &Value, zone: &TimeZone, columns: usize) -> String {
     let shown = |name| terminal_safe_line(text(record, name));
-    let time = match text(record, "timestamp").parse() {
-        Ok(time) => to_the_minute(time, zone),
-        Err(_) => shown("timestamp"),
-    };
+    let time = recorded_minute(Some(text(record, "timestamp")), zone);
     let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
     let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
     let mut lines = vec![head, format!("  {}", shown("reason"))];

@@ -9,11 +9,9 @@ use clap::{Args, Command};
 use tempfile::NamedTempFile;
 
 use crate::agent::{Agent, HookSettings};
-use crate::cmd::command::Run;
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::run::hook::HookArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output};
 use crate::hooks::{SettingsError, install_hooks, installed_hooks, uninstall_hooks};
 use crate::io::{Environment, Io};
 use crate::records::HookStatusRecord;
@@ -27,10 +25,6 @@ const CONTEXT: usize = 2;
 /// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
 /// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe hook install --agent claude
-  turnpipe hook install --agent codex,gemini --yes -- --deny 'Read(.env)'
-  turnpipe hook install --agent claude --project --dry-run -- --settings .claude/settings.json")]
 pub(crate) struct HookInstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
@@ -43,9 +37,6 @@ pub(crate) struct HookInstallArguments {
 ///
 /// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Other hooks are preserved.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe hook uninstall --agent claude --yes
-  turnpipe hook uninstall --agent codex --project --yes")]
 pub(crate) struct HookUninstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
@@ -78,9 +69,6 @@ struct ChangeArguments {
 /// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
 /// not installed anywhere.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe hook status
-  turnpipe hook status --json | jq -r .path")]
 pub(crate) struct HookStatusArguments {
     /// Only these agents; separate several by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME")]
@@ -288,21 +276,11 @@ fn difference(path: &Path, before: &str, after: &str) -> String {
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let found = installed(&self.agent, &io.environment)?;
-        let outcome = if found.is_empty() {
-            Status::Negative
-        } else {
-            Status::Done
-        };
-        if self.form.form(io.terminal) == Form::Text {
-            output::print(io, &page(&found))?;
-            return Ok(outcome);
+        match self.form.form(io.terminal) {
+            Form::Text => output::print(io, &page(&found))?,
+            Form::Jsonl => output::records(&found, io)?,
         }
-        let mut writer = output::record_writer(io)?;
-        for record in &found {
-            writer.record(record)?;
-        }
-        writer.flush()?;
-        Ok(outcome)
+        Ok(Status::negative_if(found.is_empty()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `man`: manual pages of turnpipe and its commands.
+//! `man` and `schema`: the manual pages, and the JSON Schemas of the records.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,33 +8,36 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cmd::Status;
+use crate::cmd::{Globals, Run, Status, UsageError, output};
+use crate::io::Io;
+use crate::records::{record_names, schema};
 
 /// Write manual pages
 ///
 /// Writes `turnpipe.1` and one page per command, such as `turnpipe-check-text.1`.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe man man1")]
 pub(crate) struct ManArguments {
     /// The output directory; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
-impl ManArguments {
-    /// Writes the pages of `parser`.
-    ///
-    /// # Errors
-    /// Writing failed.
-    pub(crate) fn run(self, mut parser: Command) -> anyhow::Result<Status> {
-        let directory = self.directory.display();
-        parser.build();
-        fs::create_dir_all(&self.directory)
-            .and_then(|()| write_pages(parser, &self.directory))
-            .with_context(|| format!("cannot write manual pages to `{directory}`"))?;
+impl Run for ManArguments {
+    fn run(self, globals: &Globals, _: &mut Io) -> anyhow::Result<Status> {
+        write_all((globals.parser)(), &self.directory)?;
         Ok(Status::Done)
     }
+}
+
+/// Writes the pages of `parser`.
+fn write_all(mut parser: Command, directory: &Path) -> anyhow::Result<()> {
+    parser.build();
+    fs::create_dir_all(directory)
+        .and_then(|()| write_pages(parser, directory))
+        .with_context(|| {
+            let directory = directory.display();
+            format!("cannot write manual pages to `{directory}`")
+        })
 }
 
 /// Writes the pages of a command and its subcommands.
@@ -76,6 +79,35 @@ fn sections(help: &str) -> Roff {
     roff
 }
 
+/// Print the JSON Schema of a record
+///
+/// Without a name, prints all names, one per line. Within a version (`"v":1`), records only gain fields,
+/// so schemas allow unknown fields.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
+    /// The `type` of the record, e.g. `session_hit`, or its `subtype` if the type is `system`
+    record: Option<String>,
+}
+
+impl Run for SchemaArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let text = match self.record {
+            None => record_names().join("\n") + "\n",
+            Some(name) => {
+                let schema = schema(&name).ok_or_else(|| unknown(&name))?;
+                format!("{schema:#}\n")
+            }
+        };
+        output::print(io, &text)?;
+        Ok(Status::Done)
+    }
+}
+
+fn unknown(name: &str) -> UsageError {
+    UsageError::new(format!("schema: unknown record `{name}`"))
+        .with_hint("`turnpipe schema` lists them")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,11 +118,7 @@ mod tests {
     fn every_subcommand_has_a_page() {
         let directory = tempfile::tempdir().unwrap();
         let below = directory.path().join("man1");
-        ManArguments {
-            directory: below.clone(),
-        }
-        .run(cli::parser(Definitions::Eager))
-        .unwrap();
+        write_all(cli::parser(Definitions::Eager), &below).unwrap();
         let page = |name| fs::read_to_string(below.join(name)).unwrap();
         assert!(page("turnpipe.1").contains("turnpipe\\-check"));
         assert!(page("turnpipe-check-text.1").contains("\\-\\-kind"));
@@ -111,9 +139,7 @@ mod tests {
     fn a_directory_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let directory = file.path().join("man1");
-        let error = ManArguments { directory }
-            .run(cli::parser(Definitions::Eager))
-            .unwrap_err();
+        let error = write_all(cli::parser(Definitions::Eager), &directory).unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
     }
 }

@@ -5,10 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::times::parse_span;
-use crate::cmd::{Globals, Status};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::StateCleanedRecord;
@@ -19,8 +17,6 @@ use crate::text::{byte_size, counted, terminal_safe_line};
 ///
 /// Skips sessions that are in use. Prints a line on a terminal, otherwise a record.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe state clean --older-than 30d")]
 pub(crate) struct StateCleanArguments {
     /// Minimum time since the last change (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span)]
@@ -50,14 +46,13 @@ impl Run for StateCleanArguments {
             output::print(io, &line)?;
             return Ok(Status::Done);
         }
-        let mut writer = output::record_writer(io)?;
-        writer.record(&StateCleanedRecord {
+        let record = StateCleanedRecord {
             files: report.files,
             bytes: report.bytes,
             sessions: report.sessions,
             path: settings.state_root.0.display().to_string(),
-        })?;
-        writer.flush()?;
+        };
+        output::records(&[record], io)?;
         Ok(Status::Done)
     }
 }

@@ -11,12 +11,10 @@ use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{LineForm, on_one_line};
-use crate::cmd::command::Run;
-use crate::cmd::output::Form;
-use crate::cmd::run::call_decisions::{CallDecisions, permissions};
+use crate::cmd::check::input::{LineForm, on_one_line};
+use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::run::tools::registry;
-use crate::cmd::{Globals, Status};
+use crate::cmd::{Form, Globals, Run, Status};
 use crate::config::{Overrides, PermissionFlags};
 use crate::io::Io;
 use crate::message::{DecidedBy, Decision};
@@ -40,10 +38,6 @@ const MAX_CALL_COLUMNS: usize = 90;
 /// line. As text, prints one line per call: the decision, the tool, its subject, and the deciding rule
 /// with its file. With `--plain` each line is a shell command.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  echo 'npm test && git push' | turnpipe check permission --plain --allow 'Bash(npm *)'
-  turnpipe check permission --settings settings.json -o text < reply.jsonl
-  turnpipe check permission --settings settings.json --exit-status < reply.jsonl")]
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,

@@ -6,11 +6,9 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{CheckedLine, Context, LineForm};
-use crate::cmd::command::Run;
-use crate::cmd::output::Form;
-use crate::cmd::run::call_decisions::decision_context;
-use crate::cmd::{Globals, Status};
+use crate::cmd::check::input::{CheckedLine, Context, LineForm};
+use crate::cmd::run::guards::decision_context;
+use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 use crate::shell::{Analysis, Verdict, analyse};
@@ -27,9 +25,6 @@ use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_an
 /// `temporary-directory` (a directory for `sort` to write to) and `no-leftovers` (processes that outlive
 /// the command are killed). As text, the deciding word is marked.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  echo 'git log | head' | turnpipe check shell --plain
-  echo 'rm -rf build' | turnpipe check shell --plain -o text")]
 pub(crate) struct CheckShellArguments {
     #[command(flatten)]
     pub(crate) input: CheckInput,

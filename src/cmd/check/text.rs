@@ -3,10 +3,8 @@
 use clap::Args;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{Context, LineForm};
-use crate::cmd::command::Run;
-use crate::cmd::output::Form;
-use crate::cmd::{Globals, Status};
+use crate::cmd::check::input::{Context, LineForm};
+use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::records::{CheckTextRecord, TextCheck, TextKind};
 use crate::side::label::{CallsEnded, clean_label};
@@ -20,10 +18,6 @@ use crate::text::terminal_safe_line;
 /// cleaned `output`, or with an `error` if the line is neither. As text, prints one line per text, which
 /// is empty if the text was rejected.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --kind terminal
-  echo '\"Fix the login button\"' | turnpipe check text --kind title
-  ls | turnpipe check text --kind terminal --plain -o text")]
 pub(crate) struct CheckTextArguments {
     /// The use of the text
     #[arg(long, alias = "as", value_enum, value_name = "KIND")]

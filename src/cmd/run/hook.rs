@@ -9,10 +9,9 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use crate::cmd::command::Run;
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::run::call_decisions::{CallDecisions, permissions};
-use crate::cmd::{Globals, Status, UsageError, output};
+use crate::cmd::run::guards::{CallDecisions, permissions};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
 use crate::hooks::{AgentHookInput, log_decision};
 use crate::io::Io;
@@ -32,12 +31,6 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.
 /// On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe hook pre-tool-use < call.json
-  turnpipe hook pre-tool-use --trust-analysis < call.json
-  turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
-  turnpipe hook pre-tool-use --log ~/hook.jsonl < call.json
-  turnpipe hook permission-request --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
     ///
@@ -141,9 +134,7 @@ impl HookArguments {
     ) -> anyhow::Result<Status> {
         let (decision, response) = answer.unzip();
         if let Some(response) = response {
-            let mut writer = output::record_writer(io)?;
-            writer.record(&response)?;
-            writer.flush()?;
+            output::records(&[response], io)?;
         }
         self.log(input, decided, decision, io);
         Ok(Status::Done)

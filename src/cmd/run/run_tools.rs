@@ -11,17 +11,15 @@ use clap::Args;
 
 use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
-use crate::cmd::command::Run;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
-use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::run::arguments::{AdvisorArguments, LaneArguments};
-use crate::cmd::run::call_decisions::permissions;
+use crate::cmd::run::guards::permissions;
 use crate::cmd::run::guards::{self, ToolProgress, open_trace};
-use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
     self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
@@ -47,11 +45,6 @@ const SPAWNER_THREADS: usize = 4;
 /// call gets exactly one result record, in call order. Recordings of other agents, transcripts, and
 /// calls that already have a result are copied but not run.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe run-tools < reply.jsonl
-  turnpipe run-tools --plan < reply.jsonl
-  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl
-  turnpipe run-tools --results anthropic < reply.jsonl")]
 pub(crate) struct RunToolsArguments {
     /// Print the batches of calls, but run nothing
     #[arg(long)]
@@ -74,22 +67,10 @@ pub(crate) struct RunToolsArguments {
     )]
     emit: Emit,
     /// Which calls can run together
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "POLICY",
-        hide_short_help = true
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     schedule: Policy,
     /// What a failed call does to the other calls of its turn
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "POLICY",
-        hide_short_help = true
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,

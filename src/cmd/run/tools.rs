@@ -6,10 +6,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::api::Api;
-use crate::cmd::command::Run;
 use crate::cmd::run::arguments::AdvisorArguments;
-use crate::cmd::run::mcp_arguments::McpArguments;
-use crate::cmd::{Globals, Status, UsageError, output};
+use crate::cmd::run::arguments::McpArguments;
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
@@ -21,10 +20,6 @@ use crate::view::table;
 /// Writes one line: the array for the `tools` key of a request. On a terminal, prints a list instead. A
 /// manifest declares command tools: programs that the model may call; see `docs/command-tools.md`.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe tools
-  turnpipe tools --format openai --json
-  turnpipe tools --tools tools.toml")]
 pub(crate) struct ToolsArguments {
     /// The API that receives the declarations
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
@@ -72,11 +67,7 @@ impl Run for ToolsArguments {
         };
         match form {
             OutputForm::Text => output::print(io, &list(&registry))?,
-            OutputForm::Json => {
-                let mut writer = output::record_writer(io)?;
-                writer.record(&declarations(&registry, self.format))?;
-                writer.flush()?;
-            }
+            OutputForm::Json => output::records(&[declarations(&registry, self.format)], io)?,
         }
         registry.end();
         Ok(Status::Done)

@@ -6,15 +6,13 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::assemble::BlockBuilder;
-use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::arguments::AdvisorArguments;
-use crate::cmd::run::mcp_arguments::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::jsonl::Writer;
@@ -39,9 +37,6 @@ use crate::view::ProgressLine;
 /// block as soon as the block is complete, so that `run-tools` can start calls while the reply is still
 /// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
-  turnpipe turn --print-prompt")]
 pub(crate) struct TurnArguments {
     /// The session file with the conversation; it may be missing
     ///
@@ -76,24 +71,14 @@ pub(crate) struct TurnArguments {
     #[command(flatten)]
     advisor: AdvisorArguments,
     /// Maximum number of tokens in the reply
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "16384",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
     /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
     /// by the model]
-    #[arg(
-        long,
-        alias = "thinking",
-        value_name = "TOKENS",
-        hide_short_help = true
-    )]
+    #[arg(long, alias = "thinking", value_name = "TOKENS")]
     thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]
@@ -128,8 +113,7 @@ impl Run for TurnArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let (provider, model) = self.model.main_model(globals, io)?;
-        let prices = globals.config(&io.environment)?.prices(None);
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;
         let moment = Moment::of(io);
         let session = self.session_key(&conversation, &directory, &moment);
@@ -314,23 +298,16 @@ impl TurnArguments {
         history: &History,
     ) -> Result<Vec<Function>, UsageError> {
         let all = registry.all();
-        for name in self
-            .tools_only
-            .iter()
-            .flatten()
-            .filter(|name| !name.is_empty())
-        {
-            if !all.iter().any(|tool| tool.name() == name) {
-                return Err(
-                    UsageError::new(format!("--tools-only: unknown tool `{name}`"))
-                        .with_hint("`turnpipe tools` lists them"),
-                );
-            }
+        let mut named = self.tools_only.iter().flatten();
+        let is_unknown =
+            |name: &&String| !name.is_empty() && !all.iter().any(|tool| tool.name() == *name);
+        if let Some(name) = named.find(is_unknown) {
+            let error = UsageError::new(format!("--tools-only: unknown tool `{name}`"));
+            return Err(error.with_hint("`turnpipe tools` lists them"));
         }
         let is_wanted = |name: &str| {
-            self.tools_only
-                .as_ref()
-                .is_none_or(|names| names.iter().any(|wanted| wanted == name))
+            let names = self.tools_only.as_ref();
+            names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
         };
         let offered = all.iter().filter(|tool| {
             let name = tool.name();

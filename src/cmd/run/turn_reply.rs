@@ -9,9 +9,8 @@ use serde_json::json;
 use crate::assemble::{BlockBuilder, Output};
 use crate::cmd::error::ModelFailures;
 use crate::cmd::model_arguments::StopWatch;
-use crate::cmd::output::RecordWriter;
 use crate::cmd::run::guards::{hook_runner, read_hooks};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, RecordWriter, Status, UsageError};
 use crate::config::PermissionFlags;
 use crate::hooks::{HookContext, HookDecision, HookEvent, HookRunner, Merged, SessionHooks};
 use crate::io::{CancelToken, Io};
@@ -302,14 +301,9 @@ impl StopHooks {
 
 /// Returns the feedback for the model.
 fn feedback(merged: &Merged) -> Option<String> {
-    let block = match &merged.decision {
-        Some((HookDecision::Block, reason)) => Some(reason),
-        _ => None,
-    };
-    let texts: Vec<&str> = block
-        .into_iter()
-        .chain(&merged.additional_context)
-        .map(String::as_str)
-        .collect();
+    let mut texts = merged.additional_context.clone();
+    if let Some((HookDecision::Block, reason)) = &merged.decision {
+        texts.insert(0, reason.clone());
+    }
     (!texts.is_empty()).then(|| format!("{FEEDBACK}\n{}", texts.join("\n")))
 }

@@ -10,19 +10,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::session::cost_table::{fitted_table, with_separators};
-use crate::cmd::session::names::usable_paths;
-use crate::cmd::session::source::{MatchArguments, about, candidates_at};
-use crate::cmd::times::to_the_minute;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::session::source::{MatchArguments, about};
+use crate::cmd::times::recorded_minute;
+use crate::cmd::{
+    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
+};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
-use crate::session::{CallEvent, Candidate, Depth, SessionCall, calls_of_all, subagents_beside};
+use crate::session::{CallEvent, Depth, SessionCall, calls_of_all};
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::text::{fitted, terminal_safe_line};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
@@ -36,12 +34,6 @@ use crate::view::{changed_files, input_gist};
 /// fork copied appears once. Files changed by edits, writes and patches are listed; changes by shell commands
 /// are not known.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session calls --since yesterday --failed
-  turnpipe session calls latest --changed
-  turnpipe session calls --path src/main.rs --since 1w
-  turnpipe session calls --tool Bash --count --first-cwd demo
-  turnpipe session calls --tool Bash --field command --json | jq -r .field")]
 pub(crate) struct SessionCallsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all]
     #[arg(value_name = "SESSION")]
@@ -86,7 +78,8 @@ impl Run for SessionCallsArguments {
         listing.selection.until = None;
         listing.selection.with_subagents = true;
         let mut errors = InputErrors::new(&io.messages);
-        let candidates = self.candidates(&mut errors, io)?;
+        let source = &self.matching.source;
+        let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
             self.matching.source.note_none(0, globals, io);
             return Ok(errors.outcome(Status::Done));
@@ -115,7 +108,7 @@ impl Run for SessionCallsArguments {
                     printer.session(about(listed.path, listed.agent, listed.facts));
                 }
                 CallEvent::Call(call) => {
-                    let seen = Seen::new(&call, &printer.about);
+                    let seen = SeenCall::new(&call, &printer.about);
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
@@ -147,37 +140,17 @@ impl Run for SessionCallsArguments {
 }
 
 impl SessionCallsArguments {
-    /// Returns the files to read, the last changed last, so that a call counts for the session that made it
-    /// first.
-    fn candidates(&self, errors: &mut InputErrors, io: &mut Io) -> anyhow::Result<Vec<Candidate>> {
-        let source = &self.matching.source;
-        let mut candidates = Vec::new();
-        if self.sessions.is_empty() {
-            source.check_roots(errors);
-            candidates = source.candidates(&io.environment);
-            candidates.extend(subagents_beside(&candidates));
-            candidates.sort_by_key(|candidate| candidate.modified);
-        } else {
-            let named = source.named_for_reading(&self.sessions, io)?;
-            for path in usable_paths(&named, errors) {
-                candidates.extend(candidates_at(std::iter::once(path)));
-            }
-        }
-        Ok(candidates)
-    }
-
     fn admits(
         &self,
         call: &SessionCall,
-        seen: &Seen,
+        seen: &SeenCall,
         period: &Range<Timestamp>,
         path: Option<&Path>,
     ) -> bool {
         let outcome = seen.outcome;
-        let time = call.time.as_deref().and_then(|time| time.parse().ok());
         let is_denied = outcome.is_some_and(CallOutcome::is_denied);
         let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
-        period.contains(&time.unwrap_or(Timestamp::MIN))
+        is_within(call, period)
             && (self.tool.is_empty() || self.tool.iter().any(is_of))
             && (!self.failed || outcome == Some(CallOutcome::Failed))
             && (!self.denied || is_denied)
@@ -187,15 +160,15 @@ impl SessionCallsArguments {
 }
 
 /// Facts in the input and the result of a call.
-struct Seen {
-    input: Map<String, Value>,
-    cwd: Option<PathBuf>,
-    files: Vec<FileChange>,
-    outcome: Option<CallOutcome>,
+pub(crate) struct SeenCall {
+    pub(crate) input: Map<String, Value>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) outcome: Option<CallOutcome>,
 }
 
-impl Seen {
-    fn new(call: &SessionCall, about: &SessionDescription) -> Self {
+impl SeenCall {
+    pub(crate) fn new(call: &SessionCall, about: &SessionDescription) -> Self {
         let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
         let cwd = about.cwd.as_ref().map(PathBuf::from);
         let mut files = changed_files(&input);
@@ -224,7 +197,7 @@ impl Seen {
     }
 
     /// Returns the shell command that a call runs.
-    fn command(&self, call: &SessionCall) -> Option<String> {
+    pub(crate) fn command(&self, call: &SessionCall) -> Option<String> {
         if Purpose::of(&call.call.name) != Purpose::Shell {
             return None;
         }
@@ -233,8 +206,14 @@ impl Seen {
     }
 }
 
+/// Whether a call was made in this period. Calls without a time count if the period has no start.
+pub(crate) fn is_within(call: &SessionCall, period: &Range<Timestamp>) -> bool {
+    let time = call.time.as_deref().and_then(|time| time.parse().ok());
+    period.contains(&time.unwrap_or(Timestamp::MIN))
+}
+
 /// Returns the time from a call to its result, in milliseconds.
-fn duration_ms(call: &SessionCall) -> Option<u64> {
+pub(crate) fn duration_ms(call: &SessionCall) -> Option<u64> {
     let parse = |time: &str| time.parse::<Timestamp>().ok();
     let start = parse(call.time.as_deref()?)?;
     let end = parse(call.result.as_ref()?.time.as_deref()?)?;
@@ -247,7 +226,7 @@ struct Counts(BTreeMap<(String, Option<String>), SessionCallCountRecord>);
 
 impl Counts {
     /// Adds a call, for each program that its command runs.
-    fn add(&mut self, call: &SessionCall, seen: &Seen) {
+    fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
         let tool = &call.call.name;
         let line = seen.command(call).unwrap_or_default();
         let mut commands: Vec<Option<String>> = simple_commands(&line)
@@ -309,11 +288,11 @@ impl Printer {
         let title = terminal_safe_line(title.unwrap_or("Session"));
         let heading = format!("{title} · {}", about.agent);
         let heading = fitted(&heading, self.columns.unwrap_or(usize::MAX));
-        self.heading = Some(self.styled("1", &heading));
+        self.heading = Some(output::styled(self.colored, "1", &heading));
         self.about = about;
     }
 
-    fn call(&mut self, call: SessionCall, seen: Seen, field: Option<&str>) -> WriteResult {
+    fn call(&mut self, call: SessionCall, seen: SeenCall, field: Option<&str>) -> WriteResult {
         let topic = input_gist(&seen.input, self.about.cwd.as_deref());
         if self.form == Form::Text {
             let field = field.map(|name| seen.input.get(name).map(text_of).unwrap_or_default());
@@ -347,11 +326,7 @@ impl Printer {
         if let Some(heading) = self.heading.take() {
             self.writer.echo(format!("{heading}\n").as_bytes())?;
         }
-        let time = call.time.as_deref().unwrap_or_default();
-        let time = match time.parse() {
-            Ok(time) => to_the_minute(time, &self.zone),
-            Err(_) => terminal_safe_line(time),
-        };
+        let time = recorded_minute(call.time.as_deref(), &self.zone);
         let outcome = match &call.result {
             None => "no result",
             Some(result) => match result.outcome {
@@ -374,7 +349,7 @@ impl Printer {
             .map(|columns| columns.saturating_sub(head.chars().count()));
         let topic = fitted(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
         let is_bad = !matches!(outcome, "ok" | "no result");
-        let head = self.styled(if is_bad { "31" } else { "2" }, &head);
+        let head = output::styled(self.colored, if is_bad { "31" } else { "2" }, &head);
         self.writer.echo(format!("{head}{topic}\n").as_bytes())
     }
 
@@ -385,15 +360,10 @@ impl Printer {
                 .iter()
                 .try_for_each(|count| self.writer.record(count));
         }
-        let head = [
-            "TOOL", "COMMAND", "CALLS", "FAILED", "DENIED", "SECONDS", "BYTES",
-        ];
+        let head = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES".split(' ');
         let rows = counts.iter().map(|count| {
-            let names = [
-                &count.tool,
-                count.command.as_ref().unwrap_or(&String::new()),
-            ]
-            .map(|name| terminal_safe_line(name));
+            let command = count.command.as_deref().unwrap_or_default();
+            let names = [count.tool.as_str(), command].map(terminal_safe_line);
             let numbers = [
                 count.calls,
                 count.failed,
@@ -406,14 +376,10 @@ impl Printer {
                 .chain(numbers.map(with_separators))
                 .collect()
         });
-        let head = head.map(str::to_owned).to_vec();
+        let head = head.map(str::to_owned).collect();
         let rows = std::iter::once(head).chain(rows).collect();
         self.writer
             .echo(fitted_table(rows, 2, self.columns).as_bytes())
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        output::styled(self.colored, style, text)
     }
 }
 

@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
@@ -24,9 +21,6 @@ use crate::view::ProgressLine;
 /// torn lines, records glued together, duplicate ids, cycles of parents. Other findings are not
 /// damage: calls without results, unknown kinds of records, times out of order.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session check latest
-  turnpipe session check latest --repair-to repaired.jsonl")]
 pub(crate) struct SessionCheckArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]
@@ -57,9 +51,10 @@ impl Run for SessionCheckArguments {
         let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.selection.named(&self.sessions, io)?;
-        let sessions = sessions.into_iter().map(NamedSession::for_reading);
-        let sessions = sessions.collect::<anyhow::Result<Vec<_>>>()?;
+        let sessions = self.selection.named(&self.sessions, io)?.into_iter();
+        let sessions: Vec<NamedSession> = sessions
+            .map(NamedSession::for_reading)
+            .collect::<anyhow::Result<_>>()?;
         let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
@@ -102,11 +97,7 @@ impl Run for SessionCheckArguments {
         }
         writer.flush()?;
         drop(progress);
-        Ok(errors.outcome(if is_damaged && self.exit_status {
-            Status::Negative
-        } else {
-            Status::Done
-        }))
+        Ok(errors.outcome(Status::negative_if(is_damaged && self.exit_status)))
     }
 }
 
@@ -137,11 +128,8 @@ fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums
     page
 }
 
-fn name_of(kind: crate::records::DamageKind) -> String {
-    serde_json::to_value(kind)
-        .ok()
-        .and_then(|name| name.as_str().map(|name| name.replace('_', " ")))
-        .unwrap_or_default()
+fn name_of(kind: DamageKind) -> String {
+    output::name_of(kind).replace('_', " ")
 }
 
 /// Writes every whole record into a new file, one per line.

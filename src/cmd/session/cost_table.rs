@@ -125,6 +125,21 @@ pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> St
     }
 }
 
+/// Returns the tokens that were used, by kind; `None` if there are none.
+pub(crate) fn tokens_cell(usage: &Usage) -> Option<String> {
+    let tokens = [
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    ];
+    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
+    let tokens: Vec<String> = tokens
+        .map(|(name, count)| format!("{} {name}", shortened(*count)))
+        .collect();
+    (!tokens.is_empty()).then(|| tokens.join(", "))
+}
+
 /// Returns a number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
 pub(crate) fn shortened(number: u64) -> String {
     let (unit, size) = match number {

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::output::{self, Form};
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::session::{Session, patch, project_hash, subagent_files};
+use crate::session::{patch, project_hash};
 use crate::text::{counted, terminal_safe, terminal_safe_line};
 
 /// Print what a session changed, as a patch
@@ -20,12 +18,8 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 /// known. Changes whose text is not in the session, as in most saved streams, and files outside of the directory
 /// are named on standard error.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session diff latest
-  turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(value_name = "SESSION")]
     session: String,
     /// Print paths relative to this directory [default: that of the session]
     #[arg(long, value_name = "DIR")]
@@ -40,12 +34,7 @@ impl Run for SessionDiffArguments {
         let session = named.open().map_err(|error| named.named(&error))?;
         let facts = session.first_facts(self.source.mapping())?;
         let facts = session.with_directory(facts);
-        let mut found = session.edits()?;
-        for path in subagent_files(&session.file.path, session.agent()) {
-            let more = Session::open(&path).map_err(UsageError::reason)?.edits()?;
-            found.edits.extend(more.edits);
-            found.unknown.extend(more.unknown);
-        }
+        let found = session.all_edits().map_err(UsageError::reason)?;
         let hash = facts.cwd_hash.unwrap_or_default();
         // Some sessions record only a hash of their directory.
         let hashed = found.edits.iter().find_map(|edit| {
@@ -71,9 +60,7 @@ impl Run for SessionDiffArguments {
         if io.terminal.stdout {
             output::page(&terminal_safe(&patch), globals, io)?;
         } else {
-            let mut writer = output::writer(Form::Text, io)?;
-            writer.echo(patch.as_bytes())?;
-            writer.flush()?;
+            output::print(io, &patch)?;
         }
         Ok(Status::Done)
     }

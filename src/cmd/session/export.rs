@@ -10,13 +10,11 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use crate::agent::Detail;
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
@@ -25,8 +23,8 @@ use crate::session::{
 };
 use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
-    CostSlice, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
-    Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
+    CostSlice, Density, DisplayOptions, Grouping, IndexRow, ProgressLine, Style, Subagent,
+    ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
     session_numbers,
 };
 
@@ -38,11 +36,6 @@ use crate::view::{
 /// session stays in the index until you delete the page and export again. Other files in the directory are
 /// not touched.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session export pages
-  turnpipe session export pages --first-cwd demo --since 2026-01-01
-  turnpipe session export notes -o md latest
-  turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]
@@ -72,8 +65,7 @@ enum PageForm {
 
 impl Run for SessionExportArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let prices = globals.config(&io.environment)?.prices(None);
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(None, io)?;
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
         let source = &self.selection.matching.source;
@@ -401,17 +393,17 @@ impl Pages<'_> {
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
-        let (form, index, context) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html", InjectedDetail::Full),
-            PageForm::Md => (DialogForm::Md, "index.md", InjectedDetail::Folded),
+        let (form, index) = match self.arguments.output {
+            PageForm::Html => (DialogForm::Html, "index.html"),
+            PageForm::Md => (DialogForm::Md, "index.md"),
         };
         let look = Look {
             form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: ThinkingDisplay::Shown,
-                context,
                 redact: self.arguments.redact,
+                ..form.options()
             },
             density: Density::Full,
             style: Style::Plain,

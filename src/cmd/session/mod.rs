@@ -1,6 +1,7 @@
 //! Commands on session files.
 
 pub(crate) mod append;
+pub(crate) mod archive;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod cost_table;
@@ -9,9 +10,10 @@ pub(crate) mod export;
 pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;
-pub(crate) mod path;
 pub(crate) mod printer;
-pub(crate) mod rename;
+pub(crate) mod remove;
+pub(crate) mod report;
+pub(crate) mod report_gates;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;
@@ -19,4 +21,3 @@ pub(crate) mod stats;
 pub(crate) mod table;
 pub(crate) mod tail;
 pub(crate) mod tail_follow;
-pub(crate) mod tail_printer;

@@ -10,15 +10,17 @@ use anyhow::Context;
 use tempfile::TempPath;
 
 use crate::assemble::{DialogStream, Understanding};
-use crate::cmd::UsageError;
-use crate::cmd::inputs::{InputErrors, take_stdin};
-use crate::cmd::output::{Form, RecordWriter};
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::inputs::take_stdin;
+use crate::cmd::session::source::{SelectionArguments, SourceArguments, candidates_at};
+use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
-use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
+use crate::session::{
+    Candidate, Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find,
+    subagents_beside,
+};
 use crate::side::Excerpt;
 
 /// Maximum number of forks of forks to follow.
@@ -31,10 +33,23 @@ impl SourceArguments {
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        self.named_in(&self.listing(Depth::Ends), names, io)
+    }
+
+    /// Like [`Self::named`], among the sessions of a listing.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub(crate) fn named_in(
+        &self,
+        listing: &Listing,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
         let mut sessions = Vec::new();
         for name in names {
             if name != "-" {
-                sessions.push(NamedSession::new(name, self.find(name, io)));
+                sessions.push(NamedSession::new(name, self.find(name, listing, io)));
                 continue;
             }
             match read_stdin(io)? {
@@ -58,6 +73,32 @@ impl SourceArguments {
     ) -> anyhow::Result<Vec<NamedSession>> {
         let sessions = self.named(names, io)?.into_iter();
         sessions.map(NamedSession::for_reading).collect()
+    }
+
+    /// Returns the files of these sessions, or without names all files and those of their subagents. The last
+    /// changed is last, so that a call counts for the session that made it first. The sessions own the files of
+    /// pipes. Unusable ones are reported.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(crate) fn named_or_all(
+        &self,
+        names: &[String],
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> anyhow::Result<(Vec<NamedSession>, Vec<Candidate>)> {
+        if names.is_empty() {
+            self.check_roots(errors);
+            let mut candidates = self.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+            candidates.sort_by_key(|candidate| candidate.modified);
+            return Ok((Vec::new(), candidates));
+        }
+        let sessions = self.named_for_reading(names, io)?;
+        let paths = usable_paths(&sessions, errors).into_iter();
+        let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
+        let candidates = candidates.collect();
+        Ok((sessions, candidates))
     }
 
     /// Returns the sessions in these files.
@@ -128,17 +169,12 @@ impl SourceArguments {
         ancestors
     }
 
-    fn find(&self, name: &str, io: &Io) -> Result<PathBuf, UsageError> {
+    fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<PathBuf, UsageError> {
         let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
         if is_file || name.contains('/') {
             return Ok(name.into());
         }
-        find(
-            name,
-            &self.candidates(&io.environment),
-            &self.listing(Depth::Ends),
-        )
-        .map_err(|error| {
+        find(name, &self.candidates(&io.environment), listing).map_err(|error| {
             let hint = match error {
                 FindError::Nothing => "`turnpipe session list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
@@ -149,13 +185,15 @@ impl SourceArguments {
 }
 
 impl SelectionArguments {
-    /// Returns the sessions of these names, or all selected sessions if there are none.
+    /// Returns the sessions of these names among the matching ones, or all selected sessions if there
+    /// are no names.
     ///
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
-            return self.matching.source.named(names, io);
+            let listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
+            return self.matching.source.named_in(&listing, names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
         Ok(SourceArguments::at(

@@ -7,13 +7,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::hits::{HitDetail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::source::{MatchArguments, candidates_at};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
 use crate::message::Role;
@@ -30,13 +27,8 @@ use crate::view::ProgressLine;
 /// The most recently changed sessions come first. Prints a list on a terminal, otherwise one record
 /// for each matching part of a message. Exits with 1 if nothing matches.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session search -i parser
-  turnpipe session search -l -F parse_value --in all
-  turnpipe session search --role user --since 1w --json parser")]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
-    #[arg(value_name = "PATTERN")]
     pattern: String,
     /// Search only these sessions: paths, ids or their prefixes, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
@@ -190,7 +182,7 @@ impl Run for SessionSearchArguments {
             let hint = format!("`--in all` also searches thinking, calls and results{case}");
             io.messages.hint(&hint);
         }
-        Ok(errors.outcome(if any { Status::Done } else { Status::Negative }))
+        Ok(errors.outcome(Status::negative_if(!any)))
     }
 }
 

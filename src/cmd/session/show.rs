@@ -10,12 +10,11 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::command::Run;
-use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, shortened};
+use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
-use crate::cmd::{Globals, Status, UsageError, output};
+use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, SessionId, Thread};
@@ -29,14 +28,8 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 /// Omits abandoned branches. As records it starts with a `system/session_start`, so that later
 /// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session show latest
-  turnpipe session show latest --range -5.. --calls full
-  turnpipe session show latest -o md > session.md
-  turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
@@ -101,8 +94,7 @@ impl Run for SessionShowArguments {
         let known = match form {
             DialogForm::Jsonl => Vec::new(),
             DialogForm::Text | DialogForm::Md | DialogForm::Html => {
-                let prices = globals.config(&io.environment)?.prices(None);
-                let prices = prices.map_err(UsageError::reason)?;
+                let prices = globals.prices(None, io)?;
                 known(&session, &about, &facts, &prices).map_err(failed)?
             }
         };
@@ -181,9 +173,7 @@ impl SessionShowArguments {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
             };
-            let mut writer = output::record_writer(io)?;
-            writer.record(&to_record(last, &about))?;
-            writer.flush()?;
+            output::records(&[to_record(last, &about)], io)?;
             return Ok(Status::Done);
         }
         let text = last.text();
@@ -214,29 +204,18 @@ impl SessionShowArguments {
     }
 
     fn selection(&self, form: DialogForm) -> DisplayOptions {
-        let usual = match form {
-            DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
-            DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
-        };
-        let tools = self.calls.unwrap_or(usual);
-        let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
-        let thinking = if self.thinking || is_usual {
-            ThinkingDisplay::Shown
-        } else {
-            ThinkingDisplay::Hidden
-        };
-        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.injected;
-        let context = if is_folded {
-            InjectedDetail::Folded
-        } else {
-            InjectedDetail::Full
-        };
-        DisplayOptions {
-            tools,
-            thinking,
-            context,
-            redact: self.redact,
+        let mut options = form.options();
+        options.tools = self.calls.unwrap_or(options.tools);
+        if self.thinking {
+            options.thinking = ThinkingDisplay::Shown;
+        } else if self.no_thinking {
+            options.thinking = ThinkingDisplay::Hidden;
         }
+        if self.injected {
+            options.context = InjectedDetail::Full;
+        }
+        options.redact = self.redact;
+        options
     }
 }
 
@@ -309,18 +288,11 @@ pub(crate) fn known(
     let tally = tally_of(session, prices)?;
     let cost = total_of(&tally);
     let usage = &cost.usage;
-    let tokens = [
-        ("input", usage.input),
-        ("output", usage.output),
-        ("cache read", usage.cache_read),
-        ("cache write", usage.cache_write),
-    ];
-    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
-    let tokens: Vec<String> = tokens
-        .map(|(name, count)| format!("{} {name}", shortened(*count)))
-        .collect();
+    let tokens = tokens_cell(usage);
     let duration = facts.started.zip(facts.last_activity);
-    let has_tokens = !tokens.is_empty();
+    let cost_cell = tokens
+        .as_ref()
+        .map(|_| cost_cell(usage, &cost.unpriced_models));
     let known = [
         (
             "session",
@@ -334,11 +306,8 @@ pub(crate) fn known(
             "duration",
             duration.map(|(start, end)| spelled(end.duration_since(start))),
         ),
-        ("tokens", has_tokens.then(|| tokens.join(", "))),
-        (
-            "cost",
-            has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
-        ),
+        ("tokens", tokens),
+        ("cost", cost_cell),
         ("recorded", cost.recorded_cost.map(dollars)),
         ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),

@@ -8,9 +8,8 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::inputs::InputErrors;
 use crate::cmd::times::TimeArgument;
-use crate::cmd::{Globals, UsageError};
+use crate::cmd::{Globals, InputErrors, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
@@ -144,7 +143,8 @@ impl SourceArguments {
         named.map(|path| Root { agent: None, path }).collect()
     }
 
-    fn roots(&self, environment: &Environment) -> Vec<Root> {
+    /// Returns the directories to search.
+    pub(crate) fn roots(&self, environment: &Environment) -> Vec<Root> {
         let wanted = self.agent;
         let mut roots = self.all_roots(environment);
         roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
@@ -207,6 +207,12 @@ impl SourceArguments {
         for root in &self.root {
             let problem = if root.is_dir() {
                 std::fs::read_dir(root).err().map(UsageError::reason)
+            } else if candidates_at(std::iter::once(root.clone()))
+                .iter()
+                .any(|one| one.path != *root)
+            {
+                // A database with sessions.
+                None
             } else {
                 Session::open(&absolute(root)).err().map(UsageError::reason)
             };
@@ -295,6 +301,11 @@ impl FilterArguments {
 }
 
 impl MatchArguments {
+    /// Whether there is a filter besides the directories and the agent.
+    pub(crate) fn is_restrictive(&self) -> bool {
+        self.filter.is_set() || self.last_model.is_some() || self.source.cwd.is_some()
+    }
+
     /// Returns the settings to list the selected sessions with. Includes empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);

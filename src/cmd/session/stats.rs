@@ -10,16 +10,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::{InputErrors, take_stdin};
-use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, runs_cell, with_separators,
 };
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::{TimeArgument, spelled};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
@@ -36,14 +34,6 @@ use crate::view::ProgressLine;
 /// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
 /// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session stats
-  turnpipe session stats --since 1w --json
-  turnpipe session stats --by day,model --since 1w
-  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
-  turnpipe session stats --by tool --since yesterday
-  turnpipe session stats --since today --budget 20 || echo 'enough for today'
-  turnpipe session stats latest")]
 pub(crate) struct SessionStatsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]
@@ -73,7 +63,7 @@ pub(crate) struct SessionStatsArguments {
     form: FormArguments,
 }
 
-fn amount(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn amount(text: &str) -> Result<f64, &'static str> {
     let amount = text.parse().ok();
     amount
         .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
@@ -90,9 +80,7 @@ impl Run for SessionStatsArguments {
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
         let (since, until) = self.matching.filter.period(now, &zone);
-        let config = globals.config(&io.environment)?;
-        let prices = config.prices(self.prices.as_deref());
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
             let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;
@@ -156,11 +144,8 @@ impl Run for SessionStatsArguments {
                 format!("{cost} of {}\n", dollars(budget))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let outcome = match all.usage.cost {
-                Some(cost) if cost > budget => Status::Negative,
-                _ => Status::Done,
-            };
-            return Ok(errors.outcome(outcome));
+            let is_exceeded = all.usage.cost.is_some_and(|cost| cost > budget);
+            return Ok(errors.outcome(Status::negative_if(is_exceeded)));
         }
         if is_about_tools {
             let tools = tally.tools(&self.by, &zone);
@@ -195,12 +180,7 @@ fn print<Record: Serialize>(
     if form == Form::Text {
         return output::page(&page(records), globals, io);
     }
-    let mut writer = output::record_writer(io)?;
-    for record in records {
-        writer.record(record)?;
-    }
-    writer.flush()?;
-    Ok(())
+    output::records(records, io)
 }
 
 fn heads(by: &[Dimension]) -> Vec<String> {

@@ -7,18 +7,17 @@ use std::path::Path;
 use clap::Args;
 
 use crate::cmd::error::ModelFailures;
-use crate::cmd::inputs::{InputErrors, report_foreign_stream};
+use crate::cmd::inputs::report_foreign_stream;
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, nothing_to_send};
-use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
 use crate::session::record::{Moment, Recorded};
-use crate::session::{ManualTitle, each_in_order};
+use crate::session::{Depth, ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, TextEngine, Written,
@@ -173,7 +172,12 @@ impl Runner {
             }
             [] => read_stdin(io)?,
             [name] if name == "-" => read_stdin(io)?,
-            names => StandardInput::List(arguments.source.named(names, io)?),
+            names => {
+                let mut listing = arguments.source.listing(Depth::Ends);
+                let clock = io.clock.as_ref();
+                arguments.filter.apply(&mut listing.selection, clock);
+                StandardInput::List(arguments.source.named_in(&listing, names, io)?)
+            }
         };
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
@@ -363,10 +367,7 @@ impl Summary {
     }
 
     fn outcome(&self, exit_status: bool) -> Status {
-        let outcome = match self.failed {
-            1.. if exit_status => Status::Negative,
-            _ => Status::Done,
-        };
+        let outcome = Status::negative_if(exit_status && self.failed > 0);
         let outcome = self.inputs.outcome(outcome);
         self.model.outcome(self.made, false, outcome)
     }

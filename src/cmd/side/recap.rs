@@ -14,11 +14,9 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::cmd::command::Run;
 use crate::cmd::model_arguments::{Fallback, NoModel};
-use crate::cmd::output::{self, RecordWriter};
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{CancelToken, Clock, Io};
 use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
@@ -33,9 +31,6 @@ use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
 /// one or two sentences, or the reason why there is no recap. Without a model,
 /// built-in rules write the recaps.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe recap latest
-  turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
     ///

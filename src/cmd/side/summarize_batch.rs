@@ -10,19 +10,15 @@ use clap::{Args, ValueEnum};
 
 use crate::api::{Api, prefilter_needles};
 use crate::assemble::Decoder;
-use crate::cmd::command::Run;
 use crate::cmd::error::ModelFailures;
-use crate::cmd::inputs::{
-    InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
-};
+use crate::cmd::inputs::{open_stream, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
-use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{CancelToken, Ids, Io, Messages};
 use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
 use crate::model::Pace;
-use crate::process::{EndSignal, report_end_signals};
+use crate::process::report_end_signals;
 use crate::records::{ToolUseSummaryRecord, UsageRecord};
 use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{
@@ -50,9 +46,6 @@ const JOBS: &str = "4";
 /// them at most `--hold-ms`. Without a model, built-in rules write the labels. A missing label is
 /// not an error.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe summarize-batch --no-echo stream.jsonl
-  turnpipe run-tools < reply.jsonl | turnpipe summarize-batch -o text")]
 pub(crate) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -178,15 +171,10 @@ impl SummarizeBatchArguments {
         }
         match end {
             StreamEnd::Copied(_) => {
-                let outcome = if sink.labels == 0 && self.side.exit_status {
-                    Status::Negative
-                } else {
-                    Status::Done
-                };
+                let outcome = Status::negative_if(sink.labels == 0 && self.side.exit_status);
                 Ok(sink.failures.outcome(sink.labels, true, outcome))
             }
-            StreamEnd::Ended(EndSignal::Interrupt) => Ok(Status::Interrupted),
-            StreamEnd::Ended(EndSignal::Terminate) => Ok(Status::Terminated),
+            StreamEnd::Ended(signal) => Ok(signal.into()),
             StreamEnd::InputFailed(error) => Err(error).context("cannot read input"),
             StreamEnd::OutputFailed(error) => Err(error.into()),
         }

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cmd::command::Run;
 use crate::cmd::model_arguments::{Fallback, NoModel};
-use crate::cmd::output::RecordWriter;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, RecordWriter, Run, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::jsonl::WriteResult;
@@ -24,10 +22,6 @@ use crate::side::{Auto, Kind, extension};
 /// one conversation there, which is copied. Writes a record for each session: the title, or the
 /// reason why there is none. Without a model, built-in rules write the titles.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe title latest
-  turnpipe title latest --write
-  turnpipe session list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///

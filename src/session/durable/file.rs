@@ -370,6 +370,44 @@ mod tests {
 }
 
 #[cfg(test)]
+mod quiet_tests {
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    /// Also in an empty file, and behind an unfinished line.
+    #[test]
+    fn a_quiet_record_keeps_the_modification_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        for (before, offset) in [("", 0), ("{}\n", 3), ("{\"a\"", 5)] {
+            fs::write(&path, before).unwrap();
+            let file = File::options().append(true).open(&path).unwrap();
+            let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+            file.set_modified(old).unwrap();
+            let locked = LockedFile::open(&path, Presence::Required, FileSystems::Local).unwrap();
+            assert_eq!(
+                locked.append_quietly("{\"b\":1}").unwrap(),
+                offset,
+                "{before}"
+            );
+            assert_eq!(
+                path.metadata().unwrap().modified().unwrap(),
+                old,
+                "{before}"
+            );
+            locked.append("{}").unwrap();
+            assert_ne!(
+                path.metadata().unwrap().modified().unwrap(),
+                old,
+                "{before}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
 mod file_system_tests {
     use super::*;
 

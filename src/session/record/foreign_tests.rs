@@ -159,3 +159,20 @@ fn an_archive_is_not_changed() {
     assert_eq!(std::fs::read(bench.path()).unwrap(), packed);
     assert_eq!(bench.title().unwrap().0, "Fix it");
 }
+
+/// Only recaps are written into the agent's file; other records with a text go next to it.
+#[test]
+fn other_records_with_a_text_are_no_recaps() {
+    let bench = Bench::with(&[PROMPT]);
+    let mut session = bench.session();
+    for record in [
+        json!({"type": "system", "subtype": "informational", "content": "a note"}),
+        json!({"type": "note", "recap": "not this kind"}),
+        json!({"type": "title", "ok": false, "title": "failed", "content": "x"}),
+    ] {
+        let written = session.record(record.clone()).unwrap();
+        assert_ne!(written, Recorded::AgentFile, "{record}");
+    }
+    session.finish(Sync::Never).unwrap();
+    assert_eq!(bench.lines().len(), 1);
+}

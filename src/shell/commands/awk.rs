@@ -4,7 +4,7 @@ use super::sed::delimited_length;
 use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
-use crate::shell::verdict::{Checked, Refusal};
+use crate::shell::verdict::{Checked, is_one_of};
 use crate::shell::word::{Value, Word, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
@@ -25,10 +25,6 @@ const RESERVED: &str = "and asort asorti bindtextdomain case close compl dcgette
                         load lshift mkbool mktime namespace nextfile or patsplit return rshift \
                         srand strftime strtonum switch system systime typeof xor";
 
-fn is_one_of(names: &str, word: &str) -> bool {
-    names.split_ascii_whitespace().any(|name| name == word)
-}
-
 /// Checks the options, the program, and the files and assignments after it.
 pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("awk", words)?;
@@ -38,10 +34,9 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> 
             Value::None => None,
         };
         if matches!(given.name, "v" | "assign") && !variable.is_some_and(is_harmless_variable) {
-            return Err(Refusal::unknown(
-                given.word.span.clone(),
-                "a variable that may have a special meaning in awk",
-            ));
+            return Err(given
+                .word
+                .unknown("a variable that may have a special meaning in awk"));
         }
     }
     let rest = words.get(arguments.read..).unwrap_or_default();
@@ -49,42 +44,22 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> 
         if arguments.has_one_of(&["V", "help", "version"]) {
             return Ok(());
         }
-        return Err(Refusal::unknown(
-            name.span.clone(),
-            "`awk` without a program",
-        ));
+        return Err(name.unknown("`awk` without a program"));
     };
-    let span = program.span.clone();
+    let writes = |text: &str| {
+        let signs = ["system(", "print >", "print |", "print>"];
+        signs.iter().any(|sign| text.contains(sign))
+    };
     match program.literal() {
-        None => {
-            return Err(Refusal::unknown(
-                span,
-                "`awk` with a program known only at run time",
-            ));
-        }
+        None => return Err(program.unknown("`awk` with a program known only at run time")),
         Some(text) if only_prints(text) => {}
-        Some(text)
-            if ["system(", "print >", "print |", "print>"]
-                .iter()
-                .any(|sign| text.contains(sign)) =>
-        {
-            return Err(Refusal::writes(
-                span,
-                "this awk program writes or runs something",
-            ));
+        Some(text) if writes(text) => {
+            return Err(program.writes("this awk program writes or runs something"));
         }
-        Some(_) => {
-            return Err(Refusal::unknown(
-                span,
-                "an awk program that cannot be analysed",
-            ));
-        }
+        Some(_) => return Err(program.unknown("an awk program that cannot be analysed")),
     }
     match files.iter().find(|file| !is_harmless_operand(file)) {
-        Some(file) => Err(Refusal::unknown(
-            file.span.clone(),
-            "an operand that awk may not treat as a file",
-        )),
+        Some(file) => Err(file.unknown("an operand that awk may not treat as a file")),
         None => Ok(()),
     }
 }

@@ -3,13 +3,13 @@
 use tree_sitter::Node;
 
 use super::rules::refuse;
-use super::{awk, builtins, conditions, find, git, sed, wrappers};
+use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
-use crate::shell::verdict::{Checked, Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
 use crate::shell::word::{Value, Word};
 
 /// Checks a simple command.
@@ -40,13 +40,17 @@ pub(in crate::shell) fn check(
     if simple.words.is_empty() {
         return Ok(());
     }
+    check_words(&simple.words, context, effects)
+}
+
+fn check_words(words: &[Word], context: CommandContext, effects: &mut Effects) -> Checked {
     let mut call = CheckedCommand {
         entry,
         context,
         effects,
         level: 0,
     };
-    call.check(&simple.words)
+    call.check(words)
 }
 
 /// Whether a command is known to change nothing in any directory. Substitutions and assignments
@@ -57,13 +61,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
     let checked = if simple.words.is_empty() {
         check(text, simple, context, &mut effects)
     } else {
-        let mut call = CheckedCommand {
-            entry,
-            context,
-            effects: &mut effects,
-            level: 0,
-        };
-        call.check(&simple.words)
+        check_words(&simple.words, context, &mut effects)
     };
     let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
     checked.is_ok()
@@ -88,12 +86,12 @@ fn entry(name: &str) -> Entry {
         "read" => builtins::read,
         "set" => builtins::set,
         "." | "eval" | "exec" | "source" => builtins::unknown_code,
-        "command" => wrappers::command,
-        "env" => wrappers::env,
-        "time" => wrappers::time,
-        "timeout" => wrappers::timeout,
-        "xargs" => wrappers::xargs,
-        "find" => find::check,
+        "command" => builtins::command,
+        "env" => builtins::env,
+        "time" => builtins::time,
+        "timeout" => builtins::timeout,
+        "xargs" => builtins::xargs,
+        "find" => conditions::find,
         "git" => git::check,
         "sed" | "gsed" => sed::check,
         "tar" => tar,
@@ -139,31 +137,11 @@ fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     Ok(())
 }
 
-/// Commands known to change something. This affects only the message: a command without a table
-/// entry is not read-only either.
-const WRITERS: &[(&str, &str)] = &[
-    (
-        "chattr chcon chgrp chmod chown cp csplit dd fallocate install link ln mkdir mkfifo mknod \
-         mktemp mv patch rename rm rmdir rsync scp setfacl setfattr shred split sponge tee touch \
-         truncate unlink zip",
-        "changes files",
-    ),
-    ("kill killall pkill renice skill snice", "changes processes"),
-    (
-        "crontab halt mount passwd poweroff reboot shutdown swapoff swapon sync sysctl systemctl \
-         umount useradd userdel usermod",
-        "changes the system",
-    ),
-    (
-        "apt apt-get brew dnf dpkg pacman snap yum",
-        "installs software",
-    ),
-];
-
 /// Returns the effect of a command, as text that follows its name.
 fn what_it_changes(name: &str) -> Option<&'static str> {
-    let (_, what) = WRITERS
-        .iter()
-        .find(|(names, _)| names.split(' ').any(|known| known == name))?;
-    Some(what)
+    let mut rows = include_str!("../tables/writers.txt").lines();
+    rows.find_map(|row| {
+        let (what, names) = row.split_once(" | ")?;
+        is_one_of(names, name).then_some(what)
+    })
 }

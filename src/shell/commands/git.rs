@@ -3,7 +3,7 @@
 use crate::shell::call::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
-use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt};
+use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
 use crate::shell::word::{Arguments, Value, Word};
 
 /// Settings that only affect the appearance of output.
@@ -17,20 +17,13 @@ const WRITING: &str = "\
     commit-tree fetch filter-branch gc init merge mv pull push rebase replace reset \
     restore revert rm switch update-index update-ref";
 
-fn is_one_of(names: &str, text: &str) -> bool {
-    names.split(' ').any(|name| name == text)
-}
-
 /// Checks a git command. Its configuration is a requirement of the verdict.
 pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
     let own = words.get(..global.read).unwrap_or_default();
     if let Some(dashes) = own.iter().find(|word| word.literal() == Some("--")) {
-        return Err(Refusal::unknown(
-            dashes.span.clone(),
-            "`git --` is not an option",
-        ));
+        return Err(dashes.unknown("`git --` is not an option"));
     }
     if global.has("version") || global.has("v") {
         call.effects.ran("git --version");
@@ -38,29 +31,17 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
     }
     let rest = words.get(global.read..).unwrap_or_default();
     let Some(subcommand) = rest.first() else {
-        return Err(Refusal::unknown(
-            name.span.clone(),
-            "`git` without a subcommand",
-        ));
+        return Err(name.unknown("`git` without a subcommand"));
     };
     let Some(text) = subcommand.literal() else {
-        return Err(Refusal::unknown(
-            subcommand.span.clone(),
-            "a subcommand of git known only at run time",
-        ));
+        return Err(subcommand.unknown("a subcommand of git known only at run time"));
     };
     let Some((form, rest)) = form(text, rest.get(1..).unwrap_or_default()) else {
-        let span = subcommand.span.clone();
         return Err(if is_one_of(WRITING, text) {
-            Refusal::writes(span, format!("`git {text}` changes the repository"))
+            subcommand.writes(format!("`git {text}` changes the repository"))
         } else {
-            Refusal::unknown(
-                span,
-                format!(
-                    "`git {}` in a form not known to be read-only",
-                    excerpt(text)
-                ),
-            )
+            let shown = excerpt(text);
+            subcommand.unknown(format!("`git {shown}` in a form not known to be read-only"))
         });
     };
     let title = format!("git {text}");
@@ -91,7 +72,7 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
 fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     let mut steps = Vec::new();
     for given in &global.options {
-        let refuse = |why: &str| Err(Refusal::unknown(given.word.span.clone(), why));
+        let refuse = |why: &str| Err(given.word.unknown(why));
         match (given.name, given.value) {
             ("C", Value::Text(directory)) if !directory.is_empty() => {
                 steps.push(directory.to_owned());

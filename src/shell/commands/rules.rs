@@ -1,6 +1,6 @@
 //! Rules that a table cannot express.
 
-use crate::shell::verdict::{Checked, Refusal};
+use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{Arguments, Value, Word};
 
 /// An extra rule for a command, given its name and its arguments.
@@ -130,7 +130,7 @@ fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
             ("format" | "pretty" | "sort" | "group", _) => {
                 "a format that may start a program to verify signatures"
             }
-            ("diff-merges", Value::Text(how)) if MERGES.split(' ').any(|known| known == how) => {
+            ("diff-merges", Value::Text(how)) if is_one_of(MERGES, how) => {
                 continue;
             }
             ("diff-merges", _) => "merges that may be merged again",
@@ -151,10 +151,9 @@ pub fn may_verify_signatures(format: &str) -> bool {
 /// Refuses operands of `branch` and `tag`, which are created unless they list.
 fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Checked {
     match arguments.operands.first() {
-        Some(word) if !arguments.has_one_of(&["l", "list"]) => Err(Refusal::writes(
-            word.span.clone(),
-            "a name without `--list` is created",
-        )),
+        Some(word) if !arguments.has_one_of(&["l", "list"]) => {
+            Err(word.writes("a name without `--list` is created"))
+        }
         _ => Ok(()),
     }
 }
@@ -168,10 +167,7 @@ fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Checked {
                 None | Some("expire" | "delete" | "drop" | "write")
             ) =>
         {
-            Err(Refusal::writes(
-                word.span.clone(),
-                "this changes the reflog",
-            ))
+            Err(word.writes("this changes the reflog"))
         }
         _ => Ok(()),
     }
@@ -185,7 +181,7 @@ fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Checked {
     }
     match arguments.operands.as_slice() {
         [name] if name.literal().is_some_and(|name| name.contains('.')) => Ok(()),
-        [_, value, ..] => Err(Refusal::writes(value.span.clone(), "a setting is changed")),
+        [_, value, ..] => Err(value.writes("a setting is changed")),
         rest => refuse(
             rest.first().copied(),
             "`git config` in a form not known to be read-only",

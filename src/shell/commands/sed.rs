@@ -2,7 +2,7 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::{Checked, Refusal};
+use crate::shell::verdict::Checked;
 use crate::shell::word::{Value, Word};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
@@ -22,35 +22,18 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> 
             Some(word) => scripts.push((word, word.literal())),
             None if arguments.has_one_of(&["help", "version"]) => return Ok(()),
             None => {
-                return Err(Refusal::unknown(
-                    name.span.clone(),
-                    "`sed` without a script",
-                ));
+                return Err(name.unknown("`sed` without a script"));
             }
         }
     }
     for (word, script) in scripts {
-        let span = word.span.clone();
         match script {
-            None => {
-                return Err(Refusal::unknown(
-                    span,
-                    "`sed` with a script known only at run time",
-                ));
-            }
+            None => return Err(word.unknown("`sed` with a script known only at run time")),
             Some(script) if only_prints(script) => {}
             Some(script) if may_write(script) => {
-                return Err(Refusal::writes(
-                    span,
-                    "this sed script may write files or run programs",
-                ));
+                return Err(word.writes("this sed script may write files or run programs"));
             }
-            Some(_) => {
-                return Err(Refusal::unknown(
-                    span,
-                    "a sed script that cannot be analysed",
-                ));
-            }
+            Some(_) => return Err(word.unknown("a sed script that cannot be analysed")),
         }
     }
     Ok(())

@@ -137,59 +137,15 @@ impl GitProbe {
     }
 }
 
-/// Settings with which read-only forms of git start a program or connect to a server. Pagers need a
-/// terminal, hooks a change and editors a prompt, so they are not listed. Rows: scope, section and
-/// last part of the key in lower case (with any text between them), and the relevant values:
-/// `set` for any, `on` unless switched off, `signatures` if it requests them.
-const SETTINGS: &str = "
-    objects core alternaterefscommand set
-    # A revision may name a file of the index, and whatever reads the index asks this program, or
-    # writes objects for directories that are not checked out.
-    objects core fsmonitor on
-    objects index sparse on
-    # Signatures are verified by another program.
-    objects log showsignature on
-    objects format pretty signatures
-    objects branch sort signatures
-    objects tag sort signatures
-    # Missing objects are fetched.
-    objects extensions partialclone set
-    objects remote promisor on
-    objects remote partialclonefilter set
-    # Merges are merged again, which writes objects and starts merge drivers.
-    worktree log diffmerges set
-    worktree diff external set
-    worktree diff command set
-    worktree diff textconv set
-    worktree filter clean set
-    worktree filter smudge set
-    worktree filter process set
-    worktree submodule url set
-    worktree submodule active set
-    worktree submodule ignore set
-    worktree diff submodule set
-    worktree status submodulesummary on
-";
-
-/// Sections documented by git 2.47 or a common extension. Settings of a repository in any other
-/// section count as a program.
-const SECTIONS: &str = "
-    add advice alias am apply attr author bitmappseudomerge blame branch browser bundle checkout clean
-    color column commit commitgraph committer completion core credential credentialcache
-    credentialstore diff difftool extensions fastimport feature fetch filter format fsck fsmonitor gc
-    gitcvs gitweb gpg grep gui guitool help http i18n imap include includeif index init instaweb
-    interactive lfs log lsrefs mailinfo mailmap maintenance man merge mergetool notes pack pager pretty
-    promisor protocol pull push rebase receive reftable remote remotes repack rerere revert safe
-    sendemail sequence showbranch sparse splitindex ssh stash status submodule svn-remote tag tar trace2
-    transfer uploadarchive uploadpack uploadpackfilter url user versionsort web worktree
-";
-
+/// Whether a section is documented by git 2.47, or belongs to a common extension. Settings of a repository in any
+/// other section count as a program.
 fn is_known(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
-    let mut known = SECTIONS.split_whitespace();
+    let mut known = include_str!("git_sections.txt").split_whitespace();
     known.any(|known| known.eq_ignore_ascii_case(section))
 }
 
+/// Whether a setting of `git_settings.txt` applies.
 fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
     let key = key.to_ascii_lowercase();
     let section = key.split('.').next().unwrap_or_default();
@@ -203,7 +159,7 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
         "signatures" => may_verify_signatures(value),
         _ => !["", "false", "no", "off", "0"].contains(&value.to_ascii_lowercase().as_str()),
     };
-    SETTINGS.lines().any(|row| {
+    include_str!("git_settings.txt").lines().any(|row| {
         let row: Vec<&str> = row.split_whitespace().collect();
         matches!(row[..], [place, known, last, when]
             if (known, last) == (section, name)

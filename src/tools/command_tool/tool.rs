@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::template::{Template, value_of};
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
-use crate::tools::access::{AccessError, resolve_links};
+use crate::tools::access::resolve_links;
 use crate::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
@@ -191,7 +191,7 @@ impl CommandCall {
         reads: &[Template],
         writes: &[Template],
         context: &DecisionContext,
-    ) -> Result<Access, AccessError> {
+    ) -> Result<Access, String> {
         Ok(Access {
             reads: places(reads, &self.input, &context.directory)?,
             writes: places(writes, &self.input, &context.directory)?,
@@ -247,14 +247,14 @@ fn inline_limit(limit: ResultLimit) -> usize {
     }
 }
 
-fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Touch, AccessError> {
+fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Touch, String> {
     let mut paths = Vec::new();
     for template in templates {
         if let Some(missing) = template
             .fields()
             .find(|name| value_of(input, name).is_none())
         {
-            return Err(AccessError(format!("`{missing}` is missing")));
+            return Err(format!("`{missing}` is missing"));
         }
         let list = template
             .as_field()
@@ -265,7 +265,7 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
                 for path in list {
                     let path = path
                         .as_str()
-                        .ok_or_else(|| AccessError(format!("{path} is not a path")))?;
+                        .ok_or_else(|| format!("{path} is not a path"))?;
                     paths.push(place(directory, path)?);
                 }
             }
@@ -283,8 +283,8 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
 }
 
 /// Returns the canonical path of a path in the input.
-fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
-    resolve_links(&directory.join(path)).map_err(|error| AccessError(format!("{path}: {error}")))
+fn place(directory: &Path, path: &str) -> Result<PathBuf, String> {
+    resolve_links(&directory.join(path)).map_err(|error| format!("{path}: {error}"))
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::Path;
 
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
-use uuid::Uuid;
+use tempfile::NamedTempFile;
 
 use crate::state::FileStamp;
 
@@ -44,13 +44,16 @@ pub(super) fn replace(
 fn create(target: &Path, bytes: &[u8]) -> Result<FileStamp, ReplaceError> {
     let directory = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(directory)?;
-    let mut draft = Draft::beside(target, 0o666)?;
-    let stamp = draft.fill(bytes)?;
-    match fs::hard_link(&draft.path, target) {
+    let mut draft = draft_beside(target, 0o666)?;
+    let stamp = fill(&mut draft, bytes)?;
+    match fs::hard_link(&draft, target) {
         Ok(()) => Ok(stamp),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ReplaceError::Changed),
         // The file system has no hard links.
-        Err(_) if target.symlink_metadata().is_err() => Ok(draft.take_place_of(target, stamp)?),
+        Err(_) if target.symlink_metadata().is_err() => {
+            rename(draft, target)?;
+            Ok(stamp)
+        }
         Err(_) => Err(ReplaceError::Changed),
     }
 }
@@ -66,8 +69,8 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
         return Err(ReplaceError::Changed);
     }
     let draft = if metadata.nlink() == 1 {
-        Draft::beside(target, 0o600)
-            .and_then(|draft| draft.like(&file, &metadata))
+        draft_beside(target, 0o600)
+            .and_then(|draft| liken(draft.as_file(), &file, &metadata).map(|()| draft))
             .ok()
     } else {
         None
@@ -77,52 +80,42 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
         file.write_all(bytes)?;
         return Ok(FileStamp::from_metadata(&file.metadata()?));
     };
-    let written = draft.fill(bytes)?;
+    let written = fill(&mut draft, bytes)?;
     if FileStamp::of(target)? != stamp {
         return Err(ReplaceError::Changed);
     }
-    Ok(draft.take_place_of(target, written)?)
+    rename(draft, target)?;
+    Ok(written)
 }
 
-/// A temporary file, which is removed when dropped unless it was renamed.
-struct Draft {
-    file: File,
-    path: PathBuf,
+/// Creates a temporary file, which is removed when dropped.
+fn draft_beside(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".turnpipe-")
+        .suffix(".tmp")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(target.parent().unwrap_or(Path::new("/")))
 }
 
-impl Draft {
-    fn beside(target: &Path, mode: u32) -> io::Result<Self> {
-        let path = target.with_file_name(format!(".turnpipe-{}.tmp", Uuid::new_v4().simple()));
-        let file = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&path)?;
-        Ok(Self { file, path })
+/// Copies the owner, attributes and mode of the target.
+fn liken(draft: &File, target: &File, metadata: &Metadata) -> io::Result<()> {
+    let own = draft.metadata()?;
+    if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+        fchown(draft, Some(metadata.uid()), Some(metadata.gid()))?;
     }
+    copy_attributes(target, draft)?;
+    draft.set_permissions(metadata.permissions())
+}
 
-    /// Copies the owner, attributes and mode of the target.
-    fn like(self, target: &File, metadata: &Metadata) -> io::Result<Self> {
-        let own = self.file.metadata()?;
-        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-            fchown(&self.file, Some(metadata.uid()), Some(metadata.gid()))?;
-        }
-        copy_attributes(target, &self.file)?;
-        self.file.set_permissions(metadata.permissions())?;
-        Ok(self)
-    }
+/// Writes the content to disk: otherwise, a renamed file could be empty after a power failure.
+fn fill(draft: &mut NamedTempFile, bytes: &[u8]) -> io::Result<FileStamp> {
+    draft.write_all(bytes)?;
+    draft.as_file().sync_data()?;
+    Ok(FileStamp::from_metadata(&draft.as_file().metadata()?))
+}
 
-    /// Writes the content to disk: otherwise, a renamed file could be empty after a power failure.
-    fn fill(&mut self, bytes: &[u8]) -> io::Result<FileStamp> {
-        self.file.write_all(bytes)?;
-        self.file.sync_data()?;
-        Ok(FileStamp::from_metadata(&self.file.metadata()?))
-    }
-
-    fn take_place_of(self, target: &Path, stamp: FileStamp) -> io::Result<FileStamp> {
-        fs::rename(&self.path, target)?;
-        Ok(stamp)
-    }
+fn rename(draft: NamedTempFile, target: &Path) -> io::Result<()> {
+    draft.persist(target).map(drop).map_err(io::Error::from)
 }
 
 /// Sets exactly the extended attributes of `from` on `to`, including access lists.
@@ -157,13 +150,6 @@ fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
             Ok((name, value))
         })
         .collect()
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // Fails after a rename, because the name no longer exists.
-        let _ = fs::remove_file(&self.path);
-    }
 }
 
 #[cfg(test)]

@@ -87,8 +87,11 @@ impl Web {
         let fetched = self.engine.run(task, |()| ());
         match fetched.map_err(|error| format!("cannot make requests: {error}"))?? {
             None => Ok(Found::Cancelled),
-            Some(Fetched::Elsewhere { status, to }) => Ok(Found::Elsewhere { status, to }),
-            Some(Fetched::Answer(response, body)) => {
+            Some((response, Err(to))) => Ok(Found::Elsewhere {
+                status: response.status,
+                to,
+            }),
+            Some((response, Ok(body))) => {
                 let page = WebPage::of(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(Found::Cancelled);
@@ -101,10 +104,8 @@ impl Web {
     }
 }
 
-enum Fetched {
-    Answer(Response, Vec<u8>),
-    Elsewhere { status: u16, to: Address },
-}
+/// A response with its body, or with the address on another server to which it redirects.
+type Fetched = (Response, Result<Vec<u8>, Address>);
 
 /// Sends the request, and follows redirects to the same server.
 async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched, String> {
@@ -120,8 +121,7 @@ async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched
             format!("the server redirects to an unusable address: {unusable}")
         })?;
         if !next.is_beside(&address) {
-            let status = response.status;
-            return Ok(Fetched::Elsewhere { status, to: next });
+            return Ok((response, Err(next)));
         }
         address = reach.preferred(next);
     }
@@ -153,7 +153,7 @@ async fn answer(mut response: Response) -> Result<Fetched, String> {
             ));
         }
     }
-    Ok(Fetched::Answer(response, body))
+    Ok((response, Ok(body)))
 }
 
 /// Maximum age of a cached page.

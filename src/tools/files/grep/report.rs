@@ -359,21 +359,6 @@ impl Sink for CountSink<'_> {
     }
 }
 
-/// Finds the first match of a file.
-#[derive(Debug)]
-pub(super) struct AnySink<'a> {
-    pub(super) found: &'a mut bool,
-}
-
-impl Sink for AnySink<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
-        *self.found = true;
-        Ok(false)
-    }
-}
-
 /// Calls `visit` for each match in the reported lines, with their buffer, the start of the lines in it, and the
 /// range of the match.
 fn each_match(

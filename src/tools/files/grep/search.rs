@@ -6,13 +6,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use grep_searcher::sinks::Bytes;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
 use super::super::regular_file;
 use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use super::parameters::{Grep, OutputMode, Search};
-use super::report::{AnySink, ContentSink, CountSink, Cut, Lines, Report};
+use super::report::{ContentSink, CountSink, Cut, Lines, Report};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
@@ -145,7 +146,11 @@ impl<'a> Run<'a> {
         let mut newest = NewestFiles::new(bounds.end().min(MAX_FILES));
         let end = self.each_file(globs, &mut |run, path| {
             let mut found = false;
-            run.search_file(path, AnySink { found: &mut found });
+            let first = |_, _: &[u8]| {
+                found = true;
+                Ok(false)
+            };
+            run.search_file(path, Bytes(first));
             if found {
                 newest.add_file(path.to_owned(), modified(path));
             }

@@ -1,0 +1,236 @@
+//! Copies one file so that the copy is whole or absent after a kill at any moment.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use ruzstd::encoding::{CompressionLevel, FrameCompressor};
+
+use super::bundle::parent;
+use crate::session::compressed::{Unpack, is_compressed, unpack};
+use crate::session::open::{SessionError, open_safely};
+use crate::session::origin::Origin;
+
+/// The names of unfinished files.
+const UNFINISHED: (&str, &str) = (".turnpipe-", ".unfinished");
+
+/// A file that cannot be archived or removed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}: {cause}", path.display())]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    cause: String,
+    /// Whether writing failed.
+    pub is_of_output: bool,
+}
+
+impl Problem {
+    pub(super) fn of(path: &Path, cause: impl Display) -> Self {
+        Self {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+            is_of_output: false,
+        }
+    }
+
+    pub(super) fn of_output(path: &Path, cause: impl Display) -> Self {
+        Self {
+            is_of_output: true,
+            ..Self::of(path, cause)
+        }
+    }
+}
+
+/// A file to write. The source is opened for each pass over it.
+pub(super) struct Copy<'a> {
+    pub(super) open: &'a dyn Fn() -> Result<Box<dyn Read>, Problem>,
+    pub(super) target: &'a Path,
+    /// Written after the compressed content. `None` if the content is not compressed.
+    pub(super) origin: Option<&'a Origin>,
+    pub(super) modified: SystemTime,
+}
+
+impl Copy<'_> {
+    /// Writes the file under another name, compares it with its source, and renames it. Returns its size in bytes.
+    pub(super) fn write(&self) -> Result<u64, Problem> {
+        let failed = |error: io::Error| Problem::of_output(self.target, error);
+        let dir = parent(self.target);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .map_err(failed)?;
+        let mut file = tempfile::Builder::new();
+        let file = file
+            .prefix(UNFINISHED.0)
+            .suffix(UNFINISHED.1)
+            .tempfile_in(dir)
+            .map_err(failed)?;
+        let mut source = (self.open)()?;
+        match self.origin {
+            Some(origin) => {
+                compress(&mut source, file.as_file()).map_err(failed)?;
+                file.as_file().write_all(&origin.frame()).map_err(failed)?;
+            }
+            None => drop(io::copy(&mut source, &mut file.as_file()).map_err(failed)?),
+        }
+        if compare(file.path(), &mut (self.open)()?)? != Comparison::Same {
+            return Err(Problem::of(
+                self.target,
+                "the session changed while it was read",
+            ));
+        }
+        file.as_file().set_modified(self.modified).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        let size = file.as_file().metadata().map_err(failed)?.len();
+        file.persist(self.target)
+            .map_err(|error| failed(error.error))?;
+        File::open(dir)
+            .and_then(|dir| dir.sync_all())
+            .map_err(failed)?;
+        Ok(size)
+    }
+}
+
+/// Stores the first error of one side of the compressor, which stops by panicking otherwise.
+struct Guarded<'a, Inner> {
+    inner: Inner,
+    error: &'a RefCell<Option<io::Error>>,
+}
+
+impl<Inner: Read> Read for Guarded<'_, Inner> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.error.borrow().is_some() {
+            return Ok(0);
+        }
+        loop {
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    *self.error.borrow_mut() = Some(error);
+                    return Ok(0);
+                }
+                read => return read,
+            }
+        }
+    }
+}
+
+impl<Inner: Write> Write for Guarded<'_, Inner> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.error.borrow().is_none()
+            && let Err(error) = self.inner.write_all(bytes)
+        {
+            *self.error.borrow_mut() = Some(error);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn compress(source: &mut dyn Read, target: &File) -> io::Result<()> {
+    let error = RefCell::new(None);
+    let mut compressor = FrameCompressor::new(CompressionLevel::Fastest);
+    compressor.set_source(Guarded {
+        inner: source,
+        error: &error,
+    });
+    compressor.set_drain(Guarded {
+        inner: target,
+        error: &error,
+    });
+    compressor.compress();
+    drop(compressor);
+    error.into_inner().map_or(Ok(()), Err)
+}
+
+/// The relation of the content of an archived file to a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Same,
+    /// The source goes on where the archived content ends.
+    Longer,
+    /// The archived content goes on where the source ends.
+    Shorter,
+    Different,
+}
+
+/// Compares what is written to it with a source.
+struct Comparer<'a> {
+    source: &'a mut dyn Read,
+    result: Comparison,
+}
+
+impl Write for Comparer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.result == Comparison::Same {
+            let mut expected = Vec::with_capacity(bytes.len());
+            (&mut *self.source)
+                .take(bytes.len() as u64)
+                .read_to_end(&mut expected)?;
+            if !bytes.starts_with(&expected) {
+                self.result = Comparison::Different;
+            } else if expected.len() < bytes.len() {
+                self.result = Comparison::Shorter;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Compares an archived file with a source. Of compressed files, the content counts.
+pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparison, Problem> {
+    let failed = |error: io::Error| Problem::of(archived, error);
+    let file = open(archived)?;
+    let mut comparer = Comparer {
+        source,
+        result: Comparison::Same,
+    };
+    if is_compressed(&file).map_err(failed)? {
+        unpack(&file.file, &mut comparer, Unpack::Whole).map_err(failed)?;
+    } else {
+        io::copy(&mut &file.file, &mut comparer).map_err(failed)?;
+    }
+    let mut result = comparer.result;
+    if result == Comparison::Same && source.read(&mut [0]).map_err(failed)? > 0 {
+        result = Comparison::Longer;
+    }
+    Ok(result)
+}
+
+/// Opens a regular file, not through a link.
+pub(super) fn open(path: &Path) -> Result<crate::session::SessionFile, Problem> {
+    open_safely(path).map_err(|error: SessionError| Problem::of(path, error))
+}
+
+/// Removes the files that killed runs left below a directory.
+pub(super) fn remove_unfinished(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => remove_unfinished(&entry.path()),
+            Ok(kind)
+                if kind.is_file()
+                    && name.starts_with(UNFINISHED.0.as_bytes())
+                    && name.ends_with(UNFINISHED.1.as_bytes()) =>
+            {
+                // A later run tries again.
+                let _ = fs::remove_file(entry.path());
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `install.sh`, with releases in a directory.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::skip::skip;
+
+const INSTALLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A directory with one release, whose program is a script.
+struct Releases {
+    dir: tempfile::TempDir,
+}
+
+impl Releases {
+    fn new(program: &str) -> Self {
+        let releases = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        let name = Self::name();
+        let content = releases.dir.path().join(&name);
+        std::fs::create_dir_all(&content).unwrap();
+        std::fs::create_dir(releases.release()).unwrap();
+        std::fs::write(content.join("turnpipe"), program).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(content.join("turnpipe"), mode).unwrap();
+        let archive = releases.archive();
+        let tar = Command::new("tar")
+            .arg("-czf")
+            .args([&archive, Path::new(&name)])
+            .current_dir(&releases.dir)
+            .status();
+        assert!(tar.unwrap().success());
+        releases.publish_checksum(&std::fs::read(archive).unwrap());
+        releases
+    }
+
+    fn name() -> String {
+        let system = match std::env::consts::OS {
+            "macos" => "apple-darwin",
+            _ => "unknown-linux-musl",
+        };
+        format!("turnpipe-{VERSION}-{}-{system}", std::env::consts::ARCH)
+    }
+
+    fn release(&self) -> PathBuf {
+        self.dir.path().join(format!("v{VERSION}"))
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.release().join(format!("{}.tgz", Self::name()))
+    }
+
+    fn publish_checksum(&self, archive: &[u8]) {
+        use sha2::Digest as _;
+        let mut lines = String::new();
+        for byte in sha2::Sha256::digest(archive) {
+            write!(lines, "{byte:02x}").unwrap();
+        }
+        writeln!(lines, "  {}.tgz", Self::name()).unwrap();
+        std::fs::write(self.release().join("SHA256SUMS"), lines).unwrap();
+    }
+
+    fn target(&self) -> PathBuf {
+        self.dir.path().join("home/.local/bin/turnpipe")
+    }
+
+    /// Runs the installer as `curl … | sh` does.
+    fn install(&self, arguments: &[&str]) -> Output {
+        Command::new("sh")
+            .args(["-s", "--", "--from"])
+            .arg(format!("file://{}", self.dir.path().display()))
+            .args(arguments)
+            .env("HOME", self.dir.path().join("home"))
+            .stdin(std::fs::File::open(INSTALLER).unwrap())
+            .output()
+            .unwrap()
+    }
+
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.install(arguments);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(!self.target().exists());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+fn has_curl() -> bool {
+    let has_curl = Command::new("curl").arg("--version").output().is_ok();
+    if !has_curl {
+        skip("curl");
+    }
+    has_curl
+}
+
+const PROGRAM: &str = "#!/bin/sh\necho turnpipe of a test\n";
+
+#[test]
+fn the_installer_installs_the_release_it_belongs_to_and_replaces_an_older_one() {
+    if !has_curl() {
+        return;
+    }
+    let releases = Releases::new(PROGRAM);
+    for _ in 0..2 {
+        let output = releases.install(&[]);
+        assert!(output.status.success(), "{output:?}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            stdout.starts_with("installed turnpipe of a test in "),
+            "{stdout}"
+        );
+        assert!(stdout.contains("is not in PATH"), "{stdout}");
+        assert_eq!(std::fs::read_to_string(releases.target()).unwrap(), PROGRAM);
+        let beside = std::fs::read_dir(releases.target().parent().unwrap());
+        assert_eq!(beside.unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn the_installer_installs_nothing_that_differs_from_its_checksum_or_does_not_run() {
+    if !has_curl() {
+        return;
+    }
+    let releases = Releases::new(PROGRAM);
+    releases.publish_checksum(b"another archive");
+    let message = releases.refusal(&[]);
+    assert!(message.contains("published checksum"), "{message}");
+
+    std::fs::write(releases.release().join("SHA256SUMS"), "").unwrap();
+    let message = releases.refusal(&[]);
+    assert!(message.contains("SHA256SUMS does not list"), "{message}");
+
+    let message = releases.refusal(&["--version", "9.9.9"]);
+    assert!(message.contains("v9.9.9"), "{message}");
+
+    let broken = Releases::new("#!/bin/sh\nexit 1\n");
+    let message = broken.refusal(&[]);
+    assert!(message.contains("does not run here"), "{message}");
+}
+
+#[test]
+fn the_action_gives_its_inputs_to_the_installer() {
+    if !has_curl() {
+        return;
+    }
+    let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.yml");
+    let action = std::fs::read_to_string(action).unwrap();
+    let (_, script) = action.split_once("run: |\n").unwrap();
+    let releases = Releases::new(PROGRAM);
+    let file = |name: &str| releases.dir.path().join(name);
+    let status = Command::new("sh")
+        .args(["-e", "-c", script])
+        .env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR"))
+        .env("GITHUB_PATH", file("path"))
+        .env("GITHUB_OUTPUT", file("output"))
+        .env("RUNNER_TEMP", releases.dir.path())
+        .env("VERSION", VERSION)
+        .env(
+            "RELEASES",
+            format!("file://{}", releases.dir.path().display()),
+        )
+        .status();
+    assert!(status.unwrap().success());
+    let path = std::fs::read_to_string(file("path")).unwrap();
+    let installed = Path::new(path.trim_end()).join("turnpipe");
+    assert_eq!(std::fs::read_to_string(&installed).unwrap(), PROGRAM);
+    let output = std::fs::read_to_string(file("output")).unwrap();
+    assert_eq!(output, format!("path={}\n", installed.display()));
+}

@@ -1,0 +1,195 @@
+//! What the checks say about some two thousand commands, compared with recorded output. The commands
+//! are taken from the recorded lines; add a line with only a `command` to record another one.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use turnpipe::message::{DecidedBy, Decision};
+use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
+use turnpipe::shell::{
+    CommandPart, PartWord, Verdict, analyse, differs_between_shells, simple_commands,
+};
+
+use crate::recording::compare;
+
+/// A mode, and rules to deny, to ask about and to allow.
+type RuleSet = (Mode, [&'static [&'static str]; 3]);
+
+const RULES: &[RuleSet] = &[
+    (Mode::Default, [&[], &[], &[]]),
+    (
+        Mode::Default,
+        [
+            &["Read(.env)", "Bash(rm *)", "Edit(src/secret/**)"],
+            &["Bash(git push *)"],
+            &["Bash(git *)", "Bash(npm run:*)", "Bash(echo *)"],
+        ],
+    ),
+    (
+        Mode::AcceptEdits,
+        [
+            &["Bash(curl:*)"],
+            &["Edit(build/**)", "Read(~/.ssh/**)"],
+            &["Bash(*)"],
+        ],
+    ),
+    (
+        Mode::DontAsk,
+        [
+            &["Read(//etc/**)"],
+            &[],
+            &["Bash(cat a)", "Edit(out/*)", "Read(//usr/**)"],
+        ],
+    ),
+];
+
+fn recorded(name: &str) -> Vec<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let lines = fs::read_to_string(file.join(name)).unwrap();
+    let command = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["command"].as_str().unwrap().to_owned()
+    };
+    lines.lines().map(command).collect()
+}
+
+/// Writes records without their empty members.
+fn lines_of(records: impl Iterator<Item = Value>) -> String {
+    let line = |mut record: Value| {
+        let members = record.as_object_mut().unwrap();
+        members.retain(|_, value| *value != json!([]) && *value != Value::Null);
+        format!("{record}\n")
+    };
+    records.map(line).collect()
+}
+
+fn value(word: &PartWord) -> String {
+    match &word.value {
+        Some(value) => value.clone(),
+        None => format!("?{}", word.text),
+    }
+}
+
+/// Writes a command with the values of its words, its files and what it starts.
+fn part(part: &CommandPart) -> String {
+    let assignments = part.assignments.iter();
+    let mut words: Vec<String> = assignments
+        .map(|assignment| format!("{}={}", assignment.name, value(&assignment.word)))
+        .collect();
+    words.extend(part.words.iter().map(value));
+    words.extend(part.reads.iter().map(|word| format!("<{}", value(word))));
+    words.extend(part.writes.iter().map(|word| format!(">{}", value(word))));
+    words.extend(part.input.text().map(|text| format!("<<<{text}")));
+    let inner = part.unwrapped().map(|inner| self::part(&inner));
+    words.extend(inner.map(|inner| format!("[{inner}]")));
+    words.join(" ")
+}
+
+#[test]
+fn verdicts_and_commands_are_as_recorded() {
+    let lines = recorded("shell.jsonl").into_iter().map(|command| {
+        let analysis = analyse(&command);
+        let verdict = match &analysis.verdict {
+            Verdict::ReadOnly { requires } if analysis.changes_directory => {
+                format!("reads {requires:?}, then in another directory")
+            }
+            Verdict::ReadOnly { requires } => format!("reads {requires:?}"),
+            verdict => format!("{verdict:?}"),
+        };
+        let mut line = json!({
+            "command": command,
+            "verdict": verdict,
+            "why": analysis.why,
+            "marked": analysis.span.clone().map(|span| &command[span]),
+            "conditions": analysis.conditions(),
+            "programs": analysis.programs,
+        });
+        let words: Vec<_> = command.split_whitespace().collect();
+        let parts = analysis.parts;
+        let differs = |parts: &[CommandPart]| differs_between_shells(&command, parts);
+        line["differs"] = json!(parts.as_deref().and_then(differs));
+        let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
+        if parts
+            .as_ref()
+            .is_none_or(|parts| *parts != [words.join(" ")])
+        {
+            line["parts"] = json!(parts);
+        }
+        let list = simple_commands(&command);
+        if list.commands.len() != 1 || list.commands[0].words != words || !list.certain {
+            let commands = list.commands.iter();
+            let commands: Vec<_> = commands
+                .map(|command| {
+                    let output = command.output.as_ref();
+                    let output = output.map_or(String::new(), |output| format!(" > {output}"));
+                    format!("{:?} {}{output}", command.follows, command.words.join(" "))
+                })
+                .collect();
+            line["list"] = json!(commands);
+            line["is_uncertain"] = if list.certain {
+                Value::Null
+            } else {
+                json!(true)
+            };
+        }
+        line
+    });
+    compare("shell.jsonl", &lines_of(lines));
+}
+
+/// Returns the decision and its cause, those on the parts, and the proposed rule.
+fn decision(command: &str, (mode, rules): &RuleSet) -> String {
+    let directory = Path::new("/home/u/project");
+    let source = Arc::new(RuleSource {
+        name: "settings".to_owned(),
+        anchor: directory.to_owned(),
+    });
+    let kinds = [Decision::Deny, Decision::Ask, Decision::Allow];
+    let rules = kinds.into_iter().zip(rules).flat_map(|(kind, rules)| {
+        let parse = |rule: &&str| Rule::parse(rule, kind, &source).unwrap();
+        rules.iter().map(parse).collect::<Vec<_>>()
+    });
+    let analysis = analyse(command);
+    let action = Action::Command {
+        script: command.to_owned(),
+        only_reads: analysis.verdict.is_read_only(),
+        parts: analysis.parts,
+        is_ambiguous: false,
+    };
+    let request = Request {
+        tool: "Bash",
+        input: &serde_json::Map::new(),
+        action: &action,
+        directory,
+        working_directories: &[directory.to_owned()],
+        confines_reads: *mode == Mode::DontAsk,
+        home: Some(Path::new("/home/u")),
+        real_path: &|path| Some(path.to_owned()),
+        branches: &|_| Vec::new(),
+    };
+    let decided = Rules::new(rules.collect()).decide(*mode, &request);
+    let told = |decision: Decision, by: &DecidedBy| {
+        let by = json!(by);
+        let (kind, value) = by.as_object().unwrap().iter().next().unwrap();
+        format!("{decision:?} {}", value.as_str().unwrap_or(kind))
+    };
+    let parts = decided.parts.iter();
+    let parts = parts.map(|part| told(part.decision, &part.by));
+    let all: Vec<String> = std::iter::once(told(decided.decision, &decided.by))
+        .chain(parts)
+        .collect();
+    let hint = decided.hint.map(|hint| format!(" + {hint}"));
+    all.join(" | ") + &hint.unwrap_or_default()
+}
+
+#[test]
+fn decisions_are_as_recorded() {
+    let lines = recorded("permission.jsonl").into_iter().map(|command| {
+        let decisions = RULES.iter().map(|rules| decision(&command, rules));
+        let decisions: Vec<_> = decisions.collect();
+        json!({"command": command, "decisions": decisions})
+    });
+    compare("permission.jsonl", &lines_of(lines));
+}
