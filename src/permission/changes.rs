@@ -10,6 +10,33 @@ use super::wildcard::{GAP, GLOB};
 use crate::shell::{PartWord, analyse};
 
 impl Command<'_> {
+    /// Whether it may use files known only at run time.
+    pub(super) fn may_name_unknown(&self, context: &PathContext<'_>) -> bool {
+        self.runs_unknown
+            || self.reads_unknown(context, |_| true)
+            || self.changes_unknown(context, |_| true)
+    }
+
+    /// Whether it may change a file known only at run time that satisfies `is_wanted`.
+    pub(super) fn changes_unknown(
+        &self,
+        context: &PathContext<'_>,
+        is_wanted: impl Fn(&NamedFile) -> bool,
+    ) -> bool {
+        let mut files = self.redirected(context).iter().chain(self.changed(context));
+        let mut words = self.invocations.iter().flat_map(|one| {
+            let words = one.words.iter().filter_map(|word| word.value.as_deref());
+            words.map(|word| (programs::name(word), &one.words))
+        });
+        let taken = || self.files(self.names_taken.iter(), context);
+        files.any(|file| file.is_unknown() && is_wanted(file))
+            || (!self.names_taken.is_empty()
+                && words.any(|(name, words)| {
+                    name.ends_with('>') || programs::CHANGES.contains_with(name, words)
+                })
+                && taken().iter().any(is_wanted))
+    }
+
     /// Whether it removes a directory that is never removed without approval.
     pub(super) fn removes_critical(&self, context: &PathContext<'_>) -> bool {
         let removed = self.invocations.iter().flat_map(|invocation| {

@@ -29,7 +29,7 @@ pub(super) struct Command<'a> {
     /// Whether it may also run commands known only at run time.
     pub(super) runs_unknown: bool,
     /// File names that it takes from standard input.
-    names_taken: Vec<PartWord>,
+    pub(super) names_taken: Vec<PartWord>,
     /// Possible working directories; empty if unknown.
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
@@ -39,6 +39,7 @@ pub(super) struct Command<'a> {
     /// Texts that its command line writes to a file that it names.
     composed: Rc<[String]>,
     mentions: OnceCell<Mentions>,
+    mentioned: OnceCell<[Vec<NamedFile>; 2]>,
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
@@ -175,6 +176,7 @@ impl<'a> Command<'a> {
             relocated: Rc::default(),
             composed: Rc::default(),
             mentions: OnceCell::new(),
+            mentioned: OnceCell::new(),
             known,
             named: OnceCell::new(),
             read: OnceCell::new(),
@@ -291,9 +293,11 @@ impl Command<'_> {
             && !self.reads_outside(context)
     }
 
-    /// Returns the files that a name in a text may name in the known base directories.
-    pub(super) fn mentioned_file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
-        NamedFile::of(name, &self.reached.known, context)
+    /// Returns the files that its texts mention, in the known base directories: those that may be
+    /// read, and those that may be changed.
+    pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
+        let files = || self.mentions(context).files(&self.reached.known, context);
+        self.mentioned.get_or_init(files)
     }
 
     /// Returns the files that a word, or part of one, may name in its base directories.
@@ -324,7 +328,7 @@ impl Command<'_> {
     }
 
     /// Returns the files that the words, or parts of them, may name.
-    fn files<'w>(
+    pub(super) fn files<'w>(
         &self,
         words: impl Iterator<Item = &'w PartWord>,
         context: &PathContext<'_>,
@@ -336,26 +340,6 @@ impl Command<'_> {
             }
         }
         files
-    }
-
-    /// Whether it may change a file known only at run time that satisfies `is_wanted`.
-    pub(super) fn changes_unknown(
-        &self,
-        context: &PathContext<'_>,
-        is_wanted: impl Fn(&NamedFile) -> bool,
-    ) -> bool {
-        let mut files = self.redirected(context).iter().chain(self.changed(context));
-        let mut words = self.invocations.iter().flat_map(|one| {
-            let words = one.words.iter().filter_map(|word| word.value.as_deref());
-            words.map(|word| (programs::name(word), &one.words))
-        });
-        let taken = || self.files(self.names_taken.iter(), context);
-        files.any(|file| file.is_unknown() && is_wanted(file))
-            || (!self.names_taken.is_empty()
-                && words.any(|(name, words)| {
-                    name.ends_with('>') || programs::CHANGES.contains_with(name, words)
-                })
-                && taken().iter().any(is_wanted))
     }
 
     /// Whether it may read a file known only at run time that satisfies `is_wanted`.

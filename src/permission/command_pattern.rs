@@ -8,6 +8,8 @@ use crate::tool_facts::{Purpose, agent_tool};
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
     text: String,
+    /// The program, without its directory, unless it starts with `*`.
+    program: Option<Wildcard>,
     pattern: Wildcard,
     /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
@@ -40,7 +42,10 @@ impl CommandPattern {
         let reordered = without_arguments
             .as_ref()
             .and_then(|_| Reordered::parse(&pattern));
+        let program = pattern.split_whitespace().next();
+        let program = program.filter(|program| !program.starts_with('*'));
         Self {
+            program: program.map(|program| Wildcard::parse(programs::name(program))),
             text: pattern,
             pattern: wildcard,
             without_arguments,
@@ -84,15 +89,12 @@ impl CommandPattern {
 
     /// Whether a word of a text may be the program, without its directory.
     pub(super) fn may_start_with(&self, word: &str) -> bool {
-        let first = self.text.split_whitespace().next();
-        let Some(first) = first.filter(|first| !first.starts_with('*')) else {
-            return false;
-        };
-        let first = Wildcard::parse(programs::name(first));
         let is_short_option = word.starts_with('-') && !word.starts_with("--");
         let behind_option = word.get(2..).filter(|_| is_short_option);
-        (!begins_with_gap(word) && first.may_cover(word))
-            || behind_option.is_some_and(|word| first.covers(word))
+        self.program.as_ref().is_some_and(|program| {
+            (!begins_with_gap(word) && program.may_cover(word))
+                || behind_option.is_some_and(|word| program.covers(word))
+        })
     }
 
     /// Whether its literal words after the program are among these words, in any order.

@@ -282,7 +282,8 @@ impl Invocation {
 
     /// Whether it has a shortened subcommand that may match, as in `npm pub`.
     fn is_short_for(&self, pattern: &CommandPattern) -> bool {
-        programs::ABBREVIATES.contains(self.program())
+        pattern.may_start_with(self.program())
+            && programs::ABBREVIATES.contains(self.program())
             && self.operand_positions().any(|at| {
                 let expanded = pattern.expanded(&self.outlines[at]);
                 expanded.is_some_and(|subcommand| {

@@ -2,9 +2,11 @@
 //! not describe. A mention needs approval.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
+use super::named_file::NamedFile;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
@@ -69,14 +71,18 @@ impl Mentions {
         }
     }
 
-    /// Returns what may name files that are read.
-    pub(super) fn read(&self) -> impl Iterator<Item = &str> {
-        self.read.iter().map(String::as_str)
-    }
-
-    /// Returns what may name files that are changed.
-    pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
-        self.changed.iter().map(String::as_str)
+    /// Returns the files that a text mentions: those that may be read, and those that may be changed.
+    pub(super) fn files(
+        &self,
+        directories: &[PathBuf],
+        context: &PathContext<'_>,
+    ) -> [Vec<NamedFile>; 2] {
+        [&self.read, &self.changed].map(|names| {
+            let files = names.iter();
+            files
+                .flat_map(|name| NamedFile::of(name, directories, context))
+                .collect()
+        })
     }
 
     fn add(

@@ -49,6 +49,8 @@ pub(super) struct ResolvedPath {
 /// Paths of a request, with a cache of resolved links.
 pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
+    /// The command line without quotes and escapes.
+    unquoted: String,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
     branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
 }
@@ -70,15 +72,14 @@ pub fn normalised(path: &Path) -> PathBuf {
     result
 }
 
-/// Returns a script without quotes and escapes.
-fn unquoted(script: &str) -> String {
-    script.replace(['"', '\'', '\\'], "")
-}
-
 impl<'a> PathContext<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
+            unquoted: match request.action {
+                Action::Command { script, .. } => script.replace(['"', '\'', '\\'], ""),
+                _ => String::new(),
+            },
             real_paths: RefCell::default(),
             branches: RefCell::default(),
         }
@@ -126,8 +127,7 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line has one of these names, which may be quoted.
     fn names(&self, names: &[&str]) -> bool {
-        let script = unquoted(self.script());
-        names.iter().any(|name| script.contains(name))
+        names.iter().any(|name| self.unquoted.contains(name))
     }
 
     /// Whether commands of the command line may read what others print.
@@ -140,7 +140,7 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line may set a variable.
     pub(super) fn sets(&self, name: &str) -> bool {
-        let script = unquoted(self.script());
+        let script = &self.unquoted;
         let mut places = script.match_indices(name);
         places.any(|(at, _)| {
             !script[..at]

@@ -249,6 +249,11 @@ impl PathUnion {
         }
     }
 
+    /// Whether it has no patterns.
+    pub(super) fn is_empty(&self) -> bool {
+        self.unions.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// Whether one of the patterns may match a file.
     pub(super) fn may_cover(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         self.unions.as_ref().is_none_or(|unions| {

@@ -239,23 +239,19 @@ impl Rule {
         let paths = self.paths();
         let may_be =
             |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
-        let mentioned = |names: &mut dyn Iterator<Item = &str>| {
-            let mut files = names.flat_map(|name| command.mentioned_file(name, context));
-            files.any(|file| may_be(&file))
-        };
         match &self.specifier {
             Specifier::Command(pattern) => {
                 command.runs_unknown || command.mentions(context).runs(pattern, context)
             }
             Specifier::Reading(_) => {
                 command.runs_unknown
-                    || mentioned(&mut command.mentions(context).read())
+                    || command.mentioned(context)[0].iter().any(may_be)
                     || command.reads_unknown(context, may_be)
                     || command.changes_unknown(context, may_be)
             }
             Specifier::Writing(_) => {
                 command.runs_unknown
-                    || mentioned(&mut command.mentions(context).changed())
+                    || command.mentioned(context)[1].iter().any(may_be)
                     || command.changes_unknown(context, may_be)
             }
             Specifier::Outside(_) => {

@@ -120,8 +120,9 @@ impl Rules {
             .iter()
             .chain(command.redirected(context))
             .chain(command.changed(context));
-        let mut files = files.map(|file| self.restricted.may_restrict(file, context));
-        let is_about_files = files.any(|may| may);
+        // Those that may be any file need approval.
+        let mut files = files.filter(|file| !file.is_unknown());
+        let is_about_files = files.any(|file| self.restricted.may_restrict(file, context));
         self.restricting(|rule| {
             (is_about_files || rule.paths().is_none()) && rule.restricts_command(command, context)
         })
@@ -133,8 +134,21 @@ impl Rules {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        self.restricting(|rule| rule.may_restrict_unknown(command, context))
-            .is_some()
+        let is_about = |files: &[NamedFile]| {
+            let mut files = files.iter();
+            files.any(|file| self.restricted.may_restrict(file, context))
+        };
+        let is_about_files = !self.restricted.is_empty()
+            && (command.may_name_unknown(context)
+                || command
+                    .mentioned(context)
+                    .iter()
+                    .any(|files| is_about(files)));
+        let restricts = |rule: &Rule| {
+            (is_about_files || rule.paths().is_none())
+                && rule.may_restrict_unknown(command, context)
+        };
+        self.restricting(restricts).is_some()
     }
 
     /// Returns the strictest rule that restricts a call other than a command line.
