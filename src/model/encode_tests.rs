@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::{Delivery, Dialect, Request, Thinking};
@@ -565,7 +567,7 @@ fn requests_of_every_api_are_as_recorded() {
                 };
                 for request in [request(form.clone()), conversation] {
                     let body = body(provider, "m", &request, delivery);
-                    lines += &format!("{provider} {body}\n");
+                    writeln!(lines, "{provider} {body}").unwrap();
                 }
             }
         }

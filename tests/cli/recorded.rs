@@ -1,6 +1,7 @@
 //! What the checks say about some two thousand commands, compared with recorded output. The commands
 //! are taken from the recorded lines; add a line with only a `command` to record another one.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -177,7 +178,7 @@ fn decision(command: &str, (mode, rules): &RuleSet) -> String {
     };
     let mut text = told(decided.decision, &decided.by);
     for part in &decided.parts {
-        text += &format!(" | {}", told(part.decision, &part.by));
+        write!(text, " | {}", told(part.decision, &part.by)).unwrap();
     }
     decided
         .hint

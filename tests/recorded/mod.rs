@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Compares the output with the recorded one, or records it.
-pub fn compare(name: &str, output: &str) {
+pub(crate) fn compare(name: &str, output: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/recorded")
         .join(name);

@@ -13,10 +13,10 @@ mod export;
 mod find;
 mod list;
 mod more_agents;
-mod report;
 mod recorded;
 #[path = "../recorded/mod.rs"]
 mod recording;
+mod report;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod search;
