@@ -12,7 +12,7 @@ use crate::api::{self, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
-use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
+use crate::message::{Block, Message, Origin, ResultPart, Role, Usage, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
 
 /// Returns a timestamp.
@@ -28,6 +28,29 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
 /// Returns a count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
+}
+
+/// Returns the tokens of these counts: input, output, read from the cache, and written to it.
+pub(super) fn tokens(counts: [Option<&RawValue>; 4]) -> Usage {
+    let [input, output, cache_read, cache_write] = counts.map(count);
+    Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        ..Usage::default()
+    }
+}
+
+/// Like [`tokens`], if the input includes what is cached.
+pub(super) fn tokens_with_cached_input(counts: [Option<&RawValue>; 4]) -> Usage {
+    let usage = tokens(counts);
+    Usage {
+        input: usage
+            .input
+            .saturating_sub(usage.cache_read + usage.cache_write),
+        ..usage
+    }
 }
 
 /// Reads content of the Gemini API. Results of shell tools that report a failure count as failed.

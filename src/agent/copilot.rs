@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    count, home_dir, input_of, is_true, is_unique_id, message, note, session_stem, shell_failed,
-    string,
+    home_dir, input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
+    tokens_with_cached_input,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
@@ -190,14 +190,12 @@ fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
 }
 
 fn usage(tokens: Tokens<'_>) -> Usage {
-    let (read, write) = (count(tokens.cache_read), count(tokens.cache_write));
-    Usage {
-        input: count(tokens.input).saturating_sub(read + write),
-        output: count(tokens.output),
-        cache_read: read,
-        cache_write: write,
-        ..Usage::default()
-    }
+    tokens_with_cached_input([
+        tokens.input,
+        tokens.output,
+        tokens.cache_read,
+        tokens.cache_write,
+    ])
 }
 
 /// Returns a cost in dollars: a billion units are a credit of one cent.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{beside_session, count, home_dir, is_in, message, string, user_messages};
+use super::content::{beside_session, home_dir, is_in, message, string, tokens, user_messages};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
@@ -12,7 +12,7 @@ use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSourc
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
-use crate::message::{Block, Message, Origin, Role, Usage};
+use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
@@ -91,15 +91,14 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         .in_directory(string(row.cwd).filter(|_| is_head)),
         title: title
             .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
-        meter: settings.tokens.map(|tokens| Meter::Reading {
+        meter: settings.tokens.map(|spent| Meter::Reading {
             last: None,
-            total: Usage {
-                input: count(tokens.input),
-                output: count(tokens.output),
-                cache_read: count(tokens.cache_read),
-                cache_write: count(tokens.cache_write),
-                ..Usage::default()
-            },
+            total: tokens([
+                spent.input,
+                spent.output,
+                spent.cache_read,
+                spent.cache_write,
+            ]),
         }),
         kind,
         ..Entry::default()

@@ -5,10 +5,12 @@ use std::iter;
 
 use super::content::{note, string};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, ReportedEnd, StreamForm};
-use super::sign::Opening;
-use super::stream::StreamItem;
-use super::stream_reader::StreamReader;
+use super::format::{Detail, Entry, Format, ReportedEnd};
+use super::sign::{
+    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
+};
+use super::stream::{StreamConversation, StreamItem};
+use super::{codex, gemini, opencode, pi};
 use crate::json::object;
 use crate::message::{Message, Origin, Role, Usage};
 
@@ -59,8 +61,8 @@ impl EntryReader {
             return self.format.read(record, detail);
         };
         let mut entry = match self.format.stream {
-            Some(StreamForm::Own(name)) => run.row(name, record)?,
-            _ => self.format.read(record, detail)?,
+            None | Some(CLAUDE_STREAM | QWEN_STREAM) => self.format.read(record, detail)?,
+            Some(name) => run.row(name, record)?,
         };
         run.note(&mut entry);
         Some(entry)
@@ -159,5 +161,61 @@ impl Run {
         } else {
             entry.side_cost = None;
         }
+    }
+}
+
+/// Reads rows in order.
+#[derive(Debug, Default)]
+pub(crate) struct StreamReader {
+    conversation: StreamConversation,
+    codex: codex::stream::Rows,
+    gemini: gemini::StreamRows,
+}
+
+/// The content of a row.
+#[derive(Debug, Default)]
+pub(crate) struct StreamRow {
+    /// Its items, and items of earlier rows that end here.
+    pub(crate) items: Vec<StreamItem>,
+    /// Whether the row has no other content.
+    pub(crate) is_all: bool,
+}
+
+impl StreamReader {
+    /// Sets the prefix of generated message ids.
+    pub(crate) fn set_message_ids(&mut self, prefix: String) {
+        self.conversation.set_message_ids(prefix);
+    }
+
+    /// Reads a row of the type `kind` in a stream with this opening.
+    pub(crate) fn row(&mut self, kind: &str, row: &str, opening: Option<&Opening>) -> StreamRow {
+        let conversation = &mut self.conversation;
+        if opening != Some(&Opening::Foreign(GEMINI_STREAM)) {
+            self.gemini.end_text(conversation);
+        }
+        let is_all = match opening {
+            Some(Opening::Foreign(CODEX_STREAM)) => self.codex.row(kind, row, conversation),
+            Some(Opening::Foreign(GEMINI_STREAM)) => self.gemini.row(kind, row, conversation),
+            Some(Opening::Foreign(OPENCODE_STREAM)) => {
+                opencode::stream_row(kind, row, conversation)
+            }
+            Some(Opening::Foreign(PI_STREAM)) => pi::stream_row(kind, row, conversation),
+            _ => None,
+        };
+        StreamRow {
+            items: conversation.take_items(),
+            is_all: is_all.is_some(),
+        }
+    }
+
+    /// Takes the end of the run, if the last row says so.
+    pub(super) fn take_end(&mut self) -> Option<ReportedEnd> {
+        self.conversation.end.take()
+    }
+
+    /// Returns the text that was incomplete at the end of the input.
+    pub(crate) fn finish(&mut self) -> Option<StreamItem> {
+        self.gemini.end_text(&mut self.conversation);
+        self.conversation.take_items().pop()
     }
 }

@@ -67,15 +67,6 @@ pub enum LineClass {
     Anything,
 }
 
-/// The form of the stream that a run of an agent writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamForm {
-    /// stream-json, the form of Claude Code.
-    Json,
-    /// A form with its own rows, by its name.
-    Own(&'static str),
-}
-
 /// The place where an agent looks for the title of a session.
 #[derive(Debug, Clone, Copy)]
 pub enum TitleStore {
@@ -144,8 +135,8 @@ pub struct Format {
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
-    /// The form of the stream, if files of this format are saved streams of runs.
-    pub(super) stream: Option<StreamForm>,
+    /// The name of the stream, if files of this format are saved streams of runs.
+    pub(super) stream: Option<&'static str>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent

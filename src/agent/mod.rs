@@ -8,7 +8,6 @@
 mod agent;
 mod claude;
 mod codex;
-mod codex_stream;
 mod content;
 mod copilot;
 mod cursor;
@@ -20,19 +19,14 @@ mod exit_code;
 mod facts;
 mod format;
 mod gemini;
-mod gemini_stream;
 mod hook_settings;
 mod opencode;
-mod opencode_stream;
 mod own;
 mod pi;
-mod pi_stream;
 mod qwen;
 mod sign;
 mod sqlite;
 mod stream;
-mod stream_json;
-mod stream_reader;
 mod streams;
 mod table;
 mod title;
@@ -44,17 +38,17 @@ pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
 pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
 pub use entry_reader::EntryReader;
+pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, ReportedEnd,
-    Shape, SideCost, StreamForm, TitleStore,
+    Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub(crate) use stream_reader::{Row, StreamReader};
 pub use table::{Root, document, format_of, own_format, session_roots};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
 pub use unread::{fork_at, refusal, refusal_at};

@@ -7,12 +7,13 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    count, home_dir, input_of, is_in, is_true, message, note, result_parts, string,
+    home_dir, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
+use super::stream::StreamConversation;
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
 use crate::json::{non_null, object, text};
@@ -64,7 +65,7 @@ object! {
 object! {
     Said {
         role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
-        call_id = "toolCallId", is_error = "isError", command, output,
+        call_id = "toolCallId", is_error = "isError", command, output, time = "timestamp",
     }
 }
 
@@ -191,13 +192,7 @@ fn said_in(said: &Said<'_>) -> Option<Message> {
 }
 
 fn assistant(said: &Said<'_>) -> Option<Message> {
-    let mut content = blocks(said.content);
-    let origin = if text(said.stop_reason).as_deref() == Some("error") {
-        content.extend(string(said.error).map(Block::Text));
-        Origin::Error
-    } else {
-        Origin::Reply
-    };
+    let (content, origin) = reply(said);
     let usage = usage(said.usage);
     if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
         return None;
@@ -209,6 +204,15 @@ fn assistant(said: &Said<'_>) -> Option<Message> {
     })
 }
 
+fn reply(said: &Said<'_>) -> (Vec<Block>, Origin) {
+    let mut content = blocks(said.content);
+    if text(said.stop_reason).as_deref() != Some("error") {
+        return (content, Origin::Reply);
+    }
+    content.extend(string(said.error).map(Block::Text));
+    (content, Origin::Error)
+}
+
 fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
@@ -218,7 +222,7 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
         "thinking" => Some(Block::thinking(text(block.thinking)?)),
         "toolCall" => Some(Block::Call(Call {
-            id: string(block.id)?,
+            id: string(block.id).unwrap_or_default(),
             name: string(block.name).unwrap_or_default(),
             input: input_of(block.arguments),
             signature: None,
@@ -233,13 +237,51 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 }
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+    let spent = Tokens::of(raw)?;
     Some(Usage {
-        input: count(tokens.input),
-        output: count(tokens.output),
-        cache_read: count(tokens.cache_read),
-        cache_write: count(tokens.cache_write),
-        cost: Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok()),
-        ..Usage::default()
+        cost: Cost::of(spent.cost).and_then(|cost| cost.total?.get().parse().ok()),
+        ..tokens([
+            spent.input,
+            spent.output,
+            spent.cache_read,
+            spent.cache_write,
+        ])
     })
+}
+
+/// Reads a row of `pi --mode json`: every message is repeated when it is complete, and only that is
+/// read. Rows with the output of tools and the message so far precede it.
+pub(super) fn stream_row(
+    kind: &str,
+    row: &str,
+    conversation: &mut StreamConversation,
+) -> Option<()> {
+    if kind == "agent_end" {
+        conversation.end_run(None);
+    }
+    // Most rows repeat the whole message so far.
+    if !matches!(kind, "message_start" | "message_end") {
+        return None;
+    }
+    let said = Said::of(Row::read(row)?.message)?;
+    conversation.set_time(said.time);
+    match (kind, &*text(said.role)?) {
+        ("message_start", "assistant") => {
+            conversation.begin();
+            conversation.message_start();
+        }
+        ("message_end", "assistant") => {
+            let (content, origin) = reply(&said);
+            conversation.model = string(said.model);
+            let stop_reason = text(said.stop_reason);
+            conversation.end(content, usage(said.usage), stop_reason.as_deref(), origin);
+        }
+        ("message_end", "user") => conversation.prompt(blocks(said.content)),
+        ("message_end", "toolResult") => {
+            let parts = result_parts(blocks(said.content));
+            conversation.result(&text(said.call_id)?, parts, is_true(said.is_error));
+        }
+        _ => return None,
+    }
+    Some(())
 }

@@ -26,17 +26,10 @@ const FORMATS: [&Format; 9] = [
 impl Agent {
     /// Returns the format of its session files.
     pub fn format(self) -> &'static Format {
-        match self {
-            Self::Claude => &CLAUDE,
-            Self::Qwen => &QWEN,
-            Self::Codex => &CODEX,
-            Self::Gemini => &GEMINI,
-            Self::Pi => &PI,
-            Self::Opencode => &OPENCODE,
-            Self::Copilot => &COPILOT,
-            Self::Droid => &DROID,
-            Self::Cursor => &CURSOR,
-        }
+        let mut formats = FORMATS.into_iter();
+        formats
+            .find(|format| format.agent == self)
+            .unwrap_or(&CLAUDE)
     }
 
     /// Returns the directory of a session whose records contain only its hash, from a file next to it.

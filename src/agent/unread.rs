@@ -2,80 +2,35 @@
 
 use std::path::Path;
 
-/// An agent without its own [`Format`](super::format::Format).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OtherAgent {
-    name: &'static str,
-    /// Directories and files in the paths of its sessions.
-    places: &'static [&'static str],
-    /// The beginning of its files. Empty if that is not distinctive.
-    beginning: &'static str,
-    /// The way to see its sessions.
-    advice: &'static str,
-}
+/// Agents, one on a line: the name, directories and files in the paths of its sessions, the beginning of
+/// its files if that is distinctive, and the way to see its sessions.
+const AGENTS: &str = include_str!("unread.txt");
 
 /// The advice for agents that use another agent's format.
 const MAPPED: &str = "its files are read if they have the format of another agent";
 
-const OTHERS: [OtherAgent; 9] = [
-    other(
-        "goose",
-        &["goose/sessions", ".goose"],
-        "",
-        "`goose session export` writes them",
-    ),
-    other("Crush", &[".crush", "crush.db"], "", "`crush` shows them"),
-    other(
-        "Kimi",
-        &[".kimi", ".kimi-code"],
-        "{\"type\":\"metadata\",\"protocol_version\"",
-        "`kimi` shows them",
-    ),
-    other(
-        "Amp",
-        &["amp/threads"],
-        "",
-        "`amp threads markdown` writes them",
-    ),
-    other(
-        "Antigravity",
-        &["antigravity-cli", "antigravity"],
-        "{\"step_index\"",
-        "Antigravity shows them",
-    ),
-    other("iFlow", &[".iflow"], "", MAPPED),
-    other(
-        "CodeBuddy",
-        &[".codebuddy"],
-        "{\"type\":\"session_start\",\"sessionId\":\"codebuddy",
-        MAPPED,
-    ),
-    other(
-        "WorkBuddy",
-        &[".workbuddy"],
-        "{\"type\":\"session_start\",\"sessionId\":\"workbuddy",
-        MAPPED,
-    ),
-    other(
-        "CodeBuddy or WorkBuddy",
-        &[],
-        "{\"type\":\"session_start\",\"sessionId\"",
-        MAPPED,
-    ),
-];
-
-const fn other(
+/// An agent without its own [`Format`](super::format::Format).
+#[derive(Debug, Clone, Copy)]
+struct OtherAgent {
     name: &'static str,
-    places: &'static [&'static str],
+    places: &'static str,
     beginning: &'static str,
     advice: &'static str,
-) -> OtherAgent {
-    OtherAgent {
-        name,
-        places,
-        beginning,
-        advice,
-    }
+}
+
+fn others() -> impl Iterator<Item = OtherAgent> {
+    AGENTS.lines().filter_map(|line| {
+        let mut columns = line.split('|').map(str::trim);
+        Some(OtherAgent {
+            name: columns.next()?,
+            places: columns.next()?,
+            beginning: columns.next()?,
+            advice: columns
+                .next()
+                .filter(|advice| !advice.is_empty())
+                .unwrap_or(MAPPED),
+        })
+    })
 }
 
 /// Returns the agent in whose directory a file is, if its sessions have the format of another
@@ -86,10 +41,10 @@ pub fn fork_at(path: &Path) -> Option<&'static str> {
 
 /// Returns why a session with this first line is not read although its records look like another agent's.
 pub fn refusal(first_line: &[u8]) -> Option<String> {
-    let starts = |known: &&OtherAgent| {
+    let starts = |known: &OtherAgent| {
         !known.beginning.is_empty() && first_line.starts_with(known.beginning.as_bytes())
     };
-    OTHERS.iter().find(starts).map(OtherAgent::refusal)
+    others().find(starts).map(OtherAgent::refusal)
 }
 
 /// Returns why a file at this path, which matches no format, is not read.
@@ -97,19 +52,17 @@ pub fn refusal_at(path: &Path) -> Option<String> {
     at(path).map(OtherAgent::refusal)
 }
 
-fn at(path: &Path) -> Option<&'static OtherAgent> {
+fn at(path: &Path) -> Option<OtherAgent> {
     let parts: Vec<_> = path.iter().collect();
     let is_in = |place: &str| {
         let place: Vec<_> = Path::new(place).iter().collect();
         parts.windows(place.len()).any(|part| part == place)
     };
-    OTHERS
-        .iter()
-        .find(|known| known.places.iter().any(|place| is_in(place)))
+    others().find(|known| known.places.split_ascii_whitespace().any(is_in))
 }
 
 impl OtherAgent {
-    fn refusal(&self) -> String {
+    fn refusal(self) -> String {
         let Self { name, advice, .. } = self;
         format!("sessions of {name} are not read; {advice}")
     }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::Event;
 use super::identity::Identity;
-use crate::agent::{Opening, PI_FILE, Row, Sign, StreamItem, StreamReader, sign};
+use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, sign};
 use crate::api::{Api, AssistantText, Contents, Envelope, ResultBody, Said, said};
 use crate::json::{non_empty, object, text};
 use crate::message::{Role, SessionId, ToolUseId};
@@ -87,7 +87,7 @@ impl Decoder {
         self.signs(kind.as_deref(), &contents.record, &said);
         let row = match (&kind, self.pinned) {
             (Some(kind), None) => self.agent.row(kind, record, self.opening.as_ref()),
-            _ => Row::default(),
+            _ => StreamRow::default(),
         };
         for item in row.items {
             self.identity.item(&item);

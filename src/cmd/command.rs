@@ -126,9 +126,9 @@ impl Command {
         match self.kind {
             Kind::Single { augment, .. } => {
                 let parser = augment(parser).mut_args(without_rare);
-                match definitions {
-                    Definitions::Eager => parser.after_long_help(help::end_of(self.name)),
-                    Definitions::Named(_) => parser,
+                match (definitions, help::end_of(self.name)) {
+                    (Definitions::Eager, Some(end)) => parser.after_long_help(end),
+                    _ => parser,
                 }
             }
             Kind::Group {

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 
@@ -10,6 +10,7 @@ use crate::cmd::UsageError;
 use crate::config::{Config, ConfigSource, Overrides, Settings};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::process::Supervisor;
+use crate::session::Prices;
 use crate::view::Style;
 
 /// Options of every command, before or after its name.
@@ -100,6 +101,15 @@ impl Globals {
         }
         let config = Config::load(&self.config_source(), environment)?;
         Ok(self.loaded.get_or_init(|| config))
+    }
+
+    /// Returns the prices of models: of the file `named` by a flag, else of the configuration, else built-in.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or invalid.
+    pub(super) fn prices(&self, named: Option<&Path>, io: &Io) -> Result<Prices, UsageError> {
+        let prices = self.config(&io.environment)?.prices(named);
+        prices.map_err(UsageError::reason)
     }
 
     /// Returns the configuration file to read.

@@ -18,7 +18,6 @@ mod run;
 mod session;
 mod side;
 mod times;
-mod usage;
 
 use command::Run;
 pub use dispatch::{exit_status, run};

@@ -7,6 +7,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
+use crate::text::terminal_safe_line;
+
 /// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
     ("ms", 1.0),
@@ -121,6 +123,15 @@ pub(super) fn spelled(length: SignedDuration) -> String {
         60..1440 => format!("{} h {:02} min", minutes / 60, minutes % 60),
         1440.. => format!("{} d {} h", minutes / 1440, minutes / 60 % 24),
     }
+}
+
+/// Returns the time in a record as terminal-safe text, without seconds; unchanged if it is not RFC 3339.
+pub(super) fn recorded_minute(time: Option<&str>, zone: &TimeZone) -> String {
+    let time = time.unwrap_or_default();
+    time.parse().map_or_else(
+        |_| terminal_safe_line(time),
+        |time| to_the_minute(time, zone),
+    )
 }
 
 /// Returns a time as text, without seconds.

@@ -1,15 +1,13 @@
 //! Hooks: their configuration, execution and merged responses, and the protocols of other agents' hooks.
 
 mod agent_protocol;
-mod decision_log;
 mod installation;
 mod response;
 mod runner;
 mod session_hooks;
 mod settings;
 
-pub use agent_protocol::AgentHookInput;
-pub use decision_log::log_decision;
+pub use agent_protocol::{AgentHookInput, log_decision};
 pub use installation::{
     InstalledHook, SettingsError, install_hooks, installed_hooks, uninstall_hooks,
 };

@@ -159,10 +159,8 @@ fn read_file(file: &Path, environment: &Environment) -> Result<Servers, ConfigPr
 
 fn distinct(servers: &Servers) -> Result<(), ConfigProblem> {
     let mut prefixes = BTreeSet::new();
-    match servers
-        .keys()
-        .find(|name| !prefixes.insert(server_prefix(name)))
-    {
+    let mut names = servers.keys();
+    match names.find(|name| !prefixes.insert(server_prefix(name))) {
         Some(name) => Err(ConfigProblem::SameNames(name.clone())),
         None => Ok(()),
     }

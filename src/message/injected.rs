@@ -9,23 +9,14 @@ use super::Block;
 /// Tags whose content an agent wrote. A tag that is not closed extends to the end of the text.
 const TAGS: &str = "system-reminder local-command-stdout local-command-stderr local-command-caveat \
     task-notification ide_opened_file ide_selection ide_diagnostics bash-input bash-stdout \
-    bash-stderr user-prompt-submit-hook session-start-hook environment_context user_instructions \
-    permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context \
-    oai-mem-citation";
+    bash-stderr user-prompt-submit-hook session-start-hook permissions hook_context \
+    qwen:user-prompt-submit-context oai-mem-citation";
 
 /// Lines that start a text written entirely by an agent.
 const BEGINNINGS: &str = "\
 <command-
-<local-command
-<session-start-hook
-<user-prompt-submit-hook
 <tick>
-<turn_aborted>
-<hook_prompt
 <skill
-<subagent_notification
-<collaboration_mode>
-<user_shell_command>
 <INSTRUCTIONS>
 # AGENTS.md instructions
 Caveat:
@@ -102,12 +93,38 @@ fn split(text: &str) -> Option<(String, String)> {
     {
         return Some((format!("{context}{end}"), own.trim().to_owned()));
     }
-    let (put_in, kept) = cut(text)?;
+    let (context, rest) = text.split_at(leading_context(text));
+    let (put_in, kept) = cut(rest).unwrap_or((String::new(), rest.to_owned()));
     let kept = kept.trim();
     if is_injected(kept) {
         return Some((text.to_owned(), String::new()));
     }
-    Some((put_in, kept.to_owned()))
+    let put_in = format!("{context}{put_in}");
+    (!put_in.is_empty()).then(|| (put_in, kept.to_owned()))
+}
+
+/// Returns the length of the elements at the start of a text that a program wrote, in bytes: their names
+/// contain `_` or `-`. Text of the user can be in the last of several elements, if nothing follows it.
+fn leading_context(text: &str) -> usize {
+    let (mut end, mut before) = (0, "");
+    while let Some((name, length)) = element(&text[end..]) {
+        let is_last = text[end + length..].trim().is_empty();
+        if is_last && end > 0 && name != before {
+            break;
+        }
+        (end, before) = (end + length, name);
+    }
+    end
+}
+
+/// Returns the name of an element at the start of a text, and its length with the blanks before it, in bytes.
+fn element(text: &str) -> Option<(&str, usize)> {
+    let rest = text.trim_start().strip_prefix('<')?;
+    let is_name = |letter: char| letter.is_ascii_lowercase() || "_-".contains(letter);
+    let name = &rest[..rest.find(|letter| !is_name(letter))?];
+    let close = format!("</{name}>");
+    let end = text.find(&close).filter(|_| name.contains(['_', '-']))?;
+    Some((name, end + close.len()))
 }
 
 /// Slash commands that change settings. Their arguments are not requests to the model.
@@ -228,6 +245,17 @@ mod tests {
             ),
             ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>", ""),
             ("<hook_context>x</hook_context>\n\nhello", "hello"),
+            (
+                "<host_context>x</host_context>\n<a_b>y</a_b>\nhello",
+                "hello",
+            ),
+            ("<host_context>x</host_context>", ""),
+            (
+                "<host_context>x</host_context>\n<pasted_text>y</pasted_text>",
+                "<pasted_text>y</pasted_text>",
+            ),
+            ("<a_b c=\"1\">x</a_b>\n\n<a_b c=\"2\">y</a_b>", ""),
+            ("<b>x</b> and <a_b>", "<b>x</b> and <a_b>"),
             (
                 "<task-notification>x</task-notification>\nFull transcript available at: /tmp/a.output",
                 "",

@@ -123,7 +123,8 @@ pub(super) fn commands<'a>(
         if context.passes_text() {
             command.composed = composed.clone();
         }
-        if command.reads_along_path() && context.sets("PATH") {
+        let mut programs = command.invocations.iter().map(Invocation::program);
+        if programs.any(|program| programs::SHELLS.contains(program)) && context.sets("PATH") {
             command.reached.is_open = true;
         }
         if line.is_used_by(&command.levels) {
@@ -188,12 +189,6 @@ impl Command<'_> {
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
         let mentions = || Mentions::of(&self.levels, &self.composed, context);
         self.mentions.get_or_init(mentions)
-    }
-
-    /// Whether it finds a file that it names in the directories of `PATH`.
-    fn reads_along_path(&self) -> bool {
-        let mut invocations = self.invocations.iter();
-        invocations.any(|one| programs::SHELLS.contains(one.program()))
     }
 
     /// Whether it takes file names from standard input.

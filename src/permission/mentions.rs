@@ -9,7 +9,7 @@ use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
+use crate::shell::{CommandPart, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up; more are one name that may be any.
 const MAX_NAMES: usize = 4096;
@@ -169,44 +169,6 @@ impl Mentions {
         self.runnable.extend(words_of(text));
         self.read.extend(names_of(text));
         self.changed.extend(names_of(text));
-    }
-}
-
-impl Invocation {
-    /// Whether the program does not change the file that a word names, if it names one.
-    fn only_reads_operand(&self, at: usize) -> bool {
-        let value = |at: usize| {
-            let word = &self.words[at];
-            word.value.as_deref().unwrap_or(&word.text)
-        };
-        let is_option = |text: &str| text.starts_with('-') && text != "-";
-        let is_input = |text: &str| {
-            let name = text.split_once('=').map_or(text, |(name, _)| name);
-            programs::INPUT_OPTIONS.contains(name)
-        };
-        if is_option(value(at)) || is_input(value(at - 1)) {
-            return is_input(value(at)) || is_input(value(at - 1));
-        }
-        // The command that `find` starts.
-        let is_start = |at: &usize| {
-            let before = value(at - 1);
-            programs::COMMAND_OPTIONS.contains(before)
-                || before == "-m"
-                || (*at == 1 && self.may_begin_at(1))
-        };
-        let program = value((1..at).rev().find(is_start).unwrap_or_default());
-        let is_flag = |at| {
-            let letters = value(at).trim_start_matches(['-', 'u', 'v', 'x']);
-            value(at).len() > 1 && letters.is_empty()
-        };
-        let is_script = programs::SCRIPTS.contains(self.program()) && (1..at).all(is_flag);
-        let mut words = (1..self.words.len()).map(value);
-        let may_write = |text: &str| programs::WRITING_OPTIONS.is_mark("-", &PartWord::known(text));
-        self.is_copied(at)
-            || is_script
-            || programs::READS.contains(programs::name(program))
-                && !(program != "git" && is_option(value(at - 1)) && may_write(value(at - 1)))
-                && !words.any(|word| programs::WRITING_OPTIONS.contains(word))
     }
 }
 

@@ -1,11 +1,12 @@
-//! Compressed session files (`*.zst`), by their agent or in an archive.
+//! Session files that are read as temporary files of lines: compressed ones (`*.zst`), by their agent or in
+//! an archive, and those that are one JSON array of records, such as `claude-execution-output.json`.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use ruzstd::decoding::StreamingDecoder;
 
-use super::open::SessionFile;
+use super::open::{Positioned, SessionFile};
 use crate::agent::COMPRESSED;
 use crate::jsonl::read_at;
 
@@ -124,6 +125,98 @@ fn window_size(header: &[u8]) -> Option<u64> {
     let mut size = [0; 8];
     size[..length].copy_from_slice(rest.get(id..id + length)?);
     Some(u64::from_le_bytes(size))
+}
+
+/// Number of bytes to read at once.
+const READ_SIZE: usize = 128 * 1024;
+
+/// Writes the elements into a temporary file without a name, each on a line. Every byte keeps its offset.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(super) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
+    let mut target = BufWriter::with_capacity(READ_SIZE, tempfile::tempfile()?);
+    let mut source = Positioned { file: &file, at: 0 };
+    let mut block = vec![0; READ_SIZE];
+    let mut position = Position::default();
+    loop {
+        let read = source.read(&mut block)?;
+        if read == 0 {
+            break;
+        }
+        for byte in &mut block[..read] {
+            *byte = position.advance(*byte);
+        }
+        target.write_all(&block[..read])?;
+    }
+    Ok(SessionFile {
+        file: target.into_inner()?,
+        ..file
+    })
+}
+
+/// The position in a JSON text.
+#[derive(Debug, Default)]
+struct Position {
+    depth: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+}
+
+impl Position {
+    /// Moves past a byte. Returns the byte to write instead.
+    fn advance(&mut self, byte: u8) -> u8 {
+        if self.is_in_string {
+            self.is_in_string = byte != b'"' || self.is_escaped;
+            self.is_escaped = byte == b'\\' && !self.is_escaped;
+            return byte;
+        }
+        match byte {
+            b'"' => self.is_in_string = true,
+            b'[' | b'{' => {
+                self.depth += 1;
+                if self.depth == 1 {
+                    return b' ';
+                }
+            }
+            b']' | b'}' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    return b' ';
+                }
+            }
+            b',' if self.depth == 1 => return b'\n',
+            b'\n' | b'\r' => return b' ',
+            _ => {}
+        }
+        byte
+    }
+}
+
+#[cfg(test)]
+mod array_tests {
+    use super::*;
+
+    #[test]
+    fn elements_become_lines_at_their_offsets() {
+        let table = [
+            (
+                r#"[{"a":[1,2]},{"b":"],\"{"}]"#,
+                " {\"a\":[1,2]}\n{\"b\":\"],\\\"{\"} ",
+            ),
+            (
+                "[\n  {\n    \"a\": \"\\\\\"\n  },\n  {}\n]\n",
+                "    {     \"a\": \"\\\\\"   }\n   {}   ",
+            ),
+            // Cut off in a string.
+            ("[{},{\"a\":\"x,", " {}\n{\"a\":\"x,"),
+        ];
+        for (json, lines) in table {
+            let mut position = Position::default();
+            let bytes = json.bytes().map(|byte| position.advance(byte)).collect();
+            assert_eq!(String::from_utf8(bytes).unwrap(), lines);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,10 @@ use super::tree::Scope;
 use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Origin, Pairs, Usage};
-use crate::records::{Dimension, SessionCostRecord, SessionCounts, SessionToolRecord};
+use crate::records::{
+    Dimension, SessionCostRecord, SessionCounts, SessionStatsRecord, SessionToolRecord, ToolShare,
+    UsageShare,
+};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
@@ -56,6 +59,21 @@ impl Tally {
     pub(super) fn has_unpriced_replies(&self) -> bool {
         let mut replies = self.replies.values();
         replies.any(|reply| reply.unpriced_model().is_some())
+    }
+
+    /// Returns the numbers of prompts, replies and calls, and the tokens.
+    pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
+        let (mut replies, mut usage) = (0, Usage::default());
+        for reply in self.replies.values() {
+            replies += reply.replies;
+            usage += reply.usage.unwrap_or_default();
+        }
+        (
+            self.prompts.len() as u64,
+            replies,
+            self.calls.len() as u64,
+            usage,
+        )
     }
 
     /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
@@ -129,6 +147,39 @@ impl Tally {
             ..sum
         };
         sums.map(with_names).collect()
+    }
+
+    /// Returns the totals, with days of this zone. `all` is the sum of all costs.
+    pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
+        let shares = |dimension| {
+            let costs = self.costs(&[dimension], zone).into_iter();
+            let shares = costs.map(|cost| UsageShare {
+                name: cost.dimensions.into_values().collect(),
+                replies: cost.replies,
+                usage: cost.usage,
+                unpriced_models: cost.unpriced_models,
+            });
+            shares.collect()
+        };
+        let tools = self.tools(&[Dimension::Tool], zone).into_iter();
+        let by_tool = tools.map(|tool| ToolShare {
+            name: tool.dimensions.into_values().collect(),
+            calls: tool.calls,
+            failed: tool.failed,
+        });
+        SessionStatsRecord {
+            sessions: self.sessions,
+            prompts: self.prompts.len() as u64,
+            replies: all.replies,
+            usage: all.usage,
+            recorded_cost: all.recorded_cost,
+            unpriced_models: all.unpriced_models,
+            runs: self.runs().cloned(),
+            by_model: shares(Dimension::Model),
+            by_day: shares(Dimension::Day),
+            by_prompt_id: shares(Dimension::Prompt),
+            by_tool: by_tool.collect(),
+        }
     }
 
     /// Returns the sum of the items for each combination of these dimensions, sorted.
@@ -280,7 +331,7 @@ impl Session {
             }
         }
         tally.requests(meter);
-        tally.drop_copied(None);
+        tally.drop_copied();
         let mut facts = self.with_directory(said.followed_by(facts));
         facts.title = self.title(mapping)?;
         if let Some(prices) = prices {

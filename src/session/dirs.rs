@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::compressed::unpacked_name;
-use super::database::is_database;
+use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use crate::agent::session_stem;
 

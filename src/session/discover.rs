@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compressed::unpacked_name;
-use super::database::{is_database, session_at, sessions_in, subagents_of};
 use super::dirs::{DirContext, Keep, walk};
+use super::open::{is_database, session_at, sessions_in, subagents_of};
 use super::origin::Origin;
 use crate::agent::database::StoredSession;
 use crate::agent::{Agent, Root};

@@ -10,10 +10,10 @@ use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
 use super::lines::for_each_raw_line;
-use super::name_indexes::NameIndexes;
 use super::open::Positioned;
 use super::recover::each_entry_on;
 use super::session::Session;
+use super::title::NameIndexes;
 use crate::agent::{Detail, Facts, LineClass, Shape};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, lines_backward, search_backward};
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::database::watch;
+use super::open::watch;
 use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 use crate::agent::database::DatabaseWatch;
 use crate::json::{object, text};

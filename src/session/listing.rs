@@ -10,12 +10,12 @@ use jiff::Timestamp;
 
 use super::dirs::DirContext;
 use super::discover::{Candidate, Found, subagent_files};
-use super::name_indexes::NameIndexes;
 use super::open::SessionError;
 use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
+use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
 use crate::records::SessionCounts;

@@ -143,7 +143,7 @@ impl MeterReader {
     }
 
     /// Returns the requests, and the log of their readings.
-    pub(super) fn finish(mut self) -> (Vec<Request>, MeterLog) {
+    pub(super) fn finish(mut self) -> (Vec<Request>, Option<MeterLog>) {
         // The same request at the same time in forks of one session is a copy.
         if let Some(parent) = &self.log.parent {
             for request in &mut self.requests {
@@ -153,61 +153,43 @@ impl MeterReader {
                 }
             }
         }
-        (self.requests, self.log)
+        let log = (!self.log.readings.is_empty()).then_some(self.log);
+        (self.requests, log)
     }
 }
 
-impl MeterLog {
-    /// Returns the number of readings at the start that are copies, if the parent is unknown.
-    pub(super) fn copied(&self) -> usize {
-        match self.parent {
-            Some(_) => self.at_start,
-            None => 0,
+/// Returns how many readings at the start of each file are copies of its parent's. If the parent is gone,
+/// they belong to the first of its forks.
+pub(super) fn copied_readings(logs: &[MeterLog]) -> Vec<usize> {
+    let mut by_id: HashMap<&str, Vec<&MeterLog>> = HashMap::new();
+    for log in logs {
+        if let Some(id) = &log.session_id {
+            by_id.entry(id).or_default().push(log);
         }
     }
-}
-
-type Readings = Vec<(Option<Timestamp>, u64)>;
-
-/// The readings of all sessions.
-pub(super) struct Families(HashMap<String, Vec<Readings>>);
-
-impl Families {
-    /// Collects the readings of these files.
-    pub(super) fn new<'a>(logs: impl Iterator<Item = &'a MeterLog>) -> Self {
-        let mut by_id: HashMap<String, Vec<Readings>> = HashMap::new();
-        for log in logs.filter(|log| !log.readings.is_empty()) {
-            if let Some(id) = &log.session_id {
-                let readings = by_id.entry(id.clone()).or_default();
-                readings.push(log.readings.clone());
-            }
-        }
-        Self(by_id)
-    }
-
-    /// Returns the number of readings at the start of a file that are copies of its parent's. If the parent
-    /// is gone, the copies belong to the first of its forks.
-    pub(super) fn copied(&mut self, log: &MeterLog) -> usize {
-        let Some(parent) = &log.parent else {
+    let mut first_forks: HashMap<&str, &MeterLog> = HashMap::new();
+    let copied = logs.iter().map(|log| {
+        let Some(parent) = log.parent.as_deref() else {
             return 0;
         };
-        // The parent's readings after the fork cannot be copies.
-        let shared = |known: &Readings| {
-            let pairs = known.iter().zip(&log.readings);
+        let shared = |known: &MeterLog, end: Option<Timestamp>| {
+            let pairs = known.readings.iter().zip(&log.readings);
             let copies = pairs.take_while(|((time, one), (_, other))| {
-                one == other && (time.is_none() || *time <= log.started)
+                one == other && time.is_none_or(|time| end.is_none_or(|end| time <= end))
             });
             copies.count()
         };
-        if let Some(known) = self.0.get(parent) {
-            let longest = known.iter().map(shared).max();
-            return longest.unwrap_or(0).max(log.copied());
-        }
-        // A sibling may have copied the same readings.
-        let readings = log.readings.iter().map(|(_, reading)| (None, *reading));
-        self.0.insert(parent.clone(), vec![readings.collect()]);
-        log.copied()
-    }
+        let longest = match by_id.get(parent) {
+            // The parent's readings after the fork cannot be copies.
+            Some(known) => known.iter().map(|known| shared(known, log.started)).max(),
+            None => match first_forks.get(parent) {
+                Some(sibling) => Some(shared(sibling, None)),
+                None => first_forks.insert(parent, log).map(|_| 0),
+            },
+        };
+        longest.unwrap_or(0).max(log.at_start)
+    });
+    copied.collect()
 }
 
 fn time(entry: &Entry) -> Option<Timestamp> {

@@ -5,14 +5,12 @@
 //! calls no models. All appending goes through `durable`.
 
 pub mod archiver;
-mod array;
 mod calls;
 mod check;
 mod compressed;
 mod conversation;
 mod copies;
 mod costs;
-mod database;
 mod diff;
 mod dirs;
 mod discover;
@@ -24,7 +22,6 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
-mod name_indexes;
 mod open;
 mod origin;
 mod parallel;

@@ -5,10 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::array::elements_as_lines;
-use super::compressed::{self, Unpack, unpacked};
-use super::database::session_at;
+use super::compressed::{self, Unpack, elements_as_lines, unpacked};
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
+use super::open::session_at;
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };

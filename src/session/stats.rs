@@ -10,12 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::listing::Listing;
-use super::meter::{Families, MeterLog, MeterReader};
+use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
 use super::parallel::each_in_order;
 use super::prices::Unpriced;
@@ -25,9 +24,7 @@ use super::tree::{Distinct, Key, Scope};
 use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
-use crate::records::{
-    Dimension, RunTotals, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare,
-};
+use crate::records::RunTotals;
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -37,8 +34,8 @@ pub struct Tally {
     /// With [`Detail::Costs`], prompts and calls are not counted; with [`Detail::Activity`],
     /// lengths of results are not counted.
     detail: Detail,
-    sessions: u64,
-    prompts: Distinct<Option<Timestamp>>,
+    pub(super) sessions: u64,
+    pub(super) prompts: Distinct<Option<Timestamp>>,
     pub(super) replies: Distinct<Reply>,
     pub(super) calls: Distinct<UsedTool>,
     /// The readings of meters in each file.
@@ -68,8 +65,8 @@ pub(super) struct Reply {
     pub(super) usage: Option<Usage>,
     /// The part of the request without a price.
     pub(super) unpriced: Option<Unpriced>,
-    /// The index of the meter reading that states the tokens.
-    pub(super) reading: Option<usize>,
+    /// The meter and the index of its reading that states the tokens.
+    pub(super) reading: Option<(usize, usize)>,
     pub(super) occasion: Occasion,
 }
 
@@ -160,7 +157,7 @@ impl Tally {
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<()> {
         let (mut tally, _) = self.read(session)?;
-        tally.drop_copied(None);
+        tally.drop_copied();
         self.merge(tally);
         Ok(())
     }
@@ -172,31 +169,25 @@ impl Tally {
         candidates: &[Candidate],
         listing: &Listing,
     ) -> Vec<(PathBuf, SessionError)> {
-        let mut tallies = Vec::with_capacity(candidates.len());
-        let look = |candidate: &Candidate| {
-            let tally = self.look_at(candidate, listing);
+        // The last changed file is last: records that a fork copied belong to the session that had them
+        // first.
+        let oldest_first: Vec<&Candidate> = candidates.iter().rev().collect();
+        let empty = Self::within(self.period.clone(), self.detail);
+        let look = |candidate: &&Candidate| {
+            let tally = empty.look_at(candidate, listing);
             listing.examined.fetch_add(1, Ordering::Relaxed);
             tally
         };
-        let Ok(()) = each_in_order(candidates, listing.jobs.get(), look, |_, tally| {
-            tallies.push(tally);
+        let mut failed = Vec::new();
+        let Ok(()) = each_in_order(&oldest_first, listing.jobs.get(), look, |at, tally| {
+            match tally {
+                Ok(Some(tally)) => self.merge(tally),
+                Ok(None) | Err(SessionError::Unknown(_)) => {}
+                Err(error) => failed.push((oldest_first[at].path.clone(), error)),
+            }
             Ok::<(), Infallible>(())
         });
-        let mut failed = Vec::new();
-        let logs = tallies.iter().flatten().flatten();
-        let mut families = Families::new(logs.flat_map(|tally: &Self| &tally.meters));
-        // The last changed file is last: records that a fork copied belong to the session that had them
-        // first.
-        for (candidate, tally) in candidates.iter().zip(tallies).rev() {
-            match tally {
-                Ok(Some(mut tally)) => {
-                    tally.drop_copied(Some(&mut families));
-                    self.merge(tally);
-                }
-                Ok(None) | Err(SessionError::Unknown(_)) => {}
-                Err(error) => failed.push((candidate.path.clone(), error)),
-            }
-        }
+        self.drop_copied();
         failed
     }
 
@@ -326,11 +317,12 @@ impl Tally {
     /// Counts the requests of a meter.
     pub(super) fn requests(&mut self, meter: MeterReader) {
         let (requests, log) = meter.finish();
+        let number = self.meters.len();
         for request in requests {
             let copied = request.id.map(|id| Key::of(&format!("request {id}")));
             let reply = Reply {
                 usage: Some(request.usage),
-                reading: request.reading,
+                reading: request.reading.map(|at| (number, at)),
                 occasion: Occasion {
                     model: request.model,
                     ..Occasion::at(request.time)
@@ -339,21 +331,16 @@ impl Tally {
             };
             self.replies.put(copied, reply, |_, _| {});
         }
-        self.meters.push(log);
+        self.meters.extend(log);
     }
 
-    /// Removes the requests that a fork copied from its parent.
-    pub(super) fn drop_copied(&mut self, mut families: Option<&mut Families>) {
-        for log in std::mem::take(&mut self.meters) {
-            let copied = match &mut families {
-                Some(families) => families.copied(&log),
-                None => log.copied(),
-            };
-            if copied > 0 {
-                let is_copied = |reply: &Reply| reply.reading.is_some_and(|at| at < copied);
-                self.replies.retain(|reply| !is_copied(reply));
-            }
-        }
+    /// Removes the requests whose meter readings a fork copied.
+    pub(super) fn drop_copied(&mut self) {
+        let copied = copied_readings(&std::mem::take(&mut self.meters));
+        self.replies.retain(|reply| {
+            let reading = reply.reading.take();
+            reading.is_none_or(|(meter, at)| at >= copied[meter])
+        });
     }
 
     /// Counts a message.
@@ -412,7 +399,12 @@ impl Tally {
     }
 
     /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
-    fn merge(&mut self, other: Self) {
+    fn merge(&mut self, mut other: Self) {
+        let meters = self.meters.len();
+        for reply in other.replies.values_mut() {
+            reply.reading = reply.reading.map(|(meter, at)| (meters + meter, at));
+        }
+        self.meters.extend(other.meters);
         self.sessions += other.sessions;
         self.runs.turns += other.runs.turns;
         self.runs.duration_ms += other.runs.duration_ms;
@@ -435,57 +427,9 @@ impl Tally {
         });
     }
 
-    /// Returns the numbers of prompts, replies and calls, and the tokens.
-    pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
-        let (mut replies, mut usage) = (0, Usage::default());
-        for reply in self.replies.values() {
-            replies += reply.replies;
-            usage += reply.usage.unwrap_or_default();
-        }
-        (
-            self.prompts.len() as u64,
-            replies,
-            self.calls.len() as u64,
-            usage,
-        )
-    }
-
     /// Returns the runs whose streams were read, if there are any.
     pub fn runs(&self) -> Option<&RunTotals> {
         Some(&self.runs).filter(|runs| !runs.ends.is_empty())
-    }
-
-    /// Returns the totals, with days of this zone. `all` is the sum of all costs.
-    pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
-        let shares = |dimension| {
-            let costs = self.costs(&[dimension], zone).into_iter();
-            let shares = costs.map(|cost| UsageShare {
-                name: cost.dimensions.into_values().collect(),
-                replies: cost.replies,
-                usage: cost.usage,
-                unpriced_models: cost.unpriced_models,
-            });
-            shares.collect()
-        };
-        let tools = self.tools(&[Dimension::Tool], zone).into_iter();
-        let by_tool = tools.map(|tool| ToolShare {
-            name: tool.dimensions.into_values().collect(),
-            calls: tool.calls,
-            failed: tool.failed,
-        });
-        SessionStatsRecord {
-            sessions: self.sessions,
-            prompts: self.prompts.len() as u64,
-            replies: all.replies,
-            usage: all.usage,
-            recorded_cost: all.recorded_cost,
-            unpriced_models: all.unpriced_models,
-            runs: self.runs().cloned(),
-            by_model: shares(Dimension::Model),
-            by_day: shares(Dimension::Day),
-            by_prompt_id: shares(Dimension::Prompt),
-            by_tool: by_tool.collect(),
-        }
     }
 }
 

@@ -2,8 +2,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+
 use super::*;
 use crate::jsonl::Mapping;
+use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
 use crate::session::{Depth, Prices, Root, Selection, discover};
 
 fn stats(name: &str) -> SessionStatsRecord {

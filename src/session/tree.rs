@@ -293,9 +293,15 @@ impl<Value> Distinct<Value> {
     }
 
     /// Removes the values that `keeps` refuses. Nothing may be added afterwards.
-    pub(super) fn retain(&mut self, keeps: impl Fn(&Value) -> bool) {
-        self.places.clear();
-        self.values.retain(|(_, value)| keeps(value));
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
+        let before = self.values.len();
+        self.values.retain_mut(|(_, value)| keeps(value));
+        if self.values.len() < before {
+            let keys = self.values.iter().map(|(key, _)| *key).zip(0..);
+            self.places = keys
+                .filter_map(|(key, place)| Some((key?, place)))
+                .collect();
+        }
     }
 
     /// Returns the number of values.

@@ -28,6 +28,8 @@ pub struct Excerpt {
     gate: RecapGate,
     messages: usize,
     compacted: bool,
+    /// Results after the last message with text.
+    results: Option<Message>,
 }
 
 impl Excerpt {
@@ -38,8 +40,12 @@ impl Excerpt {
         self.compacted |= message.origin == Origin::Compaction;
         let reduced = reduced(message);
         if reduced.blocks.is_empty() {
+            if reduced.origin == Origin::Results {
+                self.results = Some(reduced);
+            }
             return;
         }
+        self.results = None;
         if self.head.len() < HEAD_MESSAGES {
             self.head.push(reduced);
             return;
@@ -50,9 +56,10 @@ impl Excerpt {
         self.tail.push_back(reduced);
     }
 
-    /// Returns the first and the last messages with text.
+    /// Returns the first and the last messages with text, and an empty message if results follow them.
     pub fn texts(&self) -> Vec<Message> {
-        self.head.iter().chain(&self.tail).cloned().collect()
+        let said = self.head.iter().chain(&self.tail);
+        said.chain(&self.results).cloned().collect()
     }
 
     /// Joins this start of a conversation with `end`, a later part of it.

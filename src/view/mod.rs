@@ -1,7 +1,6 @@
 //! Conversations and runs as terminal text, Markdown and HTML; tables, progress.
 
 mod columns;
-mod cost_chart;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -20,10 +19,9 @@ mod timeline;
 mod word_index;
 
 pub(crate) use columns::{aligned, table, wrapped};
-pub use cost_chart::CostSlice;
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
-pub use index_page::{IndexRow, html_index, markdown_index, session_numbers};
+pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]

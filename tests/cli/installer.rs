@@ -20,7 +20,7 @@ impl Releases {
         let releases = Self {
             dir: tempfile::tempdir().unwrap(),
         };
-        let name = releases.name();
+        let name = Self::name();
         let content = releases.dir.path().join(&name);
         std::fs::create_dir_all(&content).unwrap();
         std::fs::create_dir(releases.release()).unwrap();
@@ -38,7 +38,7 @@ impl Releases {
         releases
     }
 
-    fn name(&self) -> String {
+    fn name() -> String {
         let system = match std::env::consts::OS {
             "macos" => "apple-darwin",
             _ => "unknown-linux-musl",
@@ -51,7 +51,7 @@ impl Releases {
     }
 
     fn archive(&self) -> PathBuf {
-        self.release().join(format!("{}.tgz", self.name()))
+        self.release().join(format!("{}.tgz", Self::name()))
     }
 
     fn publish_checksum(&self, archive: &[u8]) {
@@ -60,7 +60,7 @@ impl Releases {
         for byte in sha2::Sha256::digest(archive) {
             write!(lines, "{byte:02x}").unwrap();
         }
-        writeln!(lines, "  {}.tgz", self.name()).unwrap();
+        writeln!(lines, "  {}.tgz", Self::name()).unwrap();
         std::fs::write(self.release().join("SHA256SUMS"), lines).unwrap();
     }
 

@@ -1,7 +1,6 @@
 //! What the checks say about some two thousand commands, compared with recorded output. The commands
 //! are taken from the recorded lines; add a line with only a `command` to record another one.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -176,13 +175,13 @@ fn decision(command: &str, (mode, rules): &RuleSet) -> String {
         let (kind, value) = by.as_object().unwrap().iter().next().unwrap();
         format!("{decision:?} {}", value.as_str().unwrap_or(kind))
     };
-    let mut text = told(decided.decision, &decided.by);
-    for part in &decided.parts {
-        write!(text, " | {}", told(part.decision, &part.by)).unwrap();
-    }
-    decided
-        .hint
-        .map_or(text.clone(), |hint| format!("{text} + {hint}"))
+    let parts = decided.parts.iter();
+    let parts = parts.map(|part| told(part.decision, &part.by));
+    let all: Vec<String> = std::iter::once(told(decided.decision, &decided.by))
+        .chain(parts)
+        .collect();
+    let hint = decided.hint.map(|hint| format!(" + {hint}"));
+    all.join(" | ") + &hint.unwrap_or_default()
 }
 
 #[test]

@@ -34,6 +34,29 @@ fn sessions_are_found_by_id_prefix_title_and_latest() {
     assert!(message.contains("several sessions"), "{message}");
 }
 
+#[test]
+fn filters_apply_to_names() {
+    let dir = tempfile::tempdir().unwrap();
+    for (id, branch, day) in [("old", "topic", 1), ("new", "main", 2)] {
+        let record = format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":null,"sessionId":"{id}","gitBranch":"{branch}","timestamp":"2026-01-0{day}T00:00:00Z","message":{{"role":"user","content":"go"}}}}"#
+        );
+        std::fs::write(dir.path().join(format!("{id}.jsonl")), record).unwrap();
+    }
+    let root = dir.path().to_str().unwrap();
+    for (arguments, id) in [
+        (&["latest"][..], Some("new")),
+        (&["latest", "--branch", "topic"], Some("old")),
+        (&["latest", "--until", "2026-01-02"], Some("old")),
+        (&["old", "--branch", "topic"], Some("old")),
+        (&["old", "--branch", "main"], None),
+    ] {
+        let said = session(&[&["path", "--root", root], arguments].concat());
+        let path = id.map_or(String::new(), |id| format!("{root}/{id}.jsonl\n"));
+        assert_eq!(said.text, path, "{arguments:?} {}", said.messages);
+    }
+}
+
 /// Ids that start with the time differ at their ends. Another agent's session has the same prefix.
 #[test]
 fn short_ids_of_a_list_name_their_sessions_in_other_commands() {

@@ -5,5 +5,6 @@ mod files;
 mod item;
 mod names;
 mod record;
+pub(super) mod stream;
 
 pub(super) use files::CODEX;

@@ -3,7 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::item::{Payload, content, item_messages};
-use crate::agent::content::{count, is_in, message, note, string, user_messages};
+use crate::agent::content::{
+    is_in, message, note, string, tokens_with_cached_input, user_messages,
+};
 use crate::agent::facts::{CopiedHistory, Facts};
 use crate::agent::format::{Detail, Entry, Meter};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
@@ -222,14 +224,12 @@ fn meter(payload: &Payload<'_>) -> Option<Meter> {
 }
 
 /// Reads token counts. The input includes tokens read from the cache or written to it.
-fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(non_null(raw))?;
-    let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
-    Some(Usage {
-        input: count(tokens.input).saturating_sub(cache_read + cache_write),
-        output: count(tokens.output),
-        cache_read,
-        cache_write,
-        ..Usage::default()
-    })
+    Some(tokens_with_cached_input([
+        tokens.input,
+        tokens.output,
+        tokens.cached,
+        tokens.cache_write,
+    ]))
 }

@@ -6,3 +6,4 @@ mod database;
 mod record;
 
 pub(super) use database::{DATABASE, OPENCODE};
+pub(super) use record::stream_row;

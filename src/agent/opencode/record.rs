@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::agent::content::{count, input_of, is_in, is_true, message, note, string};
+use crate::agent::content::{count, input_of, is_in, is_true, message, note, string, tokens};
 use crate::agent::facts::Facts;
 use crate::agent::format::{Detail, Entry, Part};
+use crate::agent::stream::StreamConversation;
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
-use crate::json::{non_null, number, object, text};
+use crate::json::{is, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 object! { Row { info: Info<'a>, parts } }
@@ -25,7 +26,7 @@ object! { Model { id, model_id = "modelID" } }
 object! { Location { cwd } }
 object! { Tokens { input, output, reasoning, cache: Cache<'a> } }
 object! { Cache { read, write } }
-object! { Failure { name, data: FailureData<'a> } }
+object! { Failure { name, message, data: FailureData<'a> } }
 object! { FailureData { message } }
 
 object! {
@@ -35,8 +36,16 @@ object! {
     }
 }
 
-object! { State { status, input, output, error, metadata: Metadata<'a> } }
+object! { State { status, input, output, error, metadata: Metadata<'a>, attachments } }
 object! { Metadata { exit } }
+object! { Attachment { media_type = "mime", address = "url" } }
+object! { StreamRow { time = "timestamp", part: StreamPart<'a>, error: Failure<'a> } }
+object! {
+    StreamPart {
+        id, message = "messageID", text, tool, call = "callID", state: State<'a>, reason,
+        tokens: Tokens<'a>, cost,
+    }
+}
 
 /// The beginning of the title of a session that has none yet.
 const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
@@ -163,16 +172,15 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let mut messages = vec![Message {
         id: key(info),
         model: string(info.model_id),
-        usage: usage(info),
+        usage: usage(info.tokens, info.cost),
         ..message(Role::Assistant, origin, blocks)
     }];
     if !results.is_empty() {
         messages.push(message(Role::User, Origin::Results, results));
     }
     if let Some(error) = &info.error {
-        let data = error.data.unwrap_or_default();
-        let text = string(data.message).or_else(|| string(error.name));
-        messages.push(note(Role::System, Origin::Error, text.unwrap_or_default()));
+        let reason = reason(error).unwrap_or_default();
+        messages.push(note(Role::System, Origin::Error, reason));
     }
     messages
 }
@@ -199,10 +207,9 @@ fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
     let id = string(piece.call_id).unwrap_or_default();
     let name = string(piece.tool).unwrap_or_default();
     let status = string(state.status).unwrap_or_default();
-    let exit = state.metadata.and_then(|metadata| non_null(metadata.exit));
     let result = is_in("completed error", &status).then(|| ToolResult {
         id: id.clone(),
-        failed: status == "error" || name == INVALID || exit.is_some_and(|exit| exit.get() != "0"),
+        failed: name == INVALID || has_failed(&state),
         parts: vec![ResultPart::Text(
             string(state.output)
                 .or_else(|| string(state.error))
@@ -218,15 +225,85 @@ fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
     (call, result)
 }
 
-fn usage(info: &Info<'_>) -> Option<Usage> {
-    let tokens = info.tokens?;
-    let cache = tokens.cache.unwrap_or_default();
+fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
+    let spent = spent?;
+    let cache = spent.cache.unwrap_or_default();
+    let usage = tokens([spent.input, spent.output, cache.read, cache.write]);
     Some(Usage {
-        input: count(tokens.input),
-        output: count(tokens.output) + count(tokens.reasoning),
-        cache_read: count(cache.read),
-        cache_write: count(cache.write),
-        cost: info.cost.and_then(|cost| cost.get().parse().ok()),
-        ..Usage::default()
+        output: usage.output + count(spent.reasoning),
+        cost: cost.and_then(|cost| cost.get().parse().ok()),
+        ..usage
     })
+}
+
+fn reason(failure: &Failure<'_>) -> Option<String> {
+    let inner = failure.data.unwrap_or_default().message;
+    [inner, failure.message, failure.name]
+        .into_iter()
+        .find_map(string)
+}
+
+fn has_failed(state: &State<'_>) -> bool {
+    let exit = state.metadata.and_then(|metadata| non_null(metadata.exit));
+    is(state.status, "error") || exit.is_some_and(|exit| exit.get() != "0")
+}
+
+/// Reads a row of `opencode run --format json`, one for each finished part of a message. A call comes
+/// with its result.
+pub(in crate::agent) fn stream_row(
+    kind: &str,
+    row: &str,
+    conversation: &mut StreamConversation,
+) -> Option<()> {
+    let row = StreamRow::read(row)?;
+    conversation.set_time(row.time);
+    if kind == "error" {
+        conversation.failure(&reason(&row.error?)?);
+        conversation.end_run(Some("error"));
+        return Some(());
+    }
+    let part = row.part?;
+    if let Some(id) = non_empty(part.message) {
+        conversation.continue_message(&id);
+    }
+    let said = || Some(text(part.text)?.into_owned());
+    match kind {
+        "text" => conversation.reply(vec![Block::Text(said()?)]),
+        "reasoning" => conversation.reply(vec![Block::thinking(said()?)]),
+        "tool_use" => {
+            let state = part.state.unwrap_or_default();
+            let id = text(non_null(part.call).or(part.id))?;
+            conversation.call(&id, &text(part.tool)?, state.input);
+            // A running call has no result yet.
+            if !is(state.status, "running") {
+                conversation.result(&id, result_parts_of(&state), has_failed(&state));
+            }
+        }
+        "step_finish" => {
+            let reason = text(part.reason);
+            let usage = usage(part.tokens, part.cost).unwrap_or_default();
+            conversation.used(usage, reason.as_deref());
+            if reason.as_deref() != Some("tool-calls") {
+                conversation.end_run(None);
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn result_parts_of(state: &State<'_>) -> Vec<ResultPart> {
+    let said = text(state.output.or(state.error)).unwrap_or_default();
+    let images = Attachment::list(state.attachments).into_iter();
+    let images = images.filter_map(|attachment| {
+        let address = text(attachment.address)?;
+        let (_, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
+        Some(ResultPart::Media(Media {
+            media_type: text(attachment.media_type)?.into_owned(),
+            data: Some(data.to_owned()),
+        }))
+    });
+    std::iter::once(ResultPart::Text(said.into_owned()))
+        .chain(images)
+        .collect()
 }

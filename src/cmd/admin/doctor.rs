@@ -26,37 +26,8 @@ use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
 use crate::view::ProgressLine;
 
-/// Shells, and the paths of their completion scripts: below the home directory, then absolute.
-const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
-    (
-        "bash",
-        &[".local/share/bash-completion/completions/turnpipe"],
-        &[
-            "/usr/share/bash-completion/completions/turnpipe",
-            "/etc/bash_completion.d/turnpipe",
-        ],
-    ),
-    (
-        "zsh",
-        &[
-            ".zfunc/_turnpipe",
-            ".local/share/zsh/site-functions/_turnpipe",
-        ],
-        &[
-            "/usr/share/zsh/vendor-completions/_turnpipe",
-            "/usr/share/zsh/site-functions/_turnpipe",
-            "/usr/local/share/zsh/site-functions/_turnpipe",
-        ],
-    ),
-    (
-        "fish",
-        &[".config/fish/completions/turnpipe.fish"],
-        &[
-            "/usr/share/fish/vendor_completions.d/turnpipe.fish",
-            "/etc/fish/completions/turnpipe.fish",
-        ],
-    ),
-];
+/// Shells, each with the paths where it looks for its completion script.
+const SCRIPTS: &str = include_str!("completion_scripts.txt");
 
 /// Sessions that agents keep longer than this many days need no warning.
 const MAX_RETENTION: u64 = 365;
@@ -220,28 +191,29 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
     let path = environment.get("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
     let home = environment.text("HOME").map(Path::new);
-    SCRIPTS
-        .into_iter()
-        .filter_map(move |(shell, at_home, anywhere)| {
-            dirs.iter().find(|dir| dir.join(shell).is_file())?;
-            let at_home = home
-                .into_iter()
-                .flat_map(|home| at_home.iter().map(|path| home.join(path)));
-            let mut paths = at_home.chain(anywhere.iter().map(PathBuf::from));
-            Some(match paths.find(|path| path.is_file()) {
-                Some(path) => finding(
-                    Subject::Completions,
-                    shell,
-                    "installed",
-                    &path.display().to_string(),
-                ),
-                None => DoctorRecord {
-                    condition: Condition::Absent,
-                    problem: Some("see `turnpipe completions --help`".to_owned()),
-                    ..finding(Subject::Completions, shell, "none", "")
-                },
-            })
+    SCRIPTS.lines().filter_map(move |line| {
+        let (shell, paths) = line.split_once(' ')?;
+        dirs.iter().find(|dir| dir.join(shell).is_file())?;
+        let mut paths = paths
+            .split(' ')
+            .filter_map(|path| match path.strip_prefix("~/") {
+                Some(below) => Some(home?.join(below)),
+                None => Some(PathBuf::from(path)),
+            });
+        Some(match paths.find(|path| path.is_file()) {
+            Some(path) => finding(
+                Subject::Completions,
+                shell,
+                "installed",
+                &path.display().to_string(),
+            ),
+            None => DoctorRecord {
+                condition: Condition::Absent,
+                problem: Some("see `turnpipe completions --help`".to_owned()),
+                ..finding(Subject::Completions, shell, "none", "")
+            },
         })
+    })
 }
 
 /// Returns a file or directory that must exist.

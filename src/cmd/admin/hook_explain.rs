@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::cmd::admin::hook_settings::installed;
 use crate::cmd::run::hook::HookArguments;
-use crate::cmd::times::to_the_minute;
+use crate::cmd::times::recorded_minute;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
@@ -129,10 +129,7 @@ fn text<'a>(record: &'a Value, name: &str) -> &'a str {
 /// Returns the lines about a decision.
 fn explanation(record: &Value, zone: &TimeZone, columns: usize) -> String {
     let shown = |name| terminal_safe_line(text(record, name));
-    let time = match text(record, "timestamp").parse() {
-        Ok(time) => to_the_minute(time, zone),
-        Err(_) => shown("timestamp"),
-    };
+    let time = recorded_minute(Some(text(record, "timestamp")), zone);
     let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
     let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
     let mut lines = vec![head, format!("  {}", shown("reason"))];

@@ -5,5 +5,4 @@ pub(crate) mod doctor;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
 pub(crate) mod man;
-pub(crate) mod schema;
 pub(crate) mod state_clean;

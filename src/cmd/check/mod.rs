@@ -1,7 +1,6 @@
 //! The `check` commands, which check one line at a time and change nothing.
 
 pub(crate) mod input;
-pub(crate) mod line;
 pub(crate) mod permission;
 pub(crate) mod shell;
 pub(crate) mod text;

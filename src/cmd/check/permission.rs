@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{LineForm, on_one_line};
-use crate::cmd::run::call_decisions::{CallDecisions, permissions};
+use crate::cmd::check::input::{LineForm, on_one_line};
+use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::run::tools::registry;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::config::{Overrides, PermissionFlags};

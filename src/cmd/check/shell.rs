@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{CheckedLine, Context, LineForm};
-use crate::cmd::run::call_decisions::decision_context;
+use crate::cmd::check::input::{CheckedLine, Context, LineForm};
+use crate::cmd::run::guards::decision_context;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};

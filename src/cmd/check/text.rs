@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::line::{Context, LineForm};
+use crate::cmd::check::input::{Context, LineForm};
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::records::{CheckTextRecord, TextCheck, TextKind};

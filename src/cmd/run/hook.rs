@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::run::call_decisions::{CallDecisions, permissions};
+use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
 use crate::hooks::{AgentHookInput, log_decision};

@@ -1,10 +1,8 @@
 //! Commands of the agent flow: `run-tools`, `turn`, `tools`, `hook`.
 
 pub(crate) mod arguments;
-pub(crate) mod call_decisions;
 pub(crate) mod guards;
 pub(crate) mod hook;
-pub(crate) mod mcp_arguments;
 pub(crate) mod permission_prompt;
 pub(crate) mod run_tools;
 pub(crate) mod tools;

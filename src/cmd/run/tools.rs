@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::api::Api;
 use crate::cmd::run::arguments::AdvisorArguments;
-use crate::cmd::run::mcp_arguments::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::assemble::BlockBuilder;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::run::arguments::AdvisorArguments;
-use crate::cmd::run::mcp_arguments::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
@@ -113,8 +113,7 @@ impl Run for TurnArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let (provider, model) = self.model.main_model(globals, io)?;
-        let prices = globals.config(&io.environment)?.prices(None);
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;
         let moment = Moment::of(io);
         let session = self.session_key(&conversation, &directory, &moment);
@@ -299,23 +298,16 @@ impl TurnArguments {
         history: &History,
     ) -> Result<Vec<Function>, UsageError> {
         let all = registry.all();
-        for name in self
-            .tools_only
-            .iter()
-            .flatten()
-            .filter(|name| !name.is_empty())
-        {
-            if !all.iter().any(|tool| tool.name() == name) {
-                return Err(
-                    UsageError::new(format!("--tools-only: unknown tool `{name}`"))
-                        .with_hint("`turnpipe tools` lists them"),
-                );
-            }
+        let mut named = self.tools_only.iter().flatten();
+        let is_unknown =
+            |name: &&String| !name.is_empty() && !all.iter().any(|tool| tool.name() == *name);
+        if let Some(name) = named.find(is_unknown) {
+            let error = UsageError::new(format!("--tools-only: unknown tool `{name}`"));
+            return Err(error.with_hint("`turnpipe tools` lists them"));
         }
         let is_wanted = |name: &str| {
-            self.tools_only
-                .as_ref()
-                .is_none_or(|names| names.iter().any(|wanted| wanted == name))
+            let names = self.tools_only.as_ref();
+            names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
         };
         let offered = all.iter().filter(|tool| {
             let name = tool.name();

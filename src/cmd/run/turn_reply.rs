@@ -301,14 +301,9 @@ impl StopHooks {
 
 /// Returns the feedback for the model.
 fn feedback(merged: &Merged) -> Option<String> {
-    let block = match &merged.decision {
-        Some((HookDecision::Block, reason)) => Some(reason),
-        _ => None,
-    };
-    let texts: Vec<&str> = block
-        .into_iter()
-        .chain(&merged.additional_context)
-        .map(String::as_str)
-        .collect();
+    let mut texts = merged.additional_context.clone();
+    if let Some((HookDecision::Block, reason)) = &merged.decision {
+        texts.insert(0, reason.clone());
+    }
     (!texts.is_empty()).then(|| format!("{FEEDBACK}\n{}", texts.join("\n")))
 }

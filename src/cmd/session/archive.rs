@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{
+    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
+};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
@@ -25,10 +24,6 @@ use crate::view::ProgressLine;
 /// that is being written is copied up to its last whole record. Sessions in databases are copied as records. Prints
 /// one record per session, then the totals.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session archive ~/archive
-  turnpipe session archive ~/archive --until 14d --dry-run
-  turnpipe session list --root ~/archive")]
 pub(crate) struct SessionArchiveArguments {
     /// The directory of the archive; it is created with mode 0700
     #[arg(value_name = "DIR")]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::cmd::session::cost_table::{fitted_table, with_separators};
 use crate::cmd::session::source::{MatchArguments, about};
-use crate::cmd::times::to_the_minute;
+use crate::cmd::times::recorded_minute;
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
@@ -288,7 +288,7 @@ impl Printer {
         let title = terminal_safe_line(title.unwrap_or("Session"));
         let heading = format!("{title} · {}", about.agent);
         let heading = fitted(&heading, self.columns.unwrap_or(usize::MAX));
-        self.heading = Some(self.styled("1", &heading));
+        self.heading = Some(output::styled(self.colored, "1", &heading));
         self.about = about;
     }
 
@@ -326,11 +326,7 @@ impl Printer {
         if let Some(heading) = self.heading.take() {
             self.writer.echo(format!("{heading}\n").as_bytes())?;
         }
-        let time = call.time.as_deref().unwrap_or_default();
-        let time = match time.parse() {
-            Ok(time) => to_the_minute(time, &self.zone),
-            Err(_) => terminal_safe_line(time),
-        };
+        let time = recorded_minute(call.time.as_deref(), &self.zone);
         let outcome = match &call.result {
             None => "no result",
             Some(result) => match result.outcome {
@@ -353,7 +349,7 @@ impl Printer {
             .map(|columns| columns.saturating_sub(head.chars().count()));
         let topic = fitted(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
         let is_bad = !matches!(outcome, "ok" | "no result");
-        let head = self.styled(if is_bad { "31" } else { "2" }, &head);
+        let head = output::styled(self.colored, if is_bad { "31" } else { "2" }, &head);
         self.writer.echo(format!("{head}{topic}\n").as_bytes())
     }
 
@@ -364,15 +360,10 @@ impl Printer {
                 .iter()
                 .try_for_each(|count| self.writer.record(count));
         }
-        let head = [
-            "TOOL", "COMMAND", "CALLS", "FAILED", "DENIED", "SECONDS", "BYTES",
-        ];
+        let head = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES".split(' ');
         let rows = counts.iter().map(|count| {
-            let names = [
-                &count.tool,
-                count.command.as_ref().unwrap_or(&String::new()),
-            ]
-            .map(|name| terminal_safe_line(name));
+            let command = count.command.as_deref().unwrap_or_default();
+            let names = [count.tool.as_str(), command].map(terminal_safe_line);
             let numbers = [
                 count.calls,
                 count.failed,
@@ -385,14 +376,10 @@ impl Printer {
                 .chain(numbers.map(with_separators))
                 .collect()
         });
-        let head = head.map(str::to_owned).to_vec();
+        let head = head.map(str::to_owned).collect();
         let rows = std::iter::once(head).chain(rows).collect();
         self.writer
             .echo(fitted_table(rows, 2, self.columns).as_bytes())
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        output::styled(self.colored, style, text)
     }
 }
 

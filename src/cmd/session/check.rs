@@ -51,9 +51,10 @@ impl Run for SessionCheckArguments {
         let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.selection.named(&self.sessions, io)?;
-        let sessions = sessions.into_iter().map(NamedSession::for_reading);
-        let sessions = sessions.collect::<anyhow::Result<Vec<_>>>()?;
+        let sessions = self.selection.named(&self.sessions, io)?.into_iter();
+        let sessions: Vec<NamedSession> = sessions
+            .map(NamedSession::for_reading)
+            .collect::<anyhow::Result<_>>()?;
         let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
         let mut writer = output::writer(form, io)?;
         for named in &sessions {

@@ -20,7 +20,6 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 #[derive(Debug, Args)]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(value_name = "SESSION")]
     session: String,
     /// Print paths relative to this directory [default: that of the session]
     #[arg(long, value_name = "DIR")]

@@ -23,8 +23,8 @@ use crate::session::{
 };
 use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
-    CostSlice, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
-    Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
+    CostSlice, Density, DisplayOptions, Grouping, IndexRow, ProgressLine, Style, Subagent,
+    ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
     session_numbers,
 };
 
@@ -65,8 +65,7 @@ enum PageForm {
 
 impl Run for SessionExportArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let prices = globals.config(&io.environment)?.prices(None);
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(None, io)?;
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
         let source = &self.selection.matching.source;
@@ -394,17 +393,17 @@ impl Pages<'_> {
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
-        let (form, index, context) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html", InjectedDetail::Full),
-            PageForm::Md => (DialogForm::Md, "index.md", InjectedDetail::Folded),
+        let (form, index) = match self.arguments.output {
+            PageForm::Html => (DialogForm::Html, "index.html"),
+            PageForm::Md => (DialogForm::Md, "index.md"),
         };
         let look = Look {
             form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: ThinkingDisplay::Shown,
-                context,
                 redact: self.arguments.redact,
+                ..form.options()
             },
             density: Density::Full,
             style: Style::Plain,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 
 use crate::cmd::session::source::about;
-use crate::cmd::times::to_the_minute;
+use crate::cmd::times::recorded_minute;
 use crate::cmd::{Form, RecordWriter, output};
 use crate::jsonl::WriteResult;
 use crate::message::{Role, SessionId, Thread};
@@ -167,12 +167,8 @@ impl HitPrinter {
             (HitBlock::Text, Role::System) => "system",
         };
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
-        let time = found.time.as_deref().unwrap_or_default();
-        let time = match time.parse() {
-            Ok(moment) => to_the_minute(moment, &self.zone),
-            Err(_) => time.to_owned(),
-        };
-        let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
+        let time = recorded_minute(found.time.as_deref(), &self.zone);
+        let who = terminal_safe_line(who);
         let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
         let lines = |text: &str| {
             text.split('\n')

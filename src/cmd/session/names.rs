@@ -33,10 +33,23 @@ impl SourceArguments {
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        self.named_in(&self.listing(Depth::Ends), names, io)
+    }
+
+    /// Like [`Self::named`], among the sessions of a listing.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub(crate) fn named_in(
+        &self,
+        listing: &Listing,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
         let mut sessions = Vec::new();
         for name in names {
             if name != "-" {
-                sessions.push(NamedSession::new(name, self.find(name, io)));
+                sessions.push(NamedSession::new(name, self.find(name, listing, io)));
                 continue;
             }
             match read_stdin(io)? {
@@ -156,17 +169,12 @@ impl SourceArguments {
         ancestors
     }
 
-    fn find(&self, name: &str, io: &Io) -> Result<PathBuf, UsageError> {
+    fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<PathBuf, UsageError> {
         let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
         if is_file || name.contains('/') {
             return Ok(name.into());
         }
-        find(
-            name,
-            &self.candidates(&io.environment),
-            &self.listing(Depth::Ends),
-        )
-        .map_err(|error| {
+        find(name, &self.candidates(&io.environment), listing).map_err(|error| {
             let hint = match error {
                 FindError::Nothing => "`turnpipe session list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
@@ -177,13 +185,15 @@ impl SourceArguments {
 }
 
 impl SelectionArguments {
-    /// Returns the sessions of these names, or all selected sessions if there are none.
+    /// Returns the sessions of these names among the matching ones, or all selected sessions if there
+    /// are no names.
     ///
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
-            return self.matching.source.named(names, io);
+            let listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
+            return self.matching.source.named_in(&listing, names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
         Ok(SourceArguments::at(

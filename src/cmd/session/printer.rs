@@ -13,8 +13,8 @@ use crate::records::{
 use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
 use crate::view::{
-    Density, DisplayOptions, Grouping, Html, Markdown, Outline, PageHead, Section, Style, Subagent,
-    TerminalText, Timeline, ToolGroup, markdown_head,
+    Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
+    Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
 };
 
 /// The form of a printed dialog.
@@ -30,6 +30,26 @@ pub(crate) enum DialogForm {
     /// A page for browsers
     #[value(skip)]
     Html,
+}
+
+impl DialogForm {
+    /// Returns what this form usually shows.
+    pub(crate) fn options(self) -> DisplayOptions {
+        match self {
+            Self::Text | Self::Md => DisplayOptions {
+                tools: ToolDetail::Summary,
+                thinking: ThinkingDisplay::Hidden,
+                context: InjectedDetail::Folded,
+                redact: false,
+            },
+            Self::Jsonl | Self::Html => DisplayOptions {
+                tools: ToolDetail::Full,
+                thinking: ThinkingDisplay::Shown,
+                context: InjectedDetail::Full,
+                redact: false,
+            },
+        }
+    }
 }
 
 /// The appearance of a dialog.

@@ -4,12 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::archive;
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::message::SessionId;
 use crate::records::{RemovalOutcome, SessionRemovalRecord, SessionRemovedRecord};
@@ -23,9 +20,6 @@ use crate::view::ProgressLine;
 /// that a process has open are kept. Sessions must be named or selected by a filter; `--root` and `--agent` alone are not
 /// enough. Sessions in databases are left to their agents. Prints one record per session, then the totals.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session remove --until 90d
-  turnpipe session remove --until 90d --archive ~/archive --yes")]
 pub(crate) struct SessionRemoveArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]

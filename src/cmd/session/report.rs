@@ -11,17 +11,14 @@ use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
-use crate::cmd::output;
-use crate::cmd::run::call_decisions::CallDecisions;
+use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::{SeenCall, duration_ms, is_within};
 use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::report_gates::GateArguments;
 use crate::cmd::session::source::{MatchArguments, about};
 use crate::cmd::times::spelled;
-use crate::cmd::{Globals, Status, UsageError};
+use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::PermissionSettings;
 use crate::io::Io;
 use crate::message::{CallOutcome, DecidedBy, Origin, Thread};
@@ -45,25 +42,24 @@ const OUTCOME_COLUMNS: usize = 300;
 ///
 /// Writes Markdown for a job summary: task, outcome, changed files, commands, failures, denials, tokens, cost and
 /// duration of the sessions, added up. Reads session files and saved streams of runs. With `--since` and `--until` only
-/// requests and calls of that time count. Exits with 6 if a gate fails,
-/// which standard error names. An unknown cost or number of tokens fails its gate. Text of models cannot contain
-/// commands to the runner, HTML or images, and text that looks like a key or a password is replaced.
+/// requests and calls of that time count.
+///
+/// Exits with 6 if a gate fails, and names it on standard error. An unknown cost or number of tokens fails its gate.
+/// Text of models cannot contain commands to the runner, HTML or images, and text that looks like a key or a password
+/// is replaced.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe session report latest
-  turnpipe session report stream.jsonl --max-cost 2 --fail-on denied,error >> summary.md
-  turnpipe session report --since 1d --max-cost 20
-  turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml --github-output outputs")]
 pub(crate) struct SessionReportArguments {
-    /// Sessions: paths, ids or their prefixes, titles, or `latest`; `-` is standard input [default with `--since`: all]
+    /// Sessions: paths, ids, titles or `latest`; `-` is standard input
     #[arg(value_name = "SESSION", required_unless_present_any = ["since", "until"])]
     sessions: Vec<String>,
     #[command(flatten)]
     gates: GateArguments,
-    /// Append `name=value` lines to this file, e.g. `$GITHUB_OUTPUT`
+    /// Append outputs to this file, e.g. `$GITHUB_OUTPUT`
+    ///
+    /// A line `name=value` for each; `docs/sessions.md` lists the names.
     #[arg(long, value_name = "FILE")]
     github_output: Option<PathBuf>,
-    /// Write the gates to this file as `JUnit` XML, with a test case for each
+    /// Write a test case for each gate to this file, as `JUnit` XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Prices that take precedence over the built-in ones

@@ -21,11 +21,12 @@ pub(crate) struct GateArguments {
     /// Fail if the sessions used more tokens, cached ones included
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Fail if this happened; repeatable, separate several by commas
+    /// Fail if this happened; separate several by commas
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// Fail if a call matches or may match this permission rule, e.g. `Bash(git push *)`, even if it was denied;
-    /// repeatable
+    /// Fail if a call matches this permission rule; repeatable
+    ///
+    /// For example `Bash(git push *)`. As with a deny rule, a call that may match counts; so does a call that was denied.
     #[arg(long, value_name = "RULE")]
     pub(crate) forbid: Vec<String>,
 }

@@ -29,7 +29,6 @@ use crate::view::ProgressLine;
 #[derive(Debug, Args)]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
-    #[arg(value_name = "PATTERN")]
     pattern: String,
     /// Search only these sessions: paths, ids or their prefixes, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]

@@ -30,7 +30,6 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 #[derive(Debug, Args)]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
@@ -95,8 +94,7 @@ impl Run for SessionShowArguments {
         let known = match form {
             DialogForm::Jsonl => Vec::new(),
             DialogForm::Text | DialogForm::Md | DialogForm::Html => {
-                let prices = globals.config(&io.environment)?.prices(None);
-                let prices = prices.map_err(UsageError::reason)?;
+                let prices = globals.prices(None, io)?;
                 known(&session, &about, &facts, &prices).map_err(failed)?
             }
         };
@@ -206,29 +204,18 @@ impl SessionShowArguments {
     }
 
     fn selection(&self, form: DialogForm) -> DisplayOptions {
-        let usual = match form {
-            DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
-            DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
-        };
-        let tools = self.calls.unwrap_or(usual);
-        let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
-        let thinking = if self.thinking || is_usual {
-            ThinkingDisplay::Shown
-        } else {
-            ThinkingDisplay::Hidden
-        };
-        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.injected;
-        let context = if is_folded {
-            InjectedDetail::Folded
-        } else {
-            InjectedDetail::Full
-        };
-        DisplayOptions {
-            tools,
-            thinking,
-            context,
-            redact: self.redact,
+        let mut options = form.options();
+        options.tools = self.calls.unwrap_or(options.tools);
+        if self.thinking {
+            options.thinking = ThinkingDisplay::Shown;
+        } else if self.no_thinking {
+            options.thinking = ThinkingDisplay::Hidden;
         }
+        if self.injected {
+            options.context = InjectedDetail::Full;
+        }
+        options.redact = self.redact;
+        options
     }
 }
 

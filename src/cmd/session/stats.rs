@@ -80,9 +80,7 @@ impl Run for SessionStatsArguments {
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
         let (since, until) = self.matching.filter.period(now, &zone);
-        let config = globals.config(&io.environment)?;
-        let prices = config.prices(self.prices.as_deref());
-        let prices = prices.map_err(UsageError::reason)?;
+        let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
             let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;

@@ -9,9 +9,8 @@ use clap::Args;
 use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
-    FollowEnd, FollowLimits, Followed, FollowedSession, Subagents, follow,
+    FollowEnd, FollowLimits, Followed, FollowedSession, Joining, Lines, Printer, Subagents, follow,
 };
-use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::cmd::times::parse_span;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Environment, Io};
@@ -22,7 +21,7 @@ use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, open_to_follow, records_on, start_of_last,
 };
-use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, ToolDetail};
 
 /// Show the end of a session file of any size
 ///
@@ -33,7 +32,6 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 #[derive(Debug, Args)]
 pub(crate) struct SessionTailArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
@@ -144,25 +142,15 @@ impl SessionTailArguments {
             Form::Text if !self.raw && !self.cursor => Form::Text,
             _ => Form::Jsonl,
         };
-        let (dialog_form, thinking, context) = match form {
-            Form::Text => (
-                DialogForm::Text,
-                ThinkingDisplay::Hidden,
-                InjectedDetail::Folded,
-            ),
-            Form::Jsonl => (
-                DialogForm::Jsonl,
-                ThinkingDisplay::Shown,
-                InjectedDetail::Full,
-            ),
+        let dialog_form = match form {
+            Form::Text => DialogForm::Text,
+            Form::Jsonl => DialogForm::Jsonl,
         };
         let look = Look {
             form: dialog_form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
-                thinking,
-                context,
-                redact: false,
+                ..dialog_form.options()
             },
             density: Density::Folded,
             style: globals.style(io),

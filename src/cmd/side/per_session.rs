@@ -17,7 +17,7 @@ use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
 use crate::session::record::{Moment, Recorded};
-use crate::session::{ManualTitle, each_in_order};
+use crate::session::{Depth, ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, TextEngine, Written,
@@ -172,7 +172,12 @@ impl Runner {
             }
             [] => read_stdin(io)?,
             [name] if name == "-" => read_stdin(io)?,
-            names => StandardInput::List(arguments.source.named(names, io)?),
+            names => {
+                let mut listing = arguments.source.listing(Depth::Ends);
+                let clock = io.clock.as_ref();
+                arguments.filter.apply(&mut listing.selection, clock);
+                StandardInput::List(arguments.source.named_in(&listing, names, io)?)
+            }
         };
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;

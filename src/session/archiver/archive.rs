@@ -13,9 +13,9 @@ use super::bundle::Bundle;
 use super::copy::{Comparison, Copy, Problem, compare, open, remove_unfinished};
 use crate::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at};
-use crate::session::name_indexes;
 use crate::session::open::SessionFile;
 use crate::session::origin::Origin;
+use crate::session::title::read_names;
 use crate::state::lock_within;
 
 /// A file that changed within this time may be in use.
@@ -240,7 +240,7 @@ impl ArchiveDir {
                 && let (Some(id), Some(title)) = (id, &bundle.facts.title)
                 && let Some(new_record) = format.title_record
             {
-                let known = || (name_indexes::read(index, &path), Vec::new());
+                let known = || (read_names(index, &path), Vec::new());
                 let (names, lines) = indexes.entry(path.clone()).or_insert_with(known);
                 if names.get(id).is_some_and(|known| known.text == title.text) {
                     continue;

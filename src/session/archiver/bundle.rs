@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use super::copy::Problem;
 use crate::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
 use crate::session::compressed::MAX_UNPACKED;
-use crate::session::database::session_at;
 use crate::session::listing::Listed;
+use crate::session::open::session_at;
 use crate::session::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 
 /// Extensions of files that commands read as they are, or that are already compressed.

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 
 use super::bundle::Bundle;
 use crate::agent::Root;
-use crate::session::database::{session_at, sessions_in};
 use crate::session::discover::{discover_with, subagents_beside};
 use crate::session::listing::{Listed, Listing, list_files};
 use crate::session::open::SessionError;
+use crate::session::open::{session_at, sessions_in};
 use crate::session::selection::Selection;
 use crate::state::SessionScope;
 

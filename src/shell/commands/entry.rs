@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::rules::refuse;
-use super::{awk, builtins, conditions, find, git, sed, wrappers};
+use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
@@ -86,12 +86,12 @@ fn entry(name: &str) -> Entry {
         "read" => builtins::read,
         "set" => builtins::set,
         "." | "eval" | "exec" | "source" => builtins::unknown_code,
-        "command" => wrappers::command,
-        "env" => wrappers::env,
-        "time" => wrappers::time,
-        "timeout" => wrappers::timeout,
-        "xargs" => wrappers::xargs,
-        "find" => find::check,
+        "command" => builtins::command,
+        "env" => builtins::env,
+        "time" => builtins::time,
+        "timeout" => builtins::timeout,
+        "xargs" => builtins::xargs,
+        "find" => conditions::find,
         "git" => git::check,
         "sed" | "gsed" => sed::check,
         "tar" => tar,
@@ -137,29 +137,11 @@ fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     Ok(())
 }
 
-/// Commands known to change something. This affects only the message: a command without a table
-/// entry is not read-only either.
-const WRITERS: &[(&str, &str)] = &[
-    (
-        "chattr chcon chgrp chmod chown cp csplit dd fallocate install link ln mkdir mkfifo mknod \
-         mktemp mv patch rename rm rmdir rsync scp setfacl setfattr shred split sponge tee touch \
-         truncate unlink zip",
-        "changes files",
-    ),
-    ("kill killall pkill renice skill snice", "changes processes"),
-    (
-        "crontab halt mount passwd poweroff reboot shutdown swapoff swapon sync sysctl systemctl \
-         umount useradd userdel usermod",
-        "changes the system",
-    ),
-    (
-        "apt apt-get brew dnf dpkg pacman snap yum",
-        "installs software",
-    ),
-];
-
 /// Returns the effect of a command, as text that follows its name.
 fn what_it_changes(name: &str) -> Option<&'static str> {
-    let (_, what) = WRITERS.iter().find(|(names, _)| is_one_of(names, name))?;
-    Some(what)
+    let mut rows = include_str!("../tables/writers.txt").lines();
+    rows.find_map(|row| {
+        let (what, names) = row.split_once(" | ")?;
+        is_one_of(names, name).then_some(what)
+    })
 }

@@ -7,11 +7,9 @@ mod awk;
 mod builtins;
 mod conditions;
 mod entry;
-mod find;
 mod git;
 mod rules;
 mod sed;
-mod wrappers;
 
 pub(super) use conditions::{double_bracket, double_bracket_words};
 pub use entry::has_reading_form;

@@ -1,4 +1,6 @@
-//! Sentences of prompts and replies, without markup.
+//! Sentences of prompts and replies, without markup, and descriptions of commands in the past tense.
+
+use super::clean::{cut, lower_first};
 
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
@@ -20,8 +22,9 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     for (number, line) in unwrapped(text).into_iter().enumerate() {
         let is_bold = line.strip_prefix("**").is_some_and(|rest| {
-            rest.find("**")
-                .is_some_and(|end| rest[end + 2..].trim_matches(':').is_empty())
+            rest.find("**").is_some_and(|end| {
+                !rest[..end].ends_with('.') && rest[end + 2..].trim_matches(':').is_empty()
+            })
         });
         let is_heading =
             is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
@@ -113,12 +116,12 @@ fn item_mark(line: &str) -> usize {
     }
 }
 
-/// Removes bullets, emphasis, code marks, link targets and emoji from a line.
+/// Removes bullets, emphasis, link targets and emoji from a line.
 fn plain(line: &str) -> String {
     let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
     let has_link = line.contains("](");
     let mut plain = String::new();
-    let mut rest = line.replace("**", "").replace('`', "");
+    let mut rest = line.replace("**", "");
     if has_link {
         while let Some((before, after)) = rest.split_once("](") {
             let address_end = after.find(')').map_or(after.len(), |at| at + 1);
@@ -127,10 +130,8 @@ fn plain(line: &str) -> String {
     }
     for letter in rest.chars() {
         match letter {
-            '\u{2190}'..='\u{21ff}'
-            | '\u{2600}'..='\u{27bf}'
-            | '\u{1f000}'..='\u{1faff}'
-            | '\u{fe0f}' => plain.push(' '),
+            '\u{2190}'..='\u{21ff}' if plain.trim().is_empty() => {}
+            '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}' => plain.push(' '),
             other => plain.push(other),
         }
     }
@@ -138,15 +139,18 @@ fn plain(line: &str) -> String {
 }
 
 fn split(line: &str, mut found: impl FnMut(&str)) {
-    let mut start = 0;
+    let (mut start, mut is_code) = (0, false);
+    let has_code = line.matches('`').count().is_multiple_of(2);
     let mut letters = line.char_indices().peekable();
     let mut push = |text: &str| {
         if text.contains(char::is_alphanumeric) {
-            found(text.trim());
+            found(text.replace('`', "").trim());
         }
     };
     while let Some((at, letter)) = letters.next() {
+        is_code ^= letter == '`' && has_code;
         let ends = match letter {
+            _ if is_code => false,
             '。' | '？' | '！' => true,
             // `git add .` does not end a sentence.
             '.' | '?' | '!' => {
@@ -169,6 +173,78 @@ fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit([' ', '(']).next().unwrap_or_default();
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf")
         || word == text && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Maximum width of a description, in cells.
+const MAX_CELLS: usize = 56;
+
+/// Pairs of a verb and its past tense.
+const VERBS: &str = include_str!("words/verbs.txt");
+
+/// Puts a description into the past tense; `None` if its first word is not a known verb.
+pub(super) fn in_the_past(description: &str) -> Option<String> {
+    let line = description.lines().next()?.trim();
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+    // Some agents repeat the command as its description.
+    let signs = [" && ", " || ", " | ", "; "];
+    if first.ends_with(':') || signs.iter().any(|sign| line.contains(sign)) {
+        return None;
+    }
+    let mut phrase = past_of(first)?.to_owned();
+    let mut follows_joint = false;
+    for word in rest.split_whitespace() {
+        phrase.push(' ');
+        match past_of(word).filter(|_| follows_joint && word.starts_with(char::is_lowercase)) {
+            Some(past) => phrase.push_str(&lower_first(past)),
+            None => phrase.push_str(word),
+        }
+        follows_joint = matches!(word, "and" | "then" | "&");
+    }
+    let phrase = phrase.replacen("Searched for for ", "Searched for ", 1);
+    let phrase = phrase.replacen("Looked for if ", "Checked if ", 1);
+    Some(cut(phrase.trim_end_matches('.'), MAX_CELLS))
+}
+
+/// Returns the capitalised past tense of a verb.
+pub(super) fn past_of(word: &str) -> Option<&'static str> {
+    let word = word.trim_end_matches([',', ':']).to_lowercase();
+    let mut verbs = VERBS.lines().filter(|line| !line.starts_with('#'));
+    verbs.find_map(|line| line.strip_prefix(&word)?.strip_prefix(' '))
+}
+
+#[cfg(test)]
+mod past_tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_become_reports_without_claims() {
+        let table = [
+            ("List files in docs", Some("Listed files in docs")),
+            (
+                "Find remaining conflicts",
+                Some("Searched for remaining conflicts"),
+            ),
+            (
+                "Verify that all tests pass",
+                Some("Checked that all tests pass"),
+            ),
+            (
+                "Switch to main and pull latest",
+                Some("Switched to main and pulled latest"),
+            ),
+            ("Run: cat big.log", None),
+            ("Fix the tests", None),
+            ("All tests passed", None),
+            ("", None),
+        ];
+        for (description, expected) in table {
+            assert_eq!(
+                in_the_past(description).as_deref(),
+                expected,
+                "{description}"
+            );
+        }
+    }
 }
 
 #[cfg(test)]

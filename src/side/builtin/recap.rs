@@ -16,6 +16,9 @@ use crate::side::language::certain_language;
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
 
+/// Maximum number of lines of a block of text that is quoted.
+const MAX_CODE_LINES: usize = 20;
+
 /// Minimum length of the part of an item that is quoted without its explanation.
 const MIN_HEAD_BYTES: usize = 12;
 
@@ -74,7 +77,7 @@ static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The start of a sentence about what follows, or about the user's message.
 static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you)").ok()
+    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you)").ok()
 });
 
 /// The heading of a section, or the start of a sentence, with the outcome.
@@ -102,10 +105,15 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let is_interruption =
         |message: &Message| message.text().trim().starts_with("[Request interrupted");
     let was_interrupted = open.is_none() && after.iter().any(is_interruption);
-    let next = if open.is_some() || was_interrupted {
+    let said = sentences(&text);
+    // The step that the reply announces is taken if results follow it.
+    let taken = said.last().map(|last| &last.text);
+    let taken = taken.filter(|last| strip(&ANNOUNCEMENT, last).is_some());
+    let taken = taken.filter(|_| after.iter().any(|after| after.origin == Origin::Results));
+    let next = if open.is_some() || was_interrupted || taken.is_some() {
         None
     } else {
-        next(&sentences(&text))
+        next(&said)
     };
     // A reply that only announces a step or says that it is done follows the report.
     let since_prompt = before
@@ -125,9 +133,13 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         [found, code.into_iter().collect()]
     });
     let report = found
-        .chain([reports(&sentences(&text), 1)])
-        .find(|found: &Vec<String>| !found.is_empty())
-        .filter(|_| !was_interrupted);
+        .chain([reports(&said, 1)])
+        .find(|found: &Vec<String>| !found.is_empty());
+    let report = match (report, taken) {
+        (Some(report), Some(taken)) => Some([report, vec![taken.clone()]].concat()),
+        (report, taken) => report.or_else(|| Some(vec![taken?.clone()])),
+    };
+    let report = report.filter(|_| !was_interrupted);
     let is_empty = report.is_none() && next.is_none() && open.is_none() && !was_interrupted;
     if goal.is_empty() || is_empty {
         return String::new();
@@ -225,7 +237,9 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
         let is_summary = strip(&SUMMARY, text).is_some();
         if sentence.is_heading {
             is_outcome = is_summary;
-            let is_headline = reports.is_empty() && !is_summary && !text.ends_with([':', '：']);
+            let is_numbered = text.starts_with(|letter: char| letter.is_ascii_digit());
+            let is_headline =
+                reports.is_empty() && !is_summary && !is_numbered && !text.ends_with([':', '：']);
             if is_headline && is_report(text, min_words) {
                 reports.push(text.to_owned());
             }
@@ -244,12 +258,16 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
                 .filter(|item| std::mem::replace(&mut line, item.line) != item.line)
                 .map(|item| head(&item.text))
                 .collect();
-            if heads.is_empty() && text.split_whitespace().count() < OPENING_WORDS {
+            // `Based on the changes, here is the list:`
+            let clause = text.rsplit(", ").next().unwrap_or_default();
+            let announces = clause.starts_with(['H', 'h']) && clause[1..].starts_with("ere");
+            let is_short = text.split_whitespace().count() < OPENING_WORDS;
+            if heads.is_empty() && (is_short || announces) {
                 continue;
             }
             text = match heads.as_slice() {
                 [] => text.trim_end_matches(ENDS).to_owned(),
-                heads if text.starts_with("Here") => heads.join("; "),
+                heads if announces => heads.join("; "),
                 heads => format!(
                     "{text}{}{}",
                     if text.ends_with(':') { " " } else { "" },
@@ -286,11 +304,12 @@ fn first_of_code(text: &str) -> Option<String> {
     let (_, code) = text.split_once("```")?;
     let (language, code) = code.split_once('\n')?;
     let is_text = matches!(language.trim(), "" | "markdown" | "md" | "text");
-    let line = code
-        .lines()
+    let lines = code.lines().take_while(|line| !line.starts_with("```"));
+    let is_short = lines.clone().count() <= MAX_CODE_LINES;
+    let line = lines
         .map(|line| line.trim_matches(['#', ' ']))
         .find(|line| !line.is_empty())?;
-    (is_text && !line.starts_with("```")).then(|| line.to_owned())
+    (is_text && is_short).then(|| line.to_owned())
 }
 
 /// Whether a report is the sentence that opens the first block of code of a text.
@@ -325,7 +344,7 @@ fn next(found: &[Sentence]) -> Option<Next> {
         let ends = [": ", "—", "–"].iter().filter_map(|mark| what.find(mark));
         let what = what[..ends.min().unwrap_or(what.len())].trim_end_matches(ENDS);
         let is_said =
-            !what.is_empty() && !["know ", "be "].iter().any(|start| what.starts_with(start));
+            what.contains(' ') && !["know ", "be "].iter().any(|start| what.starts_with(start));
         return is_said.then(|| step(&cut(what, NEXT_CELLS)));
     }
     let latest = || found.iter().rev();

@@ -149,6 +149,54 @@ fn the_goal_is_the_latest_substantial_request() {
     let expected =
         "Goal: Add retries to the upload queue. Last report: Uploads are retried three times.";
     assert_eq!(recap_of(&talk), expected);
+    let short = (Role::User, "no, at the bottom");
+    let talk = [talk[2], talk[5], talk[0], talk[1], short, talk[5]];
+    let long = (
+        Role::User,
+        "explain reader.rs. it was removed from the code in the last change of the parser that reads old files",
+    );
+    let goal = recap_of(&[talk[2], talk[5], long, talk[5]]);
+    assert!(
+        goal.starts_with("Goal: Explain reader.rs. It was removed"),
+        "{goal}"
+    );
+    let expected = "Goal: Port the config parser → At the bottom. Last report: Uploads are retried three times.";
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
+fn thanks_are_no_open_request() {
+    let talk = |last| {
+        [
+            (Role::User, "port the config parser"),
+            (Role::Assistant, "The parser is ported."),
+            (Role::User, last),
+        ]
+    };
+    let goal = "Goal: Port the config parser. Last report: The parser is ported.";
+    assert_eq!(recap_of(&talk("that worked, thanks!")), goal);
+    let open = format!("Open request: Commit it. {goal}");
+    assert_eq!(recap_of(&talk("commit it, thanks")), open);
+}
+
+#[test]
+fn a_step_with_results_is_not_the_next_one() {
+    let said = |role, origin, text: &str| Message {
+        blocks: vec![Block::Text(text.to_owned())],
+        ..Message::new(role, origin)
+    };
+    let mut talk = vec![
+        said(Role::User, Origin::Prompt, "port the config parser"),
+        said(
+            Role::Assistant,
+            Origin::Reply,
+            "The tests pass. Let me run the linter.",
+        ),
+    ];
+    let goal = "Goal: Port the config parser. Last report: The tests pass.";
+    assert_eq!(recap(&talk, None), format!("{goal} Next: run the linter."));
+    talk.push(said(Role::User, Origin::Results, "0 issues"));
+    assert_eq!(recap(&talk, None), format!("{goal} Let me run the linter."));
 }
 
 #[test]
@@ -185,6 +233,23 @@ fn the_report_is_the_outcome() {
         (
             "Done. Here's what was updated:\n\n- **`plan.md`** — the dates\n- **`todo.md`** — a link",
             "plan.md — the dates; todo.md — a link",
+        ),
+        ("Fixed. `SHORY` → `SHORT`.", "SHORY → SHORT"),
+        (
+            "So `go test ./...` skips the files that are not compiled.",
+            "So go test ./... skips the files that are not compiled",
+        ),
+        (
+            "All tests pass, both provider suites are green, and the linter is clean. The one line turned out to have a wrinkle that took much longer to understand than expected, because the driver ignores the mode of every file that is not named by an address, and creates an empty database.",
+            "All tests pass, both provider suites are green, and the linter is clean",
+        ),
+        (
+            "Based on my research, here's how the plan uses the four old modules:\n\n## Overview\n\nThe core is compiled once.",
+            "The core is compiled once",
+        ),
+        (
+            "Let's check it:\n\n## 1. Check the merge\n\n**Start with the first command and tell me.**",
+            "Start with the first command and tell me",
         ),
         (
             "Committed and pushed.\n\n<oai-mem-citation>\n<entry>\nMEMORY.md:262\n</entry>\n</oai-mem-citation>",

@@ -40,7 +40,8 @@ static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Polite words and punctuation at the end.
 static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|thanks|thank you)|，?谢谢)?[\s.;:,!。\\-]*$").ok()
+    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|(?<thanks>thanks|thank you))|，?谢谢)?[\s.;:,!。\\-]*$")
+        .ok()
 });
 
 /// The heading of a plan or an issue: prefix, subject, number.
@@ -85,26 +86,27 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Quotes the latest prompt with a topic in up to `cells`, after the prompt before it if that is
-/// short; the title if no prompt has a topic.
+/// Quotes the latest prompt that says something in up to `cells`, after the prompt with a topic before it
+/// if it is short; the title if no prompt says something.
 pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     let mut latest: Option<String> = None;
     for prompt in prompts(messages).rev().take(MAX_PROMPTS) {
         let found = quotations(&prompt);
-        let Some(at) = topic(&found, ENOUGH_WORDS) else {
+        let says_something = || found.iter().position(|quotation| quotation.informative > 0);
+        let topic = topic(&found, ENOUGH_WORDS);
+        let Some(at) = topic.or_else(|| says_something().filter(|_| latest.is_none())) else {
             continue;
         };
-        let quoted = quote(&found[at..], cells);
-        let says_enough = display_width(&quoted) * 2 >= cells;
-        match &latest {
-            None if says_enough => return quoted,
-            None => latest = Some(quoted),
-            Some(latest) if says_enough => {
-                let before = cut(&quoted, cells - display_width(latest));
-                return format!("{before} → {latest}");
-            }
-            Some(_) => {}
+        if let Some(latest) = &latest {
+            let before = quote(&found[at..], cells - display_width(latest));
+            return format!("{before} → {latest}");
         }
+        let quoted = quote(&found[at..], cells);
+        let says_enough = found[at].informative > SUBSTANTIAL_WORDS;
+        if says_enough || display_width(&quoted) * 2 >= cells {
+            return quoted;
+        }
+        latest = Some(quoted);
     }
     latest.unwrap_or_else(|| title(messages))
 }
@@ -135,11 +137,19 @@ fn quote(found: &[Quotation], cells: usize) -> String {
     fill(quoted.map(|quotation| quotation.text.as_str()), cells)
 }
 
-/// Quotes the last prompt in up to `cells`, if there is one.
+/// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.
 pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String> {
-    let found = quotations(&prompts(messages).next_back()?);
-    let said = topic(&found, ENOUGH_WORDS).unwrap_or(0);
-    (!found.is_empty()).then(|| quote(&found[said..], cells))
+    let prompt = prompts(messages).next_back()?;
+    let found = quotations(&prompt);
+    let topic = topic(&found, ENOUGH_WORDS);
+    // `That worked, thanks` starts with a word without content, `commit it, thanks` does not.
+    let is_request = |quotation: &Quotation| is_informative(&first_word(&quotation.text));
+    let closing = CLOSING
+        .as_ref()
+        .and_then(|closing| closing.captures(&prompt));
+    let is_thanks = closing.is_some_and(|found| found.name("thanks").is_some());
+    let is_open = topic.is_some() || !is_thanks || found.iter().any(is_request);
+    (is_open && !found.is_empty()).then(|| quote(&found[topic.unwrap_or(0)..], cells))
 }
 
 /// Returns the user's non-blank prompts in the main conversation, including commands that the agent

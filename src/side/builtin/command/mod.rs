@@ -5,8 +5,6 @@ mod effects;
 mod evidence;
 mod forms;
 mod noun;
-mod past_tense;
 mod report;
 
-pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};

@@ -3,10 +3,10 @@
 use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, has_error_line, uncolored};
 use super::forms::{Act, Kind, act, is_filter};
-use super::past_tense::in_the_past;
 use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
+use crate::side::builtin::prose::in_the_past;
 use crate::text::display_width;
 
 /// Minimum rank of acts of which all are named.

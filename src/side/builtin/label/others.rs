@@ -7,8 +7,8 @@ use super::fact::{About, Class, Fact, ending};
 use crate::agent::exit_code;
 use crate::message::CallOutcome;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
-use crate::side::builtin::command::past_of;
 use crate::side::builtin::names::{address, file_name};
+use crate::side::builtin::prose::past_of;
 use crate::tool_facts::Purpose;
 
 /// Returns the fact about a call: `did` on success, else `doing` and the ending.

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::stream::{StreamConversation, parts};
-use crate::json::{is_object, is_true, non_empty, non_null, number, object, text};
+use super::record::usage;
+use crate::agent::stream::{StreamConversation, parts};
+use crate::json::{is_object, is_true, non_empty, non_null, object, text};
 use crate::message::{Block, ResultPart};
 
 object! { Row { item, usage, message, error } }
@@ -23,16 +24,9 @@ object! { McpResult { content } }
 object! { Failure { message } }
 object! { Todo { text, completed } }
 
-object! {
-    Usage {
-        input = "input_tokens", cached = "cached_input_tokens",
-        written = "cache_write_input_tokens", output = "output_tokens",
-    }
-}
-
 /// The state between rows.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(in crate::agent) struct Rows {
     /// The calls of the turn that were emitted.
     started: HashSet<String>,
     /// The failure that was emitted last.
@@ -41,7 +35,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Translates a row; `None` if it is of another type.
-    pub(super) fn row(
+    pub(in crate::agent) fn row(
         &mut self,
         kind: &str,
         row: &str,
@@ -53,8 +47,7 @@ impl Rows {
             "item.started" => self.started(&Item::of(row.item)?, conversation)?,
             "item.completed" => self.completed(&Item::of(row.item)?, conversation)?,
             "turn.completed" => {
-                let usage = Usage::of(row.usage).unwrap_or_default();
-                conversation.metered(tokens(&usage), "end_turn");
+                conversation.metered(usage(row.usage).unwrap_or_default(), "end_turn");
                 conversation.end_run(Some("completed"));
             }
             "error" => self.failed(row.message, conversation)?,
@@ -187,16 +180,4 @@ fn has_failed(item: &Item<'_>) -> bool {
     let is_zero = |code: &RawValue| matches!(code.get(), "0" | "null");
     text(item.status).is_some_and(|status| status == "failed" || status == "declined")
         || !item.exit_code.is_none_or(is_zero)
-}
-
-fn tokens(usage: &Usage<'_>) -> crate::message::Usage {
-    let [input, cached, written, output] = [usage.input, usage.cached, usage.written, usage.output]
-        .map(|count| number(count).unwrap_or_default());
-    crate::message::Usage {
-        input: input.saturating_sub(cached + written),
-        output,
-        cache_read: cached,
-        cache_write: written,
-        ..crate::message::Usage::default()
-    }
 }
