@@ -370,9 +370,10 @@ fn links_other_sessions_and_full_disks_stop_only_what_they_concern() {
         .unwrap();
     assert_eq!(kept["archived"], 0);
     // Files may have 4 KiB.
-    let random: String = (0..20_000_u32)
+    let random: Vec<String> = (0..20_000_u32)
         .map(|number| format!("{:08x}", number.wrapping_mul(2_654_435_761)))
         .collect();
+    let random = random.concat();
     let large = format!(
         "{{\"type\":\"user\",\"sessionId\":\"large\",\"message\":{{\"content\":\"{random}\"}}}}"
     );
