@@ -214,6 +214,11 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     options.read(true).append(true).create(true).mode(0o600);
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let mut file = options.open(path)?;
+    // Another process may see only the first part of a record that is being written. A file system without
+    // locks can yield an empty line.
+    if file.metadata()?.is_file() {
+        let _ = file.lock();
+    }
     let mut line = Vec::new();
     if ends_within_line(&file)? {
         line.push(b'\n');

@@ -253,10 +253,7 @@ impl Invocation {
             // `diff` writes the time behind a tab.
             .map(|name| name.split('\t').next().unwrap_or_default().to_owned())
             .collect();
-        let mut operands = self.words.iter().skip(2);
-        let is_in_a_file = level.reads.iter().any(|word| word.value.is_some())
-            || self.program() == "git" && operands.any(|word| word.value.is_some());
-        if files.is_empty() && !is_in_a_file {
+        if files.is_empty() {
             self.patched.push(PartWord::unknown(0..0, "$patch"));
         }
         self.add_changed(files.iter().map(String::as_str));

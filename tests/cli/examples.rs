@@ -39,6 +39,9 @@ fn prepare(home: &Path, work: &Path) {
     let session = session.replace("model-b", "claude-haiku-4-5");
     let name = "5e551011-0000-4000-8000-000000000001.jsonl";
     std::fs::write(project.join(name), &session).unwrap();
+    let archive = home.join("archive/claude/demo");
+    std::fs::create_dir_all(&archive).unwrap();
+    std::fs::write(archive.join(name), &session).unwrap();
     std::fs::write(work.join("stream.jsonl"), &session).unwrap();
     let call = "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"Bash\",\"input\":{\"command\":\"echo hi\"}}\n";
     std::fs::write(work.join("reply.jsonl"), call).unwrap();

@@ -351,6 +351,6 @@ fn the_first_prompt_names_a_compacted_session() {
     let recap = run(&["recap", "--model", "builtin", path], b"");
     assert_eq!(
         records(&recap.stdout)[0]["recap"],
-        "Goal: We also have merge conflix. Last report: Resolved both of the conflicts."
+        "Goal: Port the config parser to Rust → We also have merge conflix. Last report: Resolved both of the conflicts."
     );
 }

@@ -99,6 +99,10 @@ pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
         };
         if let Some(latest) = &latest {
             let before = quote(&found[at..], cells - display_width(latest));
+            // A summary repeats the prompts before it.
+            if before == *latest {
+                continue;
+            }
             return format!("{before} → {latest}");
         }
         let quoted = quote(&found[at..], cells);
