@@ -276,7 +276,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
         Dimension::Model => occasion.model.clone(),
-        Dimension::Cwd => source.and_then(|source| source.project.clone()),
+        Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
         Dimension::Prompt => {

@@ -76,7 +76,7 @@ pub(super) struct ReadSession {
     pub(super) agent: Agent,
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
-    pub(super) project: Option<String>,
+    pub(super) cwd: Option<String>,
 }
 
 /// The counts of a call.
@@ -230,11 +230,11 @@ impl Tally {
         }
         // Subagents are prompted by the model, not by the user.
         tally.prompts = prompts;
-        let project = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
+        let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let source = Arc::new(ReadSession {
             agent: session.agent(),
             session_id: facts.session_id.clone(),
-            project: project.cloned(),
+            cwd: cwd.cloned(),
         });
         let replies = tally.replies.values_mut().map(|reply| &mut reply.occasion);
         let calls = tally.calls.values_mut().map(|call| &mut call.occasion);

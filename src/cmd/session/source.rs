@@ -276,7 +276,7 @@ impl FilterArguments {
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
-        selection.project.clone_from(&self.first_cwd);
+        selection.first_cwd.clone_from(&self.first_cwd);
     }
 
     /// Returns the times of `--since` and `--until`.
