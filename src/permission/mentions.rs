@@ -110,6 +110,7 @@ impl Mentions {
         let takes_data = !invocation.begins_anywhere()
             && programs::is_harmlessly_set(level)
             && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program));
+        let copies = programs::COPIES.contains(program);
         if invocation.begins_anywhere() && program.ends_with("awk") {
             let words = invocation.words.iter().skip(1);
             let texts = words.flat_map(|word| outlines(word, context));
@@ -123,6 +124,10 @@ impl Mentions {
                 !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
                     && (takes_data || invocation.is_subcommand(at))
             });
+            // A copy of a program or a link to it is the program: `cp "$(which rm)" x; ./x`.
+            if copies && word.value.is_none() {
+                self.runnable.extend(words_of(&word.text));
+            }
             for text in outlines(word, context) {
                 if is_shell && self.add_script(&text, depth, context) {
                     continue;
@@ -131,7 +136,7 @@ impl Mentions {
                 if word.value.is_some() && text.starts_with(GAP) {
                     self.changed.insert(format!("{GAP}/{GLOB}"));
                 }
-                let is_data = names_no_program && is_plain(&text, "_.+-/@~");
+                let is_data = names_no_program && !copies && is_plain(&text, "_.+-/@~");
                 if !is_data {
                     self.runnable.extend(words_of(&text));
                 }

@@ -43,7 +43,16 @@ impl Invocation {
     /// Whether none of its words name a file.
     pub(super) fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
-        programs::TEXTS.contains_with(self.program(), subcommand) || self.unstages()
+        // `git tag -F FILE`
+        let names_file = |word: &PartWord| {
+            let text = word.value.as_deref().unwrap_or(&word.text);
+            let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            text.starts_with("--fi") || letters.is_some_and(|letters| letters.contains('F'))
+        };
+        let is_git = self.program() == "git";
+        programs::TEXTS.contains_with(self.program(), subcommand)
+            && !(is_git && self.words.iter().any(names_file))
+            || self.unstages()
     }
 
     /// Whether it passes its input only to programs that show no contents of files, as in
