@@ -169,7 +169,7 @@ pub struct HookDecisionRecord {
     /// Whether the agent was told. If not, it decides as if no hook were installed.
     pub answered: bool,
     /// The cause; absent if the rules cannot be applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "decided_by", skip_serializing_if = "Option::is_none")]
     pub by: Option<DecidedBy>,
     /// The cause in words.
     pub reason: String,

@@ -397,8 +397,8 @@ fn the_log_says_what_was_decided_and_why_without_secrets() {
     });
     let decisions: Vec<_> = decisions.collect();
     assert_eq!(decisions, [("ask", false), ("deny", true), ("allow", true)]);
-    assert_eq!(records[1]["by"]["rule"], "Bash(rm *)");
-    assert_eq!(records[1]["by"]["source"], "--deny");
+    assert_eq!(records[1]["decided_by"]["rule"], "Bash(rm *)");
+    assert_eq!(records[1]["decided_by"]["source"], "--deny");
     assert_eq!(records[1]["session_id"], "s1");
     assert_eq!(records[1]["cwd"], folder.path().to_str().unwrap());
 }
