@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     Read,
     ReadMany,
     Write,
@@ -45,7 +45,7 @@ pub(crate) enum Purpose {
 /// The meaning of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Parameter {
+pub enum Parameter {
     Path,
     Glob,
     Filter,
@@ -58,10 +58,10 @@ pub(crate) enum Parameter {
 
 /// A tool of a coding agent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AgentTool {
+pub struct AgentTool {
     /// The name in rules and messages.
-    pub(crate) name: &'static str,
-    pub(crate) purpose: Purpose,
+    pub name: &'static str,
+    pub purpose: Purpose,
 }
 
 /// Returns the words of each row of `tools.txt`, with those on the indented lines after it.
@@ -116,18 +116,18 @@ fn parsed<T: Deserialize<'static>>(word: &'static str) -> T {
 }
 
 /// Returns the tool with this name, in any letter case.
-pub(crate) fn agent_tool(name: &str) -> Option<AgentTool> {
+pub fn agent_tool(name: &str) -> Option<AgentTool> {
     TABLE.tools.get(&name.to_ascii_lowercase()).copied()
 }
 
 /// Returns the names of the parameters with this meaning, the most specific first.
-pub(crate) fn parameters(parameter: Parameter) -> &'static [&'static str] {
+pub fn parameters(parameter: Parameter) -> &'static [&'static str] {
     TABLE.parameters.get(&parameter).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the strings in parameters with this meaning, including those in lists and in objects in lists. `None` if a value
 /// has an unexpected form.
-pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&str>> {
+pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&str>> {
     let mut texts = Vec::new();
     for (name, value) in input {
         let is_named = parameters(parameter).contains(&name.as_str());
@@ -151,7 +151,7 @@ pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<
 }
 
 /// Returns the files that a patch names, in the format of Codex or `git diff`.
-pub(crate) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
+pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 5] = [
         "*** Update File:",
         "*** Add File:",
@@ -170,7 +170,7 @@ pub(crate) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
 
 impl Purpose {
     /// Returns the purpose of the tool of this name.
-    pub(crate) fn of(name: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         match agent_tool(name) {
             Some(tool) => tool.purpose,
             None if name.to_ascii_lowercase().starts_with("mcp__") => Self::Mcp,
@@ -179,18 +179,18 @@ impl Purpose {
     }
 
     /// Whether it reads, searches or lists files.
-    pub(crate) fn reads_files(self) -> bool {
+    pub fn reads_files(self) -> bool {
         use Purpose::{Find, List, Lsp, Read, ReadMany, Search};
         matches!(self, Read | ReadMany | Search | Find | List | Lsp)
     }
 
     /// Whether parameters name the files, so that patterns can only narrow them down.
-    pub(crate) fn is_about_named_files(self) -> bool {
+    pub fn is_about_named_files(self) -> bool {
         (self.reads_files() || self.writes_files()) && self != Self::Find
     }
 
     /// Whether it changes files.
-    pub(crate) fn writes_files(self) -> bool {
+    pub fn writes_files(self) -> bool {
         matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Delete)
     }
 }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn published_tools_are_known() {
-        let agents = include_str!("../../tests/data/permission/agent-tools.jsonl").lines();
+        let agents = include_str!("../../../../tests/data/permission/agent-tools.jsonl").lines();
         for agent in agents.map(|line| serde_json::from_str::<Value>(line).unwrap()) {
             for tool in agent["tools"].as_array().unwrap() {
                 let known = agent_tool(tool.as_str().unwrap());

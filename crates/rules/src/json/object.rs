@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::elements;
 
 /// A type that is read from any JSON value. A value of another kind is skipped, not an error.
-pub(crate) trait LenientVisitor<'a>: Sized {
+pub trait LenientVisitor<'a>: Sized {
     /// Reads an object.
     fn object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -45,7 +45,7 @@ impl<'a> LenientVisitor<'a> for &'a RawValue {
 }
 
 /// `None` if the value is of another kind.
-pub(crate) struct Lenient<T>(pub(crate) Option<T>);
+pub struct Lenient<T>(pub Option<T>);
 
 impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -112,6 +112,7 @@ impl<'de, T: LenientVisitor<'de>> Visitor<'de> for AnyValue<T> {
 /// Declares an object by the members that are read; all others are skipped. A member `name` has the
 /// key `name`; `name = "key"` sets another key. A member is a raw value, or with `name: Type` any
 /// [`LenientVisitor`]. An object declared `owned` is not `Copy`.
+#[macro_export]
 macro_rules! object {
     (@type) => { &'a serde_json::value::RawValue };
     (@type $type:ty) => { $type };
@@ -175,10 +176,11 @@ macro_rules! object {
     };
 }
 
-pub(crate) use object;
+#[doc(inline)]
+pub use crate::object;
 
 /// An object that is read by its members.
-pub(crate) trait Members<'a> {
+pub trait Members<'a> {
     /// Sets the members.
     fn fill<A: MapAccess<'a>>(&mut self, map: A) -> Result<(), A::Error>;
 }
@@ -198,20 +200,20 @@ impl<'de, T: Members<'de>> Visitor<'de> for InPlace<'_, T> {
 }
 
 /// Reads the object in `json` in place, because the largest is over 1 KB. Returns whether it is an object.
-pub(crate) fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
+pub fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
     json.deserialize_map(InPlace(object)).is_ok() && json.end().is_ok()
 }
 
 /// Reads a value; `None` if it is of another kind.
-pub(crate) fn read<'a, T: LenientVisitor<'a>>(json: &'a str) -> Option<T> {
+pub fn read<'a, T: LenientVisitor<'a>>(json: &'a str) -> Option<T> {
     let Lenient(value) = serde_json::from_str(json).ok()?;
     value
 }
 
 /// Reads the elements of an array; one of another kind counts as the default. Empty if the value is
 /// absent or not an array.
-pub(crate) fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> Vec<T> {
+pub fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> Vec<T> {
     let Some(raw) = raw.filter(|raw| raw.get().starts_with('[')) else {
         return Vec::new();
     };

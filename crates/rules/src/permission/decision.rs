@@ -1,11 +1,28 @@
 //! The decision about a call.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::call::ParsedCall;
 use super::command::Command;
 use super::path_context::PathContext;
 use super::{Action, Behavior, Mode, Request, Rule, Rules, hint};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
-use crate::records::CheckedPart;
+
+/// Permission decision for one command of a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedPart {
+    /// The command, as written.
+    pub command: String,
+    /// The decision for the command.
+    pub decision: Decision,
+    /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
+    pub by: DecidedBy,
+    /// A rule that would allow the command, if there is one.
+    #[serde(skip)]
+    pub hint: Option<String>,
+}
 
 /// A decision and its cause.
 #[derive(Debug, Clone, PartialEq, Eq)]

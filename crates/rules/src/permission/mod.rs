@@ -29,7 +29,7 @@ mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
 pub use command_pattern::canonical_tool;
-pub use decision::Decided;
+pub use decision::{CheckedPart, Decided};
 pub use path_context::{is_of_system, normalised};
 pub use path_pattern::RuleSource;
 pub use request::{Action, Request};

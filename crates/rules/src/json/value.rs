@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 /// The bytes of a JSON string; a lone surrogate is three bytes, which are not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wtf8<'a>(pub(crate) Cow<'a, [u8]>);
+pub struct Wtf8<'a>(pub Cow<'a, [u8]>);
 
 impl<'de> Deserialize<'de> for Wtf8<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Wtf8<'de> {
 }
 
 /// Returns the string in `raw`, unescaped, as bytes; `None` if it is absent or of another type.
-pub(crate) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
+pub fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
     let json = raw?.get();
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -48,12 +48,12 @@ pub(crate) fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
 
 /// Returns the string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
 /// of another type.
-pub(crate) fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     unescaped(raw?.get())
 }
 
 /// Like [`text`], for JSON text.
-pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
+pub fn unescaped(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
@@ -67,54 +67,54 @@ pub(crate) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Like [`text`]; `None` if it is empty.
-pub(crate) fn non_empty(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub fn non_empty(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text(raw).filter(|text| !text.is_empty())
 }
 
 /// Like [`non_empty`], owned.
-pub(crate) fn string(raw: Option<&RawValue>) -> Option<String> {
+pub fn string(raw: Option<&RawValue>) -> Option<String> {
     non_empty(raw).map(Cow::into_owned)
 }
 
 /// Returns the value unless it is `null`.
-pub(crate) fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
+pub fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
 /// Whether the value is this string.
-pub(crate) fn is(raw: Option<&RawValue>, name: &str) -> bool {
+pub fn is(raw: Option<&RawValue>, name: &str) -> bool {
     text(raw).is_some_and(|known| known == name)
 }
 
 /// Whether the value is `true`.
-pub(crate) fn is_true(raw: Option<&RawValue>) -> bool {
+pub fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
 /// Returns a count or index.
-pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
+pub fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
 
 /// Whether the value is an object.
-pub(crate) fn is_object(raw: Option<&RawValue>) -> bool {
+pub fn is_object(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
 /// Whether the value is an array.
-pub(crate) fn is_array(raw: Option<&RawValue>) -> bool {
+pub fn is_array(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('['))
 }
 
 /// Returns the elements of an array; empty if the value is absent or not an array.
-pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
+pub fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
     let elements = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
     elements.unwrap_or_default()
 }
 
 /// Converts bytes that may contain surrogates: a pair becomes its character (a stream may split a pair
 /// between two deltas), and a lone surrogate U+FFFD.
-pub(crate) fn from_wtf8(bytes: Vec<u8>) -> String {
+pub fn from_wtf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let bytes = error.as_bytes();
         let mut repaired = Vec::with_capacity(bytes.len());

@@ -7,10 +7,10 @@ use super::{Verdict, analyse};
 /// Commands that other agents refuse but that are accepted here, with the reason. All other rows that
 /// agents refuse must be refused.
 const ACCEPTED_DESPITE_REFUSAL: &str =
-    include_str!("../../tests/data/shell/refused_by_others.jsonl");
+    include_str!("../../../../tests/data/shell/refused_by_others.jsonl");
 
 /// Read-only commands and others.
-pub(super) const READ_ONLY: &str = include_str!("../../tests/data/shell/read_only.jsonl");
+pub(super) const READ_ONLY: &str = include_str!("../../../../tests/data/shell/read_only.jsonl");
 
 pub(super) fn rows(text: &str) -> Vec<Value> {
     text.lines()
@@ -38,7 +38,7 @@ fn is_accepted(command: &str) -> bool {
 #[test]
 fn commands_have_the_verdict_of_their_row() {
     let mut wrong = Vec::new();
-    for row in rows(include_str!("../../tests/data/shell/commands.jsonl")) {
+    for row in rows(include_str!("../../../../tests/data/shell/commands.jsonl")) {
         let command = text(&row, "command");
         let found = verdict(command);
         if found != text(&row, "verdict") {
@@ -63,7 +63,7 @@ fn commands_that_others_refuse_are_accepted_for_a_reason() {
 #[test]
 fn attacks_are_refused() {
     let mut accepted = Vec::new();
-    for row in rows(include_str!("../../tests/data/shell/attacks.jsonl")) {
+    for row in rows(include_str!("../../../../tests/data/shell/attacks.jsonl")) {
         let command = text(&row, "command");
         let Verdict::ReadOnly { requires } = analyse(command).verdict else {
             continue;
@@ -110,7 +110,7 @@ fn commands_that_agents_refuse_are_refused_except_listed_ones() {
     let listed: Vec<Value> = rows(ACCEPTED_DESPITE_REFUSAL);
     let is_listed = |command: &str| listed.iter().any(|row| text(row, "command") == command);
     let refused = rows(include_str!(
-        "../../tests/data/shell/refused_by_agents.jsonl"
+        "../../../../tests/data/shell/refused_by_agents.jsonl"
     ));
     let mut surprising: Vec<_> = refused
         .iter()

@@ -7,7 +7,5 @@
 mod arguments;
 mod table;
 
-pub(crate) use arguments::{alias, command_line, in_directory, whole_number, without_namespace};
-pub(crate) use table::{
-    AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts,
-};
+pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
+pub use table::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};

@@ -25,14 +25,14 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 }
 
 /// Formats an amount of US dollars, e.g. `$1,234.50`.
-pub(crate) fn dollars(amount: f64) -> String {
+pub fn dollars(amount: f64) -> String {
     let text = format!("{amount:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
     format!("${}.{cents}", separated(whole))
 }
 
 /// Formats a number with commas between thousands.
-pub(crate) fn with_separators(number: u64) -> String {
+pub fn with_separators(number: u64) -> String {
     separated(&number.to_string())
 }
 

@@ -142,8 +142,8 @@ pub(super) fn name(by: &DecidedBy) -> &str {
 
 #[test]
 fn decisions() {
-    let rows = include_str!("../../tests/data/permission/decisions.jsonl").lines();
-    let modes = include_str!("../../tests/data/permission/modes.jsonl").lines();
+    let rows = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
+    let modes = include_str!("../../../../tests/data/permission/modes.jsonl").lines();
     let mut wrong = Vec::new();
     for line in rows.chain(modes) {
         let row: Row = serde_json::from_str(line).unwrap();

@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn variables_are_secret_by_their_names() {
-        for line in include_str!("../../tests/data/secret_names.txt").lines() {
+        for line in include_str!("../../../../tests/data/secret_names.txt").lines() {
             let (verdict, name) = line.split_at(1);
             let name = name.trim();
             let exported = format!("export {name}=canary");
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn texts_are_masked_as_in_the_table() {
-        for line in include_str!("../../tests/data/secret_texts.jsonl").lines() {
+        for line in include_str!("../../../../tests/data/secret_texts.jsonl").lines() {
             let row: [String; 2] = serde_json::from_str(line).unwrap();
             assert_eq!(redact(&row[0]), row[1]);
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Permission decision for a call, ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The call may run.
@@ -60,15 +60,15 @@ pub enum DecidedBy {
 
 /// The permission mode (`--permission-mode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// Read-only calls run; all others need approval.
     #[default]
-    #[cfg_attr(feature = "cli", value(alias = "manual"))]
+    #[cfg_attr(feature = "clap", value(alias = "manual"))]
     Default,
     /// Changes to files in the working directories run as well.
-    #[cfg_attr(feature = "cli", value(
+    #[cfg_attr(feature = "clap", value(
         name = "acceptEdits",
         aliases = ["accept-edits", "auto-edit", "auto_edit"]
     ))]
@@ -78,10 +78,10 @@ pub enum Mode {
     /// A model decides about calls that no rule decides.
     Auto,
     /// Calls that no rule decides are denied.
-    #[cfg_attr(feature = "cli", value(name = "dontAsk", alias = "dont-ask"))]
+    #[cfg_attr(feature = "clap", value(name = "dontAsk", alias = "dont-ask"))]
     DontAsk,
     /// All calls run, except those that no mode allows.
-    #[cfg_attr(feature = "cli", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
+    #[cfg_attr(feature = "clap", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
     BypassPermissions,
 }
 

@@ -11,9 +11,9 @@ mod sha256;
 mod terminal_safe;
 mod width;
 
-pub(crate) use diff::{line_operations, marked_lines};
+pub use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
-pub(crate) use numbers::{dollars, with_separators};
+pub use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
 pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};

@@ -42,7 +42,7 @@ fn values<'words>(
 #[test]
 fn scripts_have_the_parts_of_their_row() {
     let mut wrong = Vec::new();
-    for line in include_str!("../../tests/data/shell/parts.jsonl").lines() {
+    for line in include_str!("../../../../tests/data/shell/parts.jsonl").lines() {
         let row: Row = serde_json::from_str(line).unwrap();
         let parts = command_parts(&row.script);
         let found = parts.clone().unwrap_or_default();
@@ -399,7 +399,7 @@ proptest! {
 /// Every read-only command line is parsed and has no output file.
 #[test]
 fn commands_that_only_read_have_parts() {
-    let ours = rows(include_str!("../../tests/data/shell/commands.jsonl"));
+    let ours = rows(include_str!("../../../../tests/data/shell/commands.jsonl"));
     let more = rows(READ_ONLY);
     let mut compared = 0;
     for row in ours.iter().chain(&more) {
@@ -418,7 +418,7 @@ fn commands_that_only_read_have_parts() {
 /// Rows of another agent's splitter whose output differs from its input.
 #[test]
 fn compound_commands_are_split_as_by_qwen_code() {
-    let rows = rows(include_str!("../../tests/data/qwen-code.jsonl"));
+    let rows = rows(include_str!("../../../../tests/data/qwen-code.jsonl"));
     let of_splitting = rows
         .iter()
         .filter(|row| row["area"] == "permissions.splitCompoundCommand");

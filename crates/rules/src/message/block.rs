@@ -123,7 +123,7 @@ impl From<ResultPart> for Block {
 }
 
 /// Returns the input of a call, or the empty object if there is none.
-pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
+pub fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     match raw {
         Some(raw) => raw.to_owned(),
         None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
@@ -131,7 +131,7 @@ pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
 }
 
 /// Returns the blocks that may be part of a result.
-pub(crate) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
+pub fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
     let parts = blocks.into_iter().filter_map(|block| match block {
         Block::Text(text) => Some(ResultPart::Text(text)),
         Block::Media(media) => Some(ResultPart::Media(media)),

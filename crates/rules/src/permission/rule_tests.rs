@@ -116,7 +116,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 
 #[test]
 fn rules_match_as_in_qwen_code_except_for_listed_rows() {
-    let text = include_str!("../../tests/data/qwen-code.jsonl");
+    let text = include_str!("../../../../tests/data/qwen-code.jsonl");
     let mut wrong = Vec::new();
     let mut seen = 0;
     for line in text.lines() {

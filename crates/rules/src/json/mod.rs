@@ -6,5 +6,5 @@
 mod object;
 mod value;
 
-pub(crate) use object::*;
-pub(crate) use value::*;
+pub use object::*;
+pub use value::*;

@@ -4,12 +4,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Compares two lists of lines. The difference is not always the smallest one: the algorithm stops
 /// early if the search takes too long. All callers share this instance of the generic algorithm.
-pub(crate) fn line_operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+pub fn line_operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, old, new)
 }
 
 /// Returns the lines of an operation, each with its mark: a space, `-` or `+`.
-pub(crate) fn marked_lines<'a>(
+pub fn marked_lines<'a>(
     operation: &DiffOp,
     old: &[&'a str],
     new: &[&'a str],

@@ -81,8 +81,11 @@ fn is_zero(number: &u64) -> bool {
 
 /// Rounds to a billionth: prices are decimal, but sums of binary fractions are inexact (0.1 + 0.2 is
 /// 0.30000000000000004).
+///
+/// # Errors
+/// The serializer fails.
 #[allow(clippy::ref_option, reason = "as serde calls it")]
-pub(crate) fn rounded_dollars<S: Serializer>(
+pub fn rounded_dollars<S: Serializer>(
     cost: &Option<f64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

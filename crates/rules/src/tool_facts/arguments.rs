@@ -10,7 +10,7 @@ use super::table::{agent_tool, rows};
 const NAMESPACES: &[&str] = &["functions.", "default_api.", "default_api:"];
 
 /// Removes a namespace before a name.
-pub(crate) fn without_namespace(name: &str) -> &str {
+pub fn without_namespace(name: &str) -> &str {
     NAMESPACES
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
@@ -20,10 +20,10 @@ pub(crate) fn without_namespace(name: &str) -> &str {
 
 /// A tool of another agent that a built-in tool can run.
 #[derive(Debug)]
-pub(crate) struct Alias {
+pub struct Alias {
     name: &'static str,
     /// The built-in tool.
-    pub(crate) tool: &'static str,
+    pub tool: &'static str,
     /// Applied to the arguments in this order. Other fields do not change.
     steps: Vec<Step>,
 }
@@ -57,7 +57,7 @@ enum Conversion {
 }
 
 /// Returns the alias with this name, in exact letter case.
-pub(crate) fn alias(name: &str) -> Option<Alias> {
+pub fn alias(name: &str) -> Option<Alias> {
     runs().find_map(|(names, steps)| {
         let name = names.split(',').find(|known| *known == name)?;
         Some(Alias {
@@ -69,7 +69,7 @@ pub(crate) fn alias(name: &str) -> Option<Alias> {
 }
 
 /// Names and steps of each `run` row.
-fn runs() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+pub fn runs() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     rows().filter_map(|row| match row.as_slice() {
         ["run", names, steps @ ..] => Some((*names, steps.to_vec())),
         _ => None,
@@ -82,7 +82,7 @@ impl Alias {
     ///
     /// # Errors
     /// A value cannot be converted. The message is for the model.
-    pub(crate) fn map(&self, input: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    pub fn map(&self, input: Map<String, Value>) -> Result<Map<String, Value>, String> {
         let mut input: Map<String, Value> = input
             .into_iter()
             .filter(|(_, value)| !value.is_null())
@@ -173,7 +173,7 @@ impl Conversion {
 }
 
 /// Returns a number if it is whole and not negative. `5.0` is whole, as in JSON Schema.
-pub(crate) fn whole_number(number: &Number) -> Option<u64> {
+pub fn whole_number(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
         format!("{float:.0}").parse().ok()
@@ -182,7 +182,7 @@ pub(crate) fn whole_number(number: &Number) -> Option<u64> {
 
 /// Returns a command line that is given as a string or as words. Only `bash -c` is unwrapped: other shells may
 /// read the same string differently.
-pub(crate) fn command_line(value: &Value) -> Option<String> {
+pub fn command_line(value: &Value) -> Option<String> {
     let words = match value {
         Value::Array(words) => words,
         value => return value.as_str().map(str::to_owned),
@@ -229,7 +229,7 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
 /// Returns a command line that runs another in a directory: in a subshell, so that later calls are not affected,
 /// and between line feeds, because the command may end in a comment or a here-document. `None` if the
 /// directory is not a string or is empty.
-pub(crate) fn in_directory(directory: &Value, line: &str) -> Option<String> {
+pub fn in_directory(directory: &Value, line: &str) -> Option<String> {
     let directory = directory.as_str().filter(|directory| !directory.is_empty());
     let directory = shlex::try_quote(directory?).ok()?;
     Some(format!("(cd -- {directory} && {{\n{line}\n}})"))

@@ -17,7 +17,7 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    include_str!("../../tests/data/terminal.jsonl")
+    include_str!("../../../../tests/data/terminal.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
