@@ -259,21 +259,30 @@ impl Invocation {
         self.add_changed(files.iter().map(String::as_str));
     }
 
+    /// Whether it matches; parts known only at run time match only stars.
+    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.covers(text))
+    }
+
     /// Whether it may match; unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.may_cover(text))
+    }
+
+    fn has_text(&self, pattern: &CommandPattern, is_covered: impl Fn(&str) -> bool) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
             && pattern.may_cover_reordered(&self.outlines)
             || self.is_short_for(pattern)
             || self.texts.iter().any(|text| {
-                is_known(text) && pattern.may_cover(text)
+                is_known(text) && is_covered(text)
                     || (self.begins_anywhere()
                         && text
                             .match_indices(' ')
                             .skip(self.begins_at - 1)
                             .filter_map(|(at, _)| text.get(at + 1..))
-                            .any(|rest| !begins_with_gap(rest) && pattern.may_cover(rest)))
+                            .any(|rest| !begins_with_gap(rest) && is_covered(rest)))
             })
     }
 

@@ -15,6 +15,7 @@ mod invocation;
 mod languages;
 mod mentions;
 mod named_file;
+mod new_names;
 mod operands;
 mod outline;
 mod path_context;
