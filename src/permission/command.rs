@@ -34,7 +34,7 @@ pub(super) struct Command<'a> {
     /// Possible working directories; empty if unknown.
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
-    pub(super) reached: BaseDirectories,
+    reached: BaseDirectories,
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
     /// Texts that its command line writes to a file that it names.
@@ -343,8 +343,19 @@ impl Command<'_> {
         files
     }
 
+    /// Returns the names that it creates.
+    fn new_names(&self, context: &PathContext<'_>) -> Vec<NewName> {
+        let created = self.relocating().flat_map(|one| {
+            new_names::created_by(one, &self.reached, || {
+                let files = self.files(one.words.iter().skip(1), context);
+                files.iter().map(NamedFile::known_start).collect()
+            })
+        });
+        created.collect()
+    }
+
     /// Returns the commands that it starts which create names.
-    pub(super) fn relocating(&self) -> impl Iterator<Item = &Invocation> {
+    fn relocating(&self) -> impl Iterator<Item = &Invocation> {
         self.invocations.iter().filter(|one| {
             let words =
                 one.behind(|program, words| programs::RELOCATES.contains_with(program, words));

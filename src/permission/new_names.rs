@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::command::Command;
+use super::directories::BaseDirectories;
 use super::invocation::Invocation;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, normalised};
@@ -70,75 +70,68 @@ pub(super) fn behind(names: &[NewName], path: &Path, context: &PathContext<'_>) 
     files
 }
 
-impl Command<'_> {
-    /// Returns the names that it creates.
-    pub(super) fn new_names(&self, context: &PathContext<'_>) -> Vec<NewName> {
-        let mut names = Vec::new();
-        for one in self.relocating() {
-            if let Some(pairs) = self.pairs(one) {
-                names.extend(pairs);
-                continue;
-            }
-            let files = self.files(one.words.iter().skip(1), context);
-            let paths = files.iter().map(NamedFile::known_start);
-            let here = self.reached.known.iter().filter(|_| unpacks_here(one));
-            let paths = paths.chain(here.cloned());
-            names.extend(paths.map(|path| NewName { path, source: None }));
-        }
-        names
-    }
+/// Returns the names that a program creates which is one of those that do. `paths` are the starts of
+/// the paths that its words may name.
+pub(super) fn created_by(
+    one: &Invocation,
+    reached: &BaseDirectories,
+    paths: impl FnOnce() -> Vec<PathBuf>,
+) -> Vec<NewName> {
+    pairs(one, reached).unwrap_or_else(|| {
+        let here = reached.known.iter().filter(|_| unpacks_here(one));
+        let paths = paths().into_iter().chain(here.cloned());
+        paths.map(|path| NewName { path, source: None }).collect()
+    })
+}
 
-    /// Returns the names that a plain `cp`, `mv` or `ln` creates.
-    fn pairs(&self, one: &Invocation) -> Option<Vec<NewName>> {
-        let is_option = |word: &&str| word.starts_with('-');
-        let words = one.words.iter().skip(1);
-        let words: Vec<&str> = words
-            .map(|word| word.value.as_deref())
-            .collect::<Option<_>>()?;
-        let (options, mut operands): (Vec<&str>, Vec<&str>) =
-            words.into_iter().partition(is_option);
-        let is_plain = |option: &&str| {
-            let mut letters = option.chars().skip(1);
-            letters.all(|letter| "LHPRadfhinprsvuxzT".contains(letter))
-        };
-        let is_path = |word: &&str| !word.contains([GAP, GLOB, ':']);
-        let is_known = programs::COPIES.contains(one.program())
-            && options.iter().all(is_plain)
-            && operands.iter().all(is_path)
-            && !self.reached.is_open;
-        let to = if operands.len() == 1 {
-            "."
-        } else {
-            operands.pop()?
-        };
-        let mut names = Vec::new();
-        for from in operands.iter().filter(|_| is_known) {
-            for directory in &self.reached.known {
-                let to = normalised(&directory.join(to));
-                let copy = |source: PathBuf| source.file_name().map(|name| to.join(name));
-                // The target of a link is relative to the link.
-                let beside = to.parent().unwrap_or(&to);
-                for base in [directory.as_path(), beside, to.as_path()] {
-                    let source = normalised(&base.join(from));
-                    let is_target = base == to.as_path() && base != directory;
-                    let itself =
-                        Some(to.clone()).filter(|to| !is_target && !directory.starts_with(to));
-                    let inside = copy(source.clone());
-                    let is_whole = from.ends_with(['/', '.']);
-                    let whole = Some(to.clone()).filter(|_| is_whole);
-                    let paths = itself.into_iter().chain(inside).chain(whole);
-                    names.extend(paths.map(|path| NewName {
-                        path,
-                        source: Some(source.clone()),
-                    }));
-                    if one.program() != "ln" {
-                        break;
-                    }
+/// Returns the names that a plain `cp`, `mv` or `ln` creates.
+fn pairs(one: &Invocation, reached: &BaseDirectories) -> Option<Vec<NewName>> {
+    let is_option = |word: &&str| word.starts_with('-');
+    let words = one.words.iter().skip(1);
+    let words: Vec<&str> = words
+        .map(|word| word.value.as_deref())
+        .collect::<Option<_>>()?;
+    let (options, mut operands): (Vec<&str>, Vec<&str>) = words.into_iter().partition(is_option);
+    let is_plain = |option: &&str| {
+        let mut letters = option.chars().skip(1);
+        letters.all(|letter| "LHPRadfhinprsvuxzT".contains(letter))
+    };
+    let is_path = |word: &&str| !word.contains([GAP, GLOB, ':']);
+    let is_known = programs::COPIES.contains(one.program())
+        && options.iter().all(is_plain)
+        && operands.iter().all(is_path)
+        && !reached.is_open;
+    let to = if operands.len() == 1 {
+        "."
+    } else {
+        operands.pop()?
+    };
+    let mut names = Vec::new();
+    for from in operands.iter().filter(|_| is_known) {
+        for directory in &reached.known {
+            let to = normalised(&directory.join(to));
+            let copy = |source: PathBuf| source.file_name().map(|name| to.join(name));
+            // The target of a link is relative to the link.
+            let beside = to.parent().unwrap_or(&to);
+            for base in [directory.as_path(), beside, to.as_path()] {
+                let source = normalised(&base.join(from));
+                let is_target = base == to.as_path() && base != directory;
+                let itself = Some(to.clone()).filter(|to| !is_target && !directory.starts_with(to));
+                let inside = copy(source.clone());
+                let is_whole = from.ends_with(['/', '.']);
+                let whole = Some(to.clone()).filter(|_| is_whole);
+                let paths = itself.into_iter().chain(inside).chain(whole);
+                names.extend(paths.map(|path| NewName {
+                    path,
+                    source: Some(source.clone()),
+                }));
+                if one.program() != "ln" {
+                    break;
                 }
             }
         }
-        is_known.then_some(names)
     }
+    is_known.then_some(names)
 }
 
 /// Whether it unpacks an archive in its directory.
