@@ -21,6 +21,7 @@ mod outline;
 mod path_context;
 mod path_pattern;
 mod programs;
+mod reads;
 mod request;
 mod rule;
 mod rules;
