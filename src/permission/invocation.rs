@@ -6,7 +6,7 @@ use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, analyse};
-use crate::tool_facts::patched_files;
+use crate::tool_facts::possibly_patched;
 
 /// Maximum number of words that are combined into the names of copies.
 const MAX_COPIED: usize = 16;
@@ -249,11 +249,18 @@ impl Invocation {
         let texts = arguments.chain(std::iter::once(level.input.text()));
         let files: Vec<String> = texts
             .flatten()
-            .flat_map(patched_files)
-            // `diff` writes the time behind a tab.
-            .map(|name| name.split('\t').next().unwrap_or_default().to_owned())
+            .flat_map(possibly_patched)
+            .flat_map(|name| {
+                std::iter::once(name).chain(name.split_once('/').map(|(_, below)| below))
+            })
+            .map(str::to_owned)
             .collect();
-        if files.is_empty() {
+        // `-p2` removes more directories.
+        let mut options = self.words.iter().skip(1).map(|word| word.text.as_str());
+        let is_cut = options.any(|word| {
+            word.starts_with("--str") || word.starts_with("-p") && !["-p0", "-p1"].contains(&word)
+        });
+        if files.is_empty() || is_cut {
             self.patched.push(PartWord::unknown(0..0, "$patch"));
         }
         self.add_changed(files.iter().map(String::as_str));
