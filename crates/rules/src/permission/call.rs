@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 use super::command::{Command, commands};
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::GAP;
 use super::{Action, domain};
 
 /// A parsed call.
@@ -26,12 +25,9 @@ impl<'a> ParsedCall<'a> {
             Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
             _ => Default::default(),
         };
-        let read = reads.iter().map(|path| {
-            if path.to_string_lossy().contains(GAP) {
-                return NamedFile::Outlined(path.to_string_lossy().into_owned());
-            }
-            NamedFile::Known(context.resolve(path))
-        });
+        let read = reads
+            .iter()
+            .flat_map(|path| NamedFile::of(&path.to_string_lossy(), &[], context));
         Self {
             context,
             reads: read.collect(),

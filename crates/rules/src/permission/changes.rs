@@ -65,7 +65,15 @@ impl Command<'_> {
             && self
                 .file(directory, context)
                 .iter()
-                .any(|file| context.is_critical(&file.resolved()))
+                .any(|file| self.may_be_critical(file, context))
+    }
+
+    fn may_be_critical(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
+        if file.is_anything() {
+            self.directories.is_empty()
+        } else {
+            context.is_critical(&file.resolved())
+        }
     }
 
     /// Whether its only effect is known changes to files in the working directories.

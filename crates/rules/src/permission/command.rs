@@ -9,11 +9,12 @@ use super::directories::{self, BaseDirectories, Target};
 use super::invocation::{Invocation, joined};
 use super::mentions::Mentions;
 use super::named_file::NamedFile;
+use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::standard_input::StandardInput;
 use super::started::{StartedCommands, guessed, started};
-use super::wildcard::{GAP, GLOB};
+use super::wildcard::GAP;
 use super::{domain, programs};
 use crate::shell::{CommandPart, PartWord, WordPiece};
 
@@ -34,8 +35,8 @@ pub(super) struct Command<'a> {
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
     reached: BaseDirectories,
-    /// Starts of paths at which the command line makes other directories accessible.
-    relocated: Rc<[PathBuf]>,
+    /// Names that the command line creates.
+    new_names: Rc<[NewName]>,
     /// Texts that its command line writes to a file that it names.
     composed: Rc<[String]>,
     mentions: OnceCell<Mentions>,
@@ -43,7 +44,7 @@ pub(super) struct Command<'a> {
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
-    read: OnceCell<Vec<NamedFile>>,
+    pub(super) read: OnceCell<Vec<NamedFile>>,
     redirected: OnceCell<Vec<NamedFile>>,
     changed: OnceCell<Vec<NamedFile>>,
 }
@@ -76,12 +77,13 @@ pub(super) fn commands<'a>(
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }
-        command.relocated = command.relocates(context).into();
+        command.new_names = new_names::linked(command.new_names(context)).into();
         return vec![command];
     };
     let line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, context);
+    let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
     let mut commands: Vec<Command<'a>> = Vec::new();
     for (levels, directories) in parts.into_iter().zip(directories) {
         let written = levels
@@ -109,13 +111,22 @@ pub(super) fn commands<'a>(
         }
         commands.push(command);
     }
-    let relocated = commands
+    let names = commands
         .iter()
-        .flat_map(|command| command.relocates(context));
-    let relocated: Rc<[PathBuf]> = relocated.collect();
+        .flat_map(|command| command.new_names(context));
+    let creating = commands
+        .iter()
+        .filter(|command| command.relocating().next().is_some());
+    let creating = creating.count();
+    let names: Rc<[NewName]> = new_names::linked(names.collect()).into();
     for command in &mut commands {
-        if command.relocating().count() < command.invocations.len() {
-            command.relocated = relocated.clone();
+        let mut programs = command.invocations.iter().map(Invocation::program);
+        let is_alone = creating == 1 && command.relocating().next().is_some();
+        if !is_alone
+            || programs.any(|program| programs::STARTS.contains(program) || program == "find")
+        {
+            command.new_names = names.clone();
+            command.reached.is_open |= !names.is_empty() && leaves_links;
         }
     }
     let (composed, is_exact) = line.composed();
@@ -173,7 +184,7 @@ impl<'a> Command<'a> {
             names_taken: Vec::new(),
             directories,
             reached,
-            relocated: Rc::default(),
+            new_names: Rc::default(),
             composed: Rc::default(),
             mentions: OnceCell::new(),
             mentioned: OnceCell::new(),
@@ -214,6 +225,11 @@ impl Command<'_> {
     /// Whether its command line could be parsed.
     pub(super) fn is_understood(&self) -> bool {
         !self.levels.is_empty()
+    }
+
+    /// Whether it, or anything that it starts, matches.
+    pub(super) fn runs(&self, pattern: &CommandPattern) -> bool {
+        self.invocations.iter().any(|one| one.is(pattern))
     }
 
     /// Whether it, or anything that it starts, may match. Unknown parts match.
@@ -280,9 +296,11 @@ impl Command<'_> {
         }
         let stays = || match directories::target(&self.levels, context) {
             None => true,
+            Some(Target::Back) => !self.directories.is_empty(),
             Some(Target::Unknown) => false,
             Some(Target::Known(to)) => {
-                let mut reached = self.directories.iter().map(|from| from.join(&to));
+                let from = self.directories.iter();
+                let mut reached = from.flat_map(|from| to.iter().map(|to| from.join(to)));
                 !self.directories.is_empty()
                     && reached.all(|to| context.is_inside(&context.resolve(&to)))
             }
@@ -296,35 +314,53 @@ impl Command<'_> {
     /// Returns the files that its texts mention, in the known base directories: those that may be
     /// read, and those that may be changed.
     pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
-        let files = || self.mentions(context).files(&self.reached.known, context);
+        let of = |name: &String| {
+            let mut files = self.file(name, context);
+            let is_path = name.contains(['/', '.']);
+            files.retain(|file| is_path || !file.is_anything());
+            files
+        };
+        let files = || {
+            let names = self.mentions(context).names();
+            names.map(|names| names.iter().flat_map(of).collect())
+        };
         self.mentioned.get_or_init(files)
     }
 
     /// Returns the files that a word, or part of one, may name in its base directories.
     pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
         let mut files = NamedFile::of(name, &self.reached.known, context);
-        if self.reached.is_open {
-            files.extend(NamedFile::of(name, &[], context));
+        let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
+        if self.reached.is_open && is_relative {
+            files.push(NamedFile::anything());
         }
-        let known = files.clone();
-        for start in self.relocated.iter() {
-            let below = known.iter().filter_map(|file| file.below(start));
-            files.extend(below);
+        if !self.new_names.is_empty() {
+            for directory in &self.reached.known {
+                let path = directory.join(name);
+                files.extend(new_names::behind(&self.new_names, &path, context));
+            }
         }
         files
     }
 
-    fn relocating(&self) -> impl Iterator<Item = &Invocation> {
-        let is_relocating =
-            |one: &&Invocation| programs::RELOCATES.contains_with(one.program(), &one.words);
-        self.invocations.iter().filter(is_relocating)
+    /// Returns the names that it creates.
+    fn new_names(&self, context: &PathContext<'_>) -> Vec<NewName> {
+        let created = self.relocating().flat_map(|one| {
+            new_names::created_by(one, &self.reached, || {
+                let files = self.files(one.words.iter().skip(1), context);
+                files.iter().map(NamedFile::known_start).collect()
+            })
+        });
+        created.collect()
     }
 
-    /// Returns the starts of paths at which it makes other directories accessible.
-    fn relocates(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
-        let words = self.relocating().flat_map(|one| one.words.iter().skip(1));
-        let files = self.files(words, context);
-        files.iter().map(NamedFile::known_start).collect()
+    /// Returns the commands that it starts which create names.
+    fn relocating(&self) -> impl Iterator<Item = &Invocation> {
+        self.invocations.iter().filter(|one| {
+            let words =
+                one.behind(|program, words| programs::RELOCATES.contains_with(program, words));
+            words.count() > 0
+        })
     }
 
     /// Returns the files that the words, or parts of them, may name.
@@ -340,70 +376,6 @@ impl Command<'_> {
             }
         }
         files
-    }
-
-    /// Whether it may read a file known only at run time that satisfies `is_wanted`.
-    pub(super) fn reads_unknown(
-        &self,
-        context: &PathContext<'_>,
-        is_wanted: impl Fn(&NamedFile) -> bool,
-    ) -> bool {
-        let read = self.read.get_or_init(|| {
-            let is_option = |word: &&PartWord| {
-                let value = word.value.as_deref();
-                value.is_some_and(|value| value.starts_with('-'))
-            };
-            let is_in_place = |one: &&Invocation| !matches!(one.program(), "cd" | "pushd");
-            let words = self.invocations.iter().filter(is_in_place);
-            let words = words
-                .flat_map(Invocation::read_words)
-                .chain(&self.names_taken);
-            let mut files = self.files(words.filter(|word| !is_option(word)), context);
-            files.retain(NamedFile::is_unknown);
-            files
-        });
-        read.iter().any(is_wanted)
-    }
-
-    /// Whether reads are confined to the working directories and it may read elsewhere.
-    pub(super) fn reads_outside(&self, context: &PathContext<'_>) -> bool {
-        context.request.confines_reads && self.names_outside(context)
-    }
-
-    /// Whether it may name a file outside the working directories.
-    pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
-        let is_inside =
-            |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
-        let leads_outside = |name: &str| {
-            let files = NamedFile::of(name, &self.directories, context);
-            let is_open = name.contains(GLOB) && name.contains("..");
-            is_open
-                || files.iter().any(|file| match file {
-                    NamedFile::Known(path) => !is_inside(path),
-                    NamedFile::Outlined(path) => {
-                        let known = path.split(GLOB).next().unwrap_or_default();
-                        path.contains(GAP) || !is_inside(&context.resolve(Path::new(known)))
-                    }
-                })
-        };
-        // `find` replaces `{}` with paths below its operands.
-        let words = self.invocations.iter().flat_map(Invocation::read_words);
-        let mut outlines = words
-            .filter(|word| word.text != "{}")
-            .flat_map(|word| outlines(word, context));
-        !self.names_taken.is_empty()
-            || self.directories.is_empty()
-            || !self
-                .directories
-                .iter()
-                .all(|directory| is_inside(&context.resolve(directory)))
-            || outlines.any(|outline| {
-                // Single letters in a word are options.
-                let names = names_in(&outline).enumerate();
-                let is_letter = |name: &str| name.len() == 1 && name != "/";
-                let mut names = names.filter(|(index, name)| *index == 0 || !is_letter(name));
-                names.any(|(_, name)| leads_outside(name))
-            })
     }
 
     /// Returns the files that its words and input redirections may name.
@@ -432,11 +404,10 @@ impl Command<'_> {
     /// Returns the files that it, or a command that it starts, changes directly.
     pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.changed.get_or_init(|| {
-            let words = self.invocations.iter().flat_map(Invocation::changed);
             let mut changed = Vec::new();
-            for outline in words.flat_map(|word| outlines(&word, context)) {
-                for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
-                    changed.extend(self.file(name, context));
+            for one in &self.invocations {
+                for word in one.changed() {
+                    changed.extend(self.files_of(one, &word, context));
                 }
             }
             changed

@@ -2,12 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::outline::{outline, outlines};
+use super::outline::outlines;
 use super::path_context::{PathContext, normalised};
 use super::programs;
 use super::started::StartedCommands;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::{CommandPart, PartInput};
+use crate::shell::{CommandPart, PartInput, PartWord};
 
 /// Maximum number of possible directories; more count as unknown.
 const MAX_DIRECTORIES: usize = 16;
@@ -22,7 +22,10 @@ pub(super) struct BaseDirectories {
 
 /// The target of a change of directory.
 pub(super) enum Target {
-    Known(PathBuf),
+    /// One of these, relative to the directory before.
+    Known(Vec<PathBuf>),
+    /// A directory of an earlier command.
+    Back,
     Unknown,
 }
 
@@ -34,12 +37,10 @@ pub(super) fn of(
     context: &PathContext<'_>,
 ) -> Vec<Vec<PathBuf>> {
     let mut possible = vec![context.request.directory.to_owned()];
+    let mut earlier = possible.clone();
     let targets: Vec<_> = parts.iter().map(|levels| target(levels, context)).collect();
-    let words = script.split(|letter: char| letter.is_whitespace() || ";&|(){}".contains(letter));
-    let mut words = words.filter(|word| matches!(*word, "for" | "while" | "until"));
-    let may_repeat = words.next().is_some();
     let changes = targets.iter().any(Option::is_some);
-    if may_repeat && changes {
+    if changes && may_repeat(script) {
         possible.clear();
     }
     let mut of_parts = Vec::new();
@@ -55,21 +56,37 @@ pub(super) fn of(
             continue;
         };
         let mut after: Vec<PathBuf> = match target {
-            Target::Known(to) => possible
-                .iter()
-                .flat_map(|from| led_to(from, &to, context))
+            Target::Known(to) => (possible.iter())
+                .flat_map(|from| to.iter().flat_map(|to| led_to(from, to, context)))
                 .collect(),
-            Target::Unknown => Vec::new(),
+            Target::Back if !possible.is_empty() => earlier.clone(),
+            Target::Back | Target::Unknown => Vec::new(),
         };
+        earlier.extend_from_slice(&after);
         if !after.is_empty() && !levels.first().is_some_and(|part| is_certain(script, part)) {
             after.append(&mut possible);
         }
+        after.sort_unstable();
+        after.dedup();
         if after.len() > MAX_DIRECTORIES {
             after.clear();
         }
         possible = after;
     }
     of_parts
+}
+
+/// Whether commands may run several times, or later than they are written.
+fn may_repeat(script: &str) -> bool {
+    const REPEATS: &[&str] = &[
+        "for", "while", "until", "function", "repeat", "foreach", "select",
+    ];
+    let is_separator = |letter: char| letter.is_whitespace() || ";&|(){}`".contains(letter);
+    let mut pieces = script.split('(').skip(1);
+    pieces.any(|piece| piece.trim_start().starts_with(')'))
+        || script
+            .split(is_separator)
+            .any(|word| REPEATS.contains(&word))
 }
 
 /// Whether a command runs the program with this name.
@@ -95,27 +112,48 @@ fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
 pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
     let words = &levels.last()?.words;
     match words.first()?.value.as_deref()? {
-        "pushd" | "popd" => return Some(Target::Unknown),
+        "cd" | "pushd" => {}
+        "popd" => {
+            return Some(if words.len() == 1 {
+                Target::Back
+            } else {
+                Target::Unknown
+            });
+        }
         "." | "source" => {
             let given = levels.last()?.input != PartInput::Inherited;
             return given.then_some(Target::Unknown);
         }
-        "cd" => {}
         _ => return None,
     }
-    let operands = match words.get(1..).unwrap_or_default() {
-        [first, rest @ ..] if first.value.as_deref() == Some("--") => rest,
-        operands => operands,
+    Some(known_target(words, context).map_or(Target::Unknown, Target::Known))
+}
+
+/// Returns the possible operands of `cd` or `pushd`, unless it may lead elsewhere.
+fn known_target(words: &[PartWord], context: &PathContext<'_>) -> Option<Vec<PathBuf>> {
+    let words: Vec<PartWord> = words
+        .iter()
+        .skip(1)
+        .flat_map(PartWord::alternatives)
+        .collect();
+    let is_option = |word: &&PartWord| {
+        let value = word.value.as_deref();
+        value.is_some_and(|value| matches!(value, "--" | "-P" | "-L" | "-e" | "-PP" | "-Pe"))
     };
-    let known = match operands {
-        [] => context.home().map(Path::to_owned),
-        [_] if context.finds_directories() => None,
-        [to] => Some(outline(to, context))
-            .filter(|to| !to.starts_with('-') && !to.contains([GAP, GLOB]))
-            .map(PathBuf::from),
-        _ => None,
+    let operands: Vec<&PartWord> = words.iter().skip_while(is_option).collect();
+    if operands.is_empty() {
+        return Some(vec![context.home()?.to_owned()]);
+    }
+    let values = operands
+        .into_iter()
+        .flat_map(|word| outlines(word, context));
+    let values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+    let is_known = |to: &String| {
+        let is_fixed = !["/proc/", "/dev/"].iter().any(|start| to.contains(start));
+        is_fixed && !to.starts_with(['-', '+']) && !to.contains([GAP, GLOB])
     };
-    Some(known.map_or(Target::Unknown, Target::Known))
+    let is_exact = !context.finds_directories() && values.iter().all(is_known);
+    is_exact.then(|| values.into_iter().map(PathBuf::from).collect())
 }
 
 /// Whether the rest of the command line runs only if its first command, a `cd`, succeeds.
@@ -163,4 +201,12 @@ pub(super) fn reached(
     known.sort_unstable();
     known.dedup();
     BaseDirectories { known, is_open }
+}
+
+/// Whether a change of directory may leave a link to a directory.
+pub(super) fn leaves_links(levels: &[CommandPart]) -> bool {
+    let words = levels.last().map_or(&[][..], |level| &level.words);
+    let mut values = words.iter().map(|word| word.value.as_deref());
+    matches!(values.next().flatten(), Some("cd" | "pushd"))
+        && values.any(|word| word.is_none_or(|word| word.starts_with('-') || word.contains("..")))
 }

@@ -6,7 +6,7 @@ use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, analyse};
-use crate::tool_facts::patched_files;
+use crate::tool_facts::possibly_patched;
 
 /// Maximum number of words that are combined into the names of copies.
 const MAX_COPIED: usize = 16;
@@ -249,31 +249,47 @@ impl Invocation {
         let texts = arguments.chain(std::iter::once(level.input.text()));
         let files: Vec<String> = texts
             .flatten()
-            .flat_map(patched_files)
-            // `diff` writes the time behind a tab.
-            .map(|name| name.split('\t').next().unwrap_or_default().to_owned())
+            .flat_map(possibly_patched)
+            .flat_map(|name| {
+                std::iter::once(name).chain(name.split_once('/').map(|(_, below)| below))
+            })
+            .map(str::to_owned)
             .collect();
-        if files.is_empty() {
+        // `-p2` removes more directories.
+        let mut options = self.words.iter().skip(1).map(|word| word.text.as_str());
+        let is_cut = options.any(|word| {
+            word.starts_with("--str") || word.starts_with("-p") && !["-p0", "-p1"].contains(&word)
+        });
+        if files.is_empty() || is_cut {
             self.patched.push(PartWord::unknown(0..0, "$patch"));
         }
         self.add_changed(files.iter().map(String::as_str));
     }
 
+    /// Whether it matches; parts known only at run time match only stars.
+    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.covers(text))
+    }
+
     /// Whether it may match; unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.may_cover(text))
+    }
+
+    fn has_text(&self, pattern: &CommandPattern, is_covered: impl Fn(&str) -> bool) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
             && pattern.may_cover_reordered(&self.outlines)
             || self.is_short_for(pattern)
             || self.texts.iter().any(|text| {
-                is_known(text) && pattern.may_cover(text)
+                is_known(text) && is_covered(text)
                     || (self.begins_anywhere()
                         && text
                             .match_indices(' ')
                             .skip(self.begins_at - 1)
                             .filter_map(|(at, _)| text.get(at + 1..))
-                            .any(|rest| !begins_with_gap(rest) && pattern.may_cover(rest)))
+                            .any(|rest| !begins_with_gap(rest) && is_covered(rest)))
             })
     }
 

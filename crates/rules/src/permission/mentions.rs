@@ -2,11 +2,9 @@
 //! not describe. A mention needs approval.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
-use super::named_file::NamedFile;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
@@ -71,18 +69,9 @@ impl Mentions {
         }
     }
 
-    /// Returns the files that a text mentions: those that may be read, and those that may be changed.
-    pub(super) fn files(
-        &self,
-        directories: &[PathBuf],
-        context: &PathContext<'_>,
-    ) -> [Vec<NamedFile>; 2] {
-        [&self.read, &self.changed].map(|names| {
-            let files = names.iter();
-            files
-                .flat_map(|name| NamedFile::of(name, directories, context))
-                .collect()
-        })
+    /// Returns the names that a text mentions: those that may be read, and those that may be changed.
+    pub(super) fn names(&self) -> [&BTreeSet<String>; 2] {
+        [&self.read, &self.changed]
     }
 
     fn add(

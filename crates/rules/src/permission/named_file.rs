@@ -88,12 +88,9 @@ impl NamedFile {
             .collect()
     }
 
-    /// Returns the file of the same name below an unknown directory, if this one is below `start`.
-    pub(super) fn below(&self, start: &Path) -> Option<Self> {
-        let path = self.resolved().name;
-        let below = path.strip_prefix(start).ok()?;
-        let is_below = !below.as_os_str().is_empty();
-        is_below.then(|| Self::Outlined(format!("{GAP}/{}", below.display())))
+    /// Returns a file that may be any.
+    pub(super) fn anything() -> Self {
+        Self::Outlined(GAP.to_string())
     }
 
     /// Returns the file that it may be through links, if its directory is only one of several possible ones.
@@ -105,6 +102,11 @@ impl NamedFile {
             Self::Outlined(path) => path.into(),
         };
         Some(Self::Outlined(format!("{}{GAP}", path.display())))
+    }
+
+    /// Whether nothing of it is known.
+    pub(super) fn is_anything(&self) -> bool {
+        matches!(self, Self::Outlined(path) if path.chars().eq([GAP]))
     }
 
     /// Returns the known part of the path.

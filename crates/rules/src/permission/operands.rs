@@ -40,6 +40,14 @@ impl Invocation {
         is_operand && programs::COUNTS.contains(self.program())
     }
 
+    /// Whether a word is a subcommand, or names a target or script, but no file.
+    pub(super) fn is_subcommand_or_target(&self, word: &PartWord) -> bool {
+        let value = |at: usize| self.words.get(at).and_then(|word| word.value.as_deref());
+        let is = |at: usize| value(at).is_some() && value(at) == word.value.as_deref();
+        matches!(self.program(), "make" | "cargo" | "npm" | "pnpm" | "yarn")
+            || programs::TAKES_DATA.contains(self.program()) && is(1)
+    }
+
     /// Whether none of its words name a file.
     pub(super) fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);

@@ -58,6 +58,8 @@ pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches")
 pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
 /// Programs that make a directory accessible under another name.
 pub(super) static RELOCATES: LazyLock<Programs> = LazyLock::new(|| with("relocates"));
+/// Programs that unpack archives.
+pub(super) static UNPACKS: LazyLock<Programs> = LazyLock::new(|| with("unpacks"));
 /// Programs that read the files that their standard input names.
 pub(super) static INCLUDES: LazyLock<Programs> = LazyLock::new(|| with("includes"));
 /// Programs that take file names from standard input.

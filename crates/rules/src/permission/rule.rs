@@ -156,8 +156,8 @@ impl Rule {
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
-        let is_unclear = |command: &Command<'_>| match self.specifier {
-            Specifier::Command(_) => !command.is_understood(),
+        let is_unclear = |command: &Command<'_>| match &self.specifier {
+            Specifier::Command(pattern) => !command.is_understood() || command.may_be(pattern),
             _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
         };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
@@ -210,7 +210,7 @@ impl Rule {
             files.any(|file| pattern.may_restrict(file, context))
         };
         match &self.specifier {
-            Specifier::Command(pattern) => command.may_be(pattern),
+            Specifier::Command(pattern) => command.runs(pattern),
             Specifier::Reading(pattern) => {
                 any(command.named(context), pattern)
                     || any(command.redirected(context), pattern)
@@ -241,7 +241,9 @@ impl Rule {
             |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
         match &self.specifier {
             Specifier::Command(pattern) => {
-                command.runs_unknown || command.mentions(context).runs(pattern, context)
+                command.runs_unknown
+                    || command.may_be(pattern)
+                    || command.mentions(context).runs(pattern, context)
             }
             Specifier::Reading(_) => {
                 command.runs_unknown

@@ -8,4 +8,6 @@ mod arguments;
 mod table;
 
 pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
-pub use table::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
+pub use table::{
+    AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, possibly_patched, texts,
+};

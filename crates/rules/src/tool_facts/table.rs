@@ -168,6 +168,39 @@ pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the files that a patch names, in the format of Codex or in any that `patch` reads.
+pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADERS: [&str; 7] = [
+        "+++ ",
+        "--- ",
+        "Index: ",
+        "rename to ",
+        "rename from ",
+        "copy to ",
+        "diff --git ",
+    ];
+    let others = patch.lines().filter_map(|line| {
+        let line = line.trim_start_matches([' ', '\t', '>']);
+        let name = HEADERS
+            .iter()
+            .find_map(|header| line.strip_prefix(header))?;
+        // `diff` writes the time behind a tab.
+        let name = name.split('\t').next()?.trim();
+        // `diff --git a/x b/y`
+        let name = name.rsplit_once(" b/").map_or(name, |(_, name)| name);
+        let name = name.trim_matches('"');
+        let name = ["a/", "b/"]
+            .iter()
+            .find_map(|side| name.strip_prefix(side))
+            .unwrap_or(name);
+        Some(name)
+    });
+    let names = patched_files(patch)
+        .map(|name| name.trim_matches('"'))
+        .chain(others);
+    names.filter(|name| !matches!(*name, "" | "/dev/null" | "dev/null"))
+}
+
 impl Purpose {
     /// Returns the purpose of the tool of this name.
     pub fn of(name: &str) -> Self {
