@@ -120,6 +120,8 @@ pub enum Status {
     ProviderUnavailable = 5,
     /// A gate of `session report` failed.
     GateFailed = 6,
+    /// The last reply does not fit the schema of `turn`.
+    OutputMismatch = 7,
     /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.

@@ -28,7 +28,7 @@ use crate::session::Prices;
 use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{History, RecordBuilder, TurnLimits, system_prompt};
+use crate::turn::{History, OutputCheck, RecordBuilder, TurnLimits, system_prompt};
 use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
@@ -70,6 +70,13 @@ pub(crate) struct TurnArguments {
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
+    /// Require that a reply without calls is JSON that fits the JSON Schema in this file
+    ///
+    /// Uses the API's own way to request it, or else the system prompt. A reply that does not fit is
+    /// corrected by up to 2 more requests, which count as turns. The JSON is `structured_output` of the
+    /// `result` record. Exits with 7 if the last reply does not fit.
+    #[arg(long, value_name = "FILE")]
+    output_schema: Option<PathBuf>,
     /// Maximum number of tokens in the reply
     #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
@@ -106,6 +113,7 @@ impl Run for TurnArguments {
             output::print(io, &format!("{prompt}\n"))?;
             return Ok(Status::Done);
         }
+        let output = self.output()?;
         let mut conversation = self.conversation(globals, io)?;
         let overrides = Overrides {
             manifests: self.tools.clone(),
@@ -135,7 +143,9 @@ impl Run for TurnArguments {
         )?;
         let replaced = shorten(&mut conversation.history, &session, &settings, io);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
-        let limit = self.limits().reached(&conversation.spent(&prices));
+        let limits = self.limits();
+        let spent = conversation.spent(&prices);
+        let limit = limits.reached(&spent);
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
         let init = self.init_record(&session, &directory, &model, &functions, &moment);
@@ -145,12 +155,8 @@ impl Run for TurnArguments {
         let request = Request {
             system: instructions_for(instructions.as_deref(), &directory, io),
             turns,
-            form: ReplyForm::Tools(functions),
-            temperature: self.temperature,
-            thinking: self.thinking(),
-            attempts: Attempts::UntilABlock,
-            shared: SharedPrefix::Conversation,
-            ..Request::new(PromptId::MAIN, self.total_tokens())
+            output: output.as_ref().map(OutputCheck::schema),
+            ..self.request(functions)
         };
         let delivery = if self.no_stream {
             Delivery::Whole
@@ -192,21 +198,43 @@ impl Run for TurnArguments {
             partial: self.partial || form == Form::Text,
             has_begun: false,
             text: String::new(),
+            output,
+            limits,
+            spent,
         };
         match limit {
             Some(limit) => reply.limited(limit, io),
-            None => reply.ask(&provider, &request, delivery, assembly, globals, io),
+            None => reply.ask(&provider, request, delivery, &assembly, globals, io),
         }
     }
 }
 
 impl TurnArguments {
     fn instructions(&self) -> Result<Option<String>, UsageError> {
-        let read = |path: &PathBuf| {
-            let text = std::fs::read_to_string(path).map_err(UsageError::reason);
-            text.map_err(|error| error.about(path.display()).about("--system"))
-        };
+        let read = |path: &PathBuf| read_argument(path, "--system");
         self.system.as_ref().map(read).transpose()
+    }
+
+    /// Reads the schema of the last reply.
+    fn output(&self) -> Result<Option<OutputCheck>, UsageError> {
+        let read = |path: &PathBuf| {
+            let option = "--output-schema";
+            let check = OutputCheck::new(&read_argument(path, option)?).map_err(UsageError::reason);
+            check.map_err(|error| error.about(path.display()).about(option))
+        };
+        self.output_schema.as_ref().map(read).transpose()
+    }
+
+    /// Returns a request without instructions and conversation.
+    fn request(&self, functions: Vec<Function>) -> Request {
+        Request {
+            form: ReplyForm::Tools(functions),
+            temperature: self.temperature,
+            thinking: self.thinking(),
+            attempts: Attempts::UntilABlock,
+            shared: SharedPrefix::Conversation,
+            ..Request::new(PromptId::MAIN, self.total_tokens())
+        }
     }
 
     /// Returns the first record of the reply.
@@ -328,6 +356,12 @@ impl TurnArguments {
             Some(tokens) => Thinking::Tokens(tokens),
         }
     }
+}
+
+/// Reads a file that an option names.
+fn read_argument(path: &Path, option: &str) -> Result<String, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(UsageError::reason);
+    text.map_err(|error| error.about(path.display()).about(option))
 }
 
 /// Saves results that exceed the budget together; returns their replacements.
