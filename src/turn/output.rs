@@ -55,11 +55,13 @@ impl OutputCheck {
         }
     }
 
-    /// Returns the message that asks the model for a correction.
-    pub(crate) fn correction(problems: &str) -> String {
+    /// Returns the message that asks the model for a correction. It contains the schema, since servers
+    /// may have ignored it.
+    pub(crate) fn correction(&self, problems: &str) -> String {
         format!(
-            "The last reply must be JSON that fits the schema. This one does not:\n{problems}\n\
-             Reply with the corrected JSON and nothing else."
+            "The last reply must be JSON that fits this JSON Schema: {}\n\nThis reply does not fit:\n\
+             {problems}\n\nReply with the corrected JSON and nothing else.",
+            self.schema
         )
     }
 }

@@ -69,8 +69,13 @@ fn texts(records: &[Value]) -> Vec<&str> {
     contents.collect()
 }
 
-const CORRECTION: &str = "The last reply must be JSON that fits the schema. This one does not:\n\
-    The required parameter `n` is missing\nReply with the corrected JSON and nothing else.";
+/// Returns the message to the model about `{}`.
+fn correction() -> String {
+    format!(
+        "The last reply must be JSON that fits this JSON Schema: {SCHEMA}\n\nThis reply does not fit:\n\
+         The required parameter `n` is missing\n\nReply with the corrected JSON and nothing else."
+    )
+}
 
 #[test]
 fn a_reply_that_does_not_fit_is_corrected() {
@@ -81,7 +86,7 @@ fn a_reply_that_does_not_fit_is_corrected() {
     assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{}", run.stdout);
     assert_eq!(
         texts(&said),
-        ["Count.", "{}", CORRECTION, "```json\n{\"n\": 2}\n```"]
+        ["Count.", "{}", &correction(), "```json\n{\"n\": 2}\n```"]
     );
     let result = said.last().unwrap();
     assert_eq!(result["subtype"], "success");
@@ -97,7 +102,7 @@ fn a_reply_that_does_not_fit_is_corrected() {
         messages[2..],
         [
             json!({"role": "assistant", "content": "{}"}),
-            json!({"role": "user", "content": CORRECTION}),
+            json!({"role": "user", "content": correction()}),
         ]
     );
 
@@ -259,7 +264,7 @@ fn every_api_works_with_and_without_a_schema_of_its_own() {
                     if refuses && body.pointer(member).is_some() && with_tools {
                         return (400, refusal.to_string());
                     }
-                    let corrected = body.to_string().contains("This one does not");
+                    let corrected = body.to_string().contains("This reply does not fit");
                     let text = if corrected {
                         r#"{\"n\":3}"#
                     } else {
@@ -278,7 +283,7 @@ fn every_api_works_with_and_without_a_schema_of_its_own() {
             assert_eq!(has_schema, !model.starts_with("ollama"), "{model}");
             let in_words = asked
                 .iter()
-                .any(|body| body.to_string().contains("fit this JSON Schema"));
+                .any(|body| body.to_string().contains("has to fit this JSON Schema"));
             assert_eq!(in_words, refuses || !has_schema, "{model}");
             assert!(
                 asked.len() <= if refuses { 4 } else { 2 },

@@ -88,13 +88,14 @@ impl ReplyWriter {
             self.spent.turns += 1;
             let is_last = reply.as_ref().is_ok_and(|reply| reply.calls.is_empty());
             let output = self.output.as_ref().filter(|_| is_last);
-            match output.map(|output| output.value(&self.text)) {
-                Some(Err(problems))
-                    if replies <= MAX_CORRECTIONS && self.limits.reached(&self.spent).is_none() =>
-                {
-                    self.correct(&problems, &mut request)?;
+            let may_correct =
+                replies <= MAX_CORRECTIONS && self.limits.reached(&self.spent).is_none();
+            match output.map(|output| (output, output.value(&self.text))) {
+                Some((output, Err(problems))) if may_correct => {
+                    let correction = output.correction(&problems);
+                    self.correct(correction, &mut request)?;
                 }
-                output => break (reply, output.transpose()),
+                output => break (reply, output.map(|(_, value)| value).transpose()),
             }
         };
         if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) && output.is_ok() {
@@ -161,9 +162,8 @@ impl ReplyWriter {
     }
 
     /// Writes the message that asks for a correction of the reply, and adds both to the request.
-    fn correct(&mut self, problems: &str, request: &mut Request) -> WriteResult {
+    fn correct(&mut self, correction: String, request: &mut Request) -> WriteResult {
         let text = std::mem::take(&mut self.text);
-        let correction = OutputCheck::correction(problems);
         request.turns.push(Turn::new(Role::Assistant, text));
         request.turns.push(Turn::user(correction.clone()));
         if let Some(output) = &mut request.output {
