@@ -10,6 +10,7 @@
 
 mod aimock;
 mod commands;
+mod examples;
 #[path = "../side/files.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod files;
@@ -82,4 +83,5 @@ fn an_agent_of_pipes_works_with_independent_servers() {
     let Some(folder) = &*INSTALLED else { return };
     turns::run(folder);
     schemas::run(folder);
+    examples::run(folder);
 }

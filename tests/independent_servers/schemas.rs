@@ -54,13 +54,7 @@ pub(crate) fn run(folder: &Path) {
         }
         let server = llama::start(folder);
         let agent = Agent::new("llamacpp", "UNUSED", String::new(), delivery);
-        let config = agent.folder.path().join(".config/turnpipe");
-        std::fs::create_dir_all(&config).unwrap();
-        let settings = format!(
-            "[providers.llamacpp]\nbase_url = \"{}\"\n",
-            server.url("/v1")
-        );
-        std::fs::write(config.join("config.toml"), settings).unwrap();
+        agent.configure("llamacpp", &server);
         let (statuses, result) = last_result(&agent);
         assert_eq!(statuses, [Some(0), Some(10)], "{result}");
         assert_eq!(result["structured_output"]["n"], 3, "{result}");

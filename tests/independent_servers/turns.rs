@@ -62,7 +62,7 @@ fn script(server: &Server) {
 
 pub(crate) struct Agent {
     pub(crate) folder: tempfile::TempDir,
-    model: String,
+    pub(crate) model: String,
     address: (&'static str, String),
     delivery: &'static str,
 }
@@ -130,16 +130,33 @@ impl Agent {
                 "Bash",
             ])
             .args(arguments)
+            .stdin(Stdio::null());
+        self.environment(&mut shell);
+        shell.status().unwrap().code()
+    }
+
+    /// Gives a command the folder, the address and keys.
+    pub(crate) fn environment(&self, command: &mut Command) {
+        command
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.folder.path())
-            .env(self.address.0, &self.address.1)
-            .stdin(Stdio::null());
+            .env(self.address.0, &self.address.1);
         for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
-            shell.env(key, "sk-independent");
+            command.env(key, "sk-independent");
         }
-        shell.status().unwrap().code()
+    }
+
+    /// Sets the address of a provider that has no variable for it.
+    pub(crate) fn configure(&self, provider: &str, server: &Server) {
+        let directory = self.folder.path().join(".config/turnpipe");
+        std::fs::create_dir_all(&directory).unwrap();
+        let settings = format!(
+            "[providers.{provider}]\nbase_url = \"{}\"\n",
+            server.url("/v1")
+        );
+        std::fs::write(directory.join("config.toml"), settings).unwrap();
     }
 
     /// Returns the `result` of each reply.
