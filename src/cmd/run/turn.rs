@@ -38,15 +38,15 @@ use crate::view::ProgressLine;
 /// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
 pub(crate) struct TurnArguments {
-    /// The session file with the conversation; it may be missing
+    /// The session file; it may be missing
     ///
-    /// Without it, the conversation is read from standard input, unless that is a terminal.
+    /// It contains the conversation, which is otherwise read from standard input, unless that is a terminal.
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
     /// Append this user message, and write it as a record
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The system prompt [default: a short one for coding]
+    /// The system prompt [default: one for coding]
     #[arg(long, value_name = "FILE")]
     system: Option<PathBuf>,
     /// The session's id [default: the id in the conversation, else a new one]
@@ -70,7 +70,9 @@ pub(crate) struct TurnArguments {
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// Require that a reply without calls is JSON that fits the JSON Schema in this file
+    /// Require a last reply in JSON of this schema
+    ///
+    /// The file contains a JSON Schema, which every reply without calls has to fit.
     ///
     /// Uses the API's own way to request it, or else the system prompt. A reply that does not fit is
     /// corrected by up to 2 more requests, which count as turns. The JSON is `structured_output` of the
