@@ -111,11 +111,8 @@ impl ReplyWriter {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             num_turns: replies as u64,
             total_cost_usd: cost,
-            ..self.records.result(&ending, text, usage)
-        };
-        let record = TurnResultRecord {
             structured_output: output.clone().unwrap_or_default(),
-            ..record
+            ..self.records.result(&ending, text, usage)
         };
         self.writer.record(&record)?;
         self.writer.flush()?;
