@@ -1,167 +1,22 @@
-//! Conversations as trajectories in ATIF, version 1.7, of Harbor. `agent` reads them.
+//! Writes the steps of a trajectory, each once the results of its calls are known.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
-use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::outline::{Subagent, started_subagent};
-use crate::message::{
-    Block, Call, Media, Message, Origin, Role, ToolResult, Usage, rounded_dollars,
+use super::model::{
+    Content, ContentPart, Extra, FinalMetrics, Metrics, Observed, Source, Step, TrajectoryHead,
+    extra_tokens, iso_time, tool_call,
 };
+use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
+use crate::view::outline::{Subagent, started_subagent};
 
 /// Maximum number of steps that wait for results of their calls. Later results become steps.
 const MAX_WAITING: usize = 256;
 
 /// Types of images that the format allows.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-
-/// Members that the format does not have.
-type Extra = BTreeMap<&'static str, Value>;
-
-/// The members of a trajectory before its steps.
-#[derive(Debug, Default, Serialize)]
-pub struct TrajectoryHead {
-    /// The version of the format; set when it is written.
-    pub schema_version: &'static str,
-    /// The session id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// The id of an embedded trajectory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trajectory_id: Option<String>,
-    /// The agent.
-    pub agent: TrajectoryAgent,
-    /// Further facts.
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    pub extra: Extra,
-}
-
-/// The agent of a trajectory.
-#[derive(Debug, Default, Serialize)]
-pub struct TrajectoryAgent {
-    /// The name.
-    pub name: &'static str,
-    /// The version, which not all agents record.
-    pub version: &'static str,
-    /// The last model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_name: Option<String>,
-    /// Further facts.
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    pub extra: Extra,
-}
-
-#[derive(Serialize)]
-struct Step {
-    #[serde(rename = "step_id")]
-    number: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timestamp: Option<String>,
-    source: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_name: Option<String>,
-    message: Content,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_content: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<ToolCall>,
-    #[serde(skip_serializing_if = "Observation::is_empty")]
-    observation: Observation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metrics: Option<Metrics>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_copied_context: Option<bool>,
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    extra: Extra,
-    /// The number of calls without a result.
-    #[serde(skip)]
-    waiting: usize,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<ContentPart>),
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum ContentPart {
-    Text { text: String },
-    Image { source: Source },
-}
-
-#[derive(Serialize)]
-struct Source {
-    media_type: String,
-    path: String,
-}
-
-#[derive(Serialize)]
-struct ToolCall {
-    #[serde(rename = "tool_call_id")]
-    id: String,
-    function_name: String,
-    arguments: Box<RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<Value>,
-}
-
-#[derive(Default, Serialize)]
-struct Observation {
-    results: Vec<Observed>,
-}
-
-impl Observation {
-    fn is_empty(&self) -> bool {
-        self.results.is_empty()
-    }
-}
-
-#[derive(Serialize)]
-struct Observed {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source_call_id: Option<String>,
-    content: Content,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    subagent_trajectory_ref: Vec<Value>,
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    extra: Extra,
-}
-
-#[derive(Serialize)]
-struct Metrics {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    cached_tokens: u64,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
-    )]
-    cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    extra: Extra,
-}
-
-#[derive(Serialize)]
-struct FinalMetrics {
-    total_prompt_tokens: u64,
-    total_completion_tokens: u64,
-    total_cached_tokens: u64,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
-    )]
-    total_cost_usd: Option<f64>,
-    total_steps: u64,
-    #[serde(skip_serializing_if = "Extra::is_empty")]
-    extra: Extra,
-}
 
 /// The context of the steps of a trajectory.
 #[derive(Clone, Copy)]
@@ -458,62 +313,4 @@ impl<'a> TrajectoryWriter<'a> {
         });
         Ok(Content::Text(texts.collect::<Vec<_>>().join(separator)))
     }
-}
-
-impl Step {
-    fn new(source: &'static str) -> Self {
-        Self {
-            number: 0,
-            timestamp: None,
-            source,
-            model_name: None,
-            message: Content::Text(String::new()),
-            reasoning_content: None,
-            tool_calls: Vec::new(),
-            observation: Observation::default(),
-            metrics: None,
-            is_copied_context: None,
-            extra: Extra::new(),
-            waiting: 0,
-        }
-    }
-}
-
-/// Returns a call, whose arguments must be an object.
-fn tool_call(call: Call) -> ToolCall {
-    let is_object = call.input.get().starts_with('{');
-    let arguments = if is_object {
-        None
-    } else {
-        let wrapped = BTreeMap::from([("input", &call.input)]);
-        to_raw_value(&wrapped).ok()
-    };
-    ToolCall {
-        id: call.id,
-        function_name: call.name,
-        extra: (!is_object).then(|| json!({"raw_input": call.input})),
-        arguments: arguments.unwrap_or(call.input),
-    }
-}
-
-/// Returns a time as every reader of ISO 8601 accepts it: unchanged, if it is written like that.
-fn iso_time(text: &str) -> Option<String> {
-    let time: Timestamp = text.parse().ok()?;
-    let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.TZ+".contains(&byte);
-    let time = match text.as_bytes().get(10) {
-        Some(b'T') if text.bytes().all(is_plain) => text.to_owned(),
-        _ => time.to_string(),
-    };
-    Some(time).filter(|time| time.starts_with(|first: char| first.is_ascii_digit()))
-}
-
-/// Returns the counts that the format does not have.
-fn extra_tokens(cache_write: &'static str, usage: &Usage) -> Extra {
-    let counts = [
-        (cache_write, usage.cache_write),
-        ("ephemeral_1h_input_tokens", usage.cache_write_1h),
-        ("web_search_requests", usage.web_searches),
-    ];
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    counts.map(|(name, count)| (name, json!(count))).collect()
 }
