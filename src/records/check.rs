@@ -213,6 +213,8 @@ pub enum Subject {
     Completions,
     /// A model or model provider.
     Model,
+    /// An MCP server.
+    McpServer,
 }
 
 /// Result of a check.

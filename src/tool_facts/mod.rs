@@ -9,5 +9,6 @@ mod table;
 
 pub(crate) use arguments::{alias, command_line, in_directory, whole_number, without_namespace};
 pub(crate) use table::{
-    AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts,
+    AgentTool, Parameter, Purpose, agent_tool, mcp_name, mcp_prefix, parameters, patched_files,
+    texts,
 };

@@ -39,6 +39,7 @@ pub(crate) enum Purpose {
     Memory,
     ToolSearch,
     Mcp,
+    McpResource,
     Other,
 }
 
@@ -168,12 +169,29 @@ pub(crate) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Prefix of the names of all tools of MCP servers.
+const MCP_PREFIX: &str = "mcp__";
+
+/// Returns the prefix of the names of a server's tools.
+pub(crate) fn mcp_prefix(server: &str) -> String {
+    format!("{MCP_PREFIX}{}__", mcp_name(server))
+}
+
+/// Replaces every character that model APIs reject in names with an underscore.
+pub(crate) fn mcp_name(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).collect()
+}
+
 impl Purpose {
     /// Returns the purpose of the tool of this name.
     pub(crate) fn of(name: &str) -> Self {
         match agent_tool(name) {
             Some(tool) => tool.purpose,
-            None if name.to_ascii_lowercase().starts_with("mcp__") => Self::Mcp,
+            None if name.to_ascii_lowercase().starts_with(MCP_PREFIX) => Self::Mcp,
             None => Self::Other,
         }
     }
@@ -256,5 +274,12 @@ mod tests {
             let found = texts(input.as_object().unwrap(), Parameter::Path);
             assert_eq!(found, expected, "{input}");
         }
+    }
+
+    #[test]
+    fn other_characters_become_underscores() {
+        assert_eq!(mcp_prefix("files"), "mcp__files__");
+        assert_eq!(mcp_prefix("my server.v2"), "mcp__my_server_v2__");
+        assert_eq!(mcp_name("größe/max-1"), "gr__e_max-1");
     }
 }
