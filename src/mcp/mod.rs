@@ -13,6 +13,7 @@ mod process;
 mod resources;
 mod search;
 mod server;
+mod servers;
 mod source;
 mod tool;
 
@@ -21,4 +22,4 @@ pub use config::{
     read_config,
 };
 pub use probe::{Probe, Probed};
-pub use server::Servers;
+pub use servers::Servers;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::config::McpFailure;
-use super::server::{Server, Servers};
+use super::server::Server;
+use super::servers::Servers;
 use crate::tools::ToolSource as _;
 
 /// What a server that responds offers.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::McpFailure;
-use super::server::Servers;
+use super::servers::Servers;
 use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{

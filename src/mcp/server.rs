@@ -1,6 +1,5 @@
 //! The servers of a run, each with its tools. A server is started when it is first needed, and again after it dies.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;
@@ -18,11 +17,10 @@ use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, unless_canc
 use super::connection::{Connection, Waiting};
 use super::handshake::{Revisions, Route, StartFailure};
 use super::process::ServerProcess;
-use super::tool::McpTool;
 use crate::http::{Address, PlainText};
-use crate::io::{CancelToken, Messages};
+use crate::io::CancelToken;
 use crate::tool_facts::mcp_prefix;
-use crate::tools::{CallContext, Tool};
+use crate::tools::CallContext;
 
 /// Number of reconnections after an interrupted response, with delays of one, two and four seconds.
 const MAX_RECONNECTIONS: usize = 3;
@@ -39,7 +37,7 @@ pub(super) struct Server {
     transport: Transport,
     state: Mutex<State>,
     /// Whether it claimed to have resources when it was started.
-    has_resources: AtomicBool,
+    pub(super) has_resources: AtomicBool,
     /// Set when its tools must be listed again.
     changed: Arc<AtomicBool>,
 }
@@ -47,7 +45,7 @@ pub(super) struct Server {
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    tools: Vec<Arc<McpTool>>,
+    tools: Arc<Vec<RemoteTool>>,
     /// Set if the server never worked; then it is not tried again.
     failure: Option<McpFailure>,
 }
@@ -85,7 +83,7 @@ impl Server {
     }
 
     /// Lists its tools. Starts the server if it is not running.
-    pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, McpFailure> {
+    pub(super) async fn tools(self: Arc<Self>) -> Result<Arc<Vec<RemoteTool>>, McpFailure> {
         let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
@@ -99,7 +97,7 @@ impl Server {
                 }
             }
         }
-        Ok(state.tools.clone())
+        Ok(Arc::clone(&state.tools))
     }
 
     /// Sends a request of a call and waits for its response.
@@ -178,15 +176,11 @@ impl Server {
         }
     }
 
-    fn learn(self: &Arc<Self>, state: &mut State, tools: Vec<RemoteTool>) {
-        let before = state.tools.len();
-        let tools = tools.into_iter();
-        state.tools = tools
-            .map(|tool| Arc::new(McpTool::new(tool, self)))
-            .collect();
+    fn learn(&self, state: &mut State, tools: Vec<RemoteTool>) {
+        self.tool_count.fetch_add(tools.len(), Ordering::Relaxed);
         self.tool_count
-            .fetch_add(state.tools.len(), Ordering::Relaxed);
-        self.tool_count.fetch_sub(before, Ordering::Relaxed);
+            .fetch_sub(state.tools.len(), Ordering::Relaxed);
+        state.tools = Arc::new(tools);
     }
 
     async fn start(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
@@ -271,73 +265,4 @@ fn sensitive_headers(
         Ok((key, value))
     };
     headers.iter().map(parse).collect()
-}
-
-/// Servers that start when one of their tools is needed. Clones share them.
-#[derive(Clone)]
-pub struct Servers {
-    /// Sorted by the length of their prefix, the longest first: one prefix may start with another.
-    pub(super) all: Arc<[Arc<Server>]>,
-    pub(super) deps: Arc<ServerDeps>,
-    /// Fires when the run ends.
-    pub(super) stop: CancelToken,
-    pub(super) messages: Messages,
-}
-
-impl Servers {
-    /// Creates servers without starting them. Failures are reported on `messages`.
-    pub fn new(mut configs: Vec<ServerConfig>, deps: ServerDeps, messages: Messages) -> Self {
-        configs.sort_by_key(|config| Reverse(mcp_prefix(&config.name).len()));
-        let (deps, stop) = (Arc::new(deps), CancelToken::default());
-        let tool_count = Arc::<AtomicUsize>::default();
-        let servers = configs.into_iter().map(|config| {
-            let (deps, stop) = (Arc::clone(&deps), stop.clone());
-            Arc::new(Server::new(config, deps, stop, Arc::clone(&tool_count)))
-        });
-        Self {
-            all: servers.collect(),
-            deps,
-            stop,
-            messages,
-        }
-    }
-
-    /// Lists the tools of all servers, which start at the same time, sorted by name.
-    pub(super) fn list(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, McpFailure> {
-        let (servers, cancel) = (Arc::clone(&self.all), cancel.clone());
-        let listed = self.deps.run(async move {
-            let listings = servers.iter().map(|server| Arc::clone(server).tools());
-            let listings: Vec<_> = listings.map(tokio::spawn).collect();
-            let mut listed = Vec::new();
-            for listing in listings {
-                match unless_cancelled(listing, &cancel).await {
-                    Err(McpFailure::Cancelled) => return Err(McpFailure::Cancelled),
-                    listing => listed.push(listing),
-                }
-            }
-            Ok(listed)
-        })?;
-        let mut tools = Vec::new();
-        for listing in listed {
-            match listing {
-                Ok(listing) => tools.extend(listing),
-                Err(failure) => self.messages.error(&failure.to_string()),
-            }
-        }
-        tools.sort_by(|one, next| one.name().cmp(next.name()));
-        tools.dedup_by(|next, one| next.name() == one.name());
-        Ok(tools)
-    }
-
-    /// Whether a server that runs claims to have resources.
-    pub(super) fn has_resources(&self) -> bool {
-        let mut servers = self.all.iter();
-        servers.any(|server| server.has_resources.load(Ordering::Relaxed))
-    }
-
-    /// Returns the servers that may have a tool with this name.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
-        let servers = self.all.iter();
-        servers.filter(move |server| name.starts_with(&server.prefix))
-    }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::resources::ResourceTool;
 use super::search::{NAME, ToolSearch};
-use super::server::Servers;
+use super::servers::Servers;
+use super::tool::{McpTool, full_name};
 use crate::io::CancelToken;
 use crate::tools::{Tool, ToolSource, Unavailable};
 
@@ -24,8 +25,9 @@ impl ToolSource for Servers {
         for server in self.named(name) {
             match self.deps.run(Arc::clone(server).tools()) {
                 Ok(tools) => {
-                    if let Some(tool) = tools.into_iter().find(|tool| tool.name() == name) {
-                        return Ok(Some(tool));
+                    let mut tools = tools.iter();
+                    if let Some(tool) = tools.find(|tool| full_name(tool, server) == name) {
+                        return Ok(Some(Arc::new(McpTool::new(tool, server))));
                     }
                 }
                 Err(reason) => failure = Some(Unavailable(reason.to_string())),

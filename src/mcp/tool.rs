@@ -42,14 +42,19 @@ struct Remote {
     only_reads: bool,
 }
 
+/// Returns the name of a server's tool in declarations and records.
+pub(super) fn full_name(tool: &RemoteTool, server: &Server) -> String {
+    format!("{}{}", server.prefix, mcp_name(&tool.name))
+}
+
 impl McpTool {
-    pub(super) fn new(tool: RemoteTool, server: &Arc<Server>) -> Self {
+    pub(super) fn new(tool: &RemoteTool, server: &Arc<Server>) -> Self {
         let meta = tool.meta.as_ref();
         let result_size = meta.and_then(|meta| meta.get(RESULT_SIZE_KEY)?.as_u64());
         let hints = tool.annotations.as_ref();
         Self {
-            name: format!("{}{}", server.prefix, mcp_name(&tool.name)),
-            description: tool.description.unwrap_or_default().into_owned(),
+            name: full_name(tool, server),
+            description: tool.description.clone().unwrap_or_default().into_owned(),
             schema: Value::Object((*tool.input_schema).clone()),
             result_limit: result_size.map_or(ResultLimit::Default, |units| {
                 let units = usize::try_from(units).unwrap_or(usize::MAX);
@@ -58,7 +63,7 @@ impl McpTool {
             remote: Arc::new(Remote {
                 server: Arc::clone(server),
                 only_reads: hints.and_then(|hints| hints.read_only_hint) == Some(true),
-                name: tool.name.into_owned(),
+                name: tool.name.clone().into_owned(),
             }),
         }
     }

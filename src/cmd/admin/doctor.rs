@@ -66,9 +66,15 @@ impl Run for DoctorArguments {
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals.quiet, io));
         #[cfg(feature = "mcp")]
-        findings.extend(super::doctor_mcp::servers(
-            &self.mcp, self.probe, globals, io,
-        )?);
+        for server in super::doctor_mcp::servers(&self.mcp, self.probe, globals, io)? {
+            let found = finding(
+                Subject::McpServer,
+                &server.name,
+                &server.value,
+                &server.target,
+            );
+            findings.push(judged(found, server.tried));
+        }
         findings.push(enforcement());
         findings.extend(sessions(&io.environment));
         findings.extend(completions(&io.environment));

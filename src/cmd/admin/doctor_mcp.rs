@@ -2,12 +2,10 @@
 
 use anyhow::Context as _;
 
-use super::doctor::{finding, judged};
 use crate::cmd::Globals;
 use crate::cmd::run::arguments::McpArguments;
 use crate::io::Io;
 use crate::mcp::{Probe, Probed};
-use crate::records::{DoctorRecord, Subject};
 use crate::text::counted;
 use crate::view::ProgressLine;
 
@@ -25,33 +23,44 @@ const HINTS: [(&str, &str); 4] = [
     ("is not set", "set the variable, or write a default"),
 ];
 
-/// Returns a finding for each server of the files. Starts the servers only if asked to `probe` them.
+/// A server of the files.
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) value: String,
+    /// Its program or host.
+    pub(super) target: String,
+    /// The error of its start, if it was tried.
+    pub(super) tried: Result<(), String>,
+}
+
+/// Returns the servers of the files. Starts them only if asked to `probe` them.
 pub(super) fn servers(
     arguments: &McpArguments,
     probe: bool,
     globals: &Globals,
     io: &mut Io,
-) -> anyhow::Result<Vec<DoctorRecord>> {
+) -> anyhow::Result<Vec<Found>> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
     let Some(servers) = arguments.servers(&here, globals, io)? else {
         return Ok(Vec::new());
     };
     let progress = ProgressLine::spinner("starting the MCP servers", globals.quiet || !probe, io);
-    let probed = servers.probe(probe);
+    let probed = servers.probe(probe).into_iter();
     drop(progress);
-    let found = probed.into_iter().map(
+    let found = probed.map(
         |Probed {
              name,
              target,
              result,
-         }| {
-            let value = match &result {
+         }| Found {
+            name,
+            value: match &result {
                 None => "configured".to_owned(),
                 Some(Ok(probe)) => described(probe),
                 Some(Err(_)) => "failed".to_owned(),
-            };
-            let tried = result.map_or(Ok(()), |result| result.map(|_| ()).map_err(with_hint));
-            judged(finding(Subject::McpServer, &name, &value, &target), tried)
+            },
+            target,
+            tried: result.map_or(Ok(()), |result| result.map(|_| ()).map_err(with_hint)),
         },
     );
     Ok(found.collect())
