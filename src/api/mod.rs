@@ -22,7 +22,9 @@ pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as ant
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
-pub(crate) use delta::{Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent};
+pub(crate) use delta::{
+    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
+};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;

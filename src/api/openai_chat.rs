@@ -384,8 +384,7 @@ impl<'a> ToolCall<'a> {
             name: non_empty(called.name),
             arguments: match non_null(called.arguments) {
                 Some(arguments) => Arguments::of(Some(arguments)),
-                // The free text of a custom tool is not a JSON object.
-                None => called.input.map_or(Arguments::None, Arguments::Json),
+                None => called.input.map_or(Arguments::None, Arguments::free_text),
             },
         }
     }

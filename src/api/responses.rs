@@ -257,8 +257,9 @@ fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
         id: text(item.call_id),
         name: text(item.name),
         arguments: match non_null(item.input).filter(|_| item.arguments.is_none()) {
-            // The free text of a custom tool is not a JSON object.
-            Some(input) => Arguments::Json(input),
+            // The text may have been cut off anywhere, which shows only here.
+            Some(input) if is(item.status, "incomplete") => Arguments::Json(input),
+            Some(input) => Arguments::free_text(input),
             None => Arguments::Text(bytes(item.arguments).unwrap_or_default()),
         },
     }

@@ -37,7 +37,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 /// Returns the content of a text that is one code fence, of JSON or without a language; other texts
 /// trimmed.
-pub(crate) fn unfenced(text: &str) -> &str {
+pub fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let Some(inside) = text.strip_prefix("```") else {
         return text;
