@@ -277,7 +277,7 @@ fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathB
 fn each_api_is_known_in_one_file() {
     let words = [
         ("anthropic", "content_block_start"),
-        ("openai_chat", "completion_tokens"),
+        ("openai_chat", "completion_tokens_details"),
         ("responses", "response.output_text.delta"),
         ("gemini", "functionDeclarations"),
         ("ollama", "prompt_eval_count"),

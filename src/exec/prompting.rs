@@ -120,6 +120,7 @@ impl ToolPrompter {
             id: question.id,
             session: &self.session,
             cancel,
+            progress: &|_| (),
         });
         let reply = reply.map_err(|failure| failure.to_string())?;
         let Content::Text(text) = reply.content else {

@@ -200,6 +200,8 @@ pub enum Subject {
     Completions,
     /// A model or model provider.
     Model,
+    /// An MCP server.
+    McpServer,
 }
 
 /// Result of a check.

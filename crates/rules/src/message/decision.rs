@@ -153,7 +153,7 @@ pub enum CallOutcome {
 }
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 8] = [
+const REFUSALS: [(&str, CallOutcome); 13] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
@@ -163,6 +163,14 @@ const REFUSALS: [(&str, CallOutcome); 8] = [
     ("requested permission", CallOutcome::Denied),
     ("Permission to use ", CallOutcome::Denied),
     ("denied by permission rule", CallOutcome::Denied),
+    ("but that permission was declined", CallOutcome::Denied),
+    ("Tool execution denied by policy", CallOutcome::Denied),
+    ("Tool execution blocked: ", CallOutcome::Denied),
+    ("Command blocked by PreToolUse hook", CallOutcome::Denied),
+    (
+        "exec_command failed: CreateProcess { message: \"Rejected(",
+        CallOutcome::Denied,
+    ),
     ("[Request interrupted by user", CallOutcome::Interrupted),
     ("Sibling tool call errored", CallOutcome::Cancelled),
 ];
@@ -219,6 +227,21 @@ mod outcome_tests {
             (
                 "Permission to use Bash with command rm has been denied.",
                 true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Qwen Code requires permission to use \"edit\", but that permission was declined.",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Tool execution denied by policy.",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Command blocked by PreToolUse hook: no. Command: make",
+                false,
                 CallOutcome::Denied,
             ),
             (

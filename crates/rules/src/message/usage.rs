@@ -124,6 +124,10 @@ impl Usage {
             cache_write_1h: self.cache_write_1h.saturating_sub(earlier.cache_write_1h),
             web_searches: self.web_searches.saturating_sub(earlier.web_searches),
             thinking: self.thinking.saturating_sub(earlier.thinking),
+            cost: match (self.cost, earlier.cost) {
+                (Some(cost), Some(earlier)) => Some((cost - earlier).max(0.0)),
+                (cost, _) => cost,
+            },
             ..*self
         }
     }

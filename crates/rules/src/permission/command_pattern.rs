@@ -1,8 +1,8 @@
 //! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
 
 use super::programs;
-use super::wildcard::{Wildcard, begins_with_gap};
-use crate::tool_facts::{Purpose, agent_tool};
+use super::wildcard::{GAP, Wildcard, begins_with_gap};
+use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
@@ -206,13 +206,26 @@ impl ToolName {
             },
         }
     }
+
+    /// Whether the rule covers the resources of an MCP server, or of any server if `server` is `None`.
+    pub(super) fn covers_resources(&self, server: Option<&str>) -> bool {
+        match (server, self) {
+            // No tool has an empty name, so only rules about the whole server cover it.
+            (Some(server), _) => self.covers(&mcp_prefix(server)),
+            (None, Self::Exact(name)) => is_server(name),
+            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__")),
+        }
+    }
 }
 
 /// Whether `server` is `mcp__NAME` and the tool belongs to it.
 fn is_tool_of_server(tool: &str, server: &str) -> bool {
-    server.starts_with("mcp__")
-        && server.matches("__").count() == 1
+    is_server(server)
         && tool
             .strip_prefix(server)
             .is_some_and(|rest| rest.starts_with("__"))
+}
+
+fn is_server(name: &str) -> bool {
+    name.starts_with("mcp__") && name.matches("__").count() == 1
 }

@@ -192,7 +192,16 @@ impl Rule {
             argument.is_some_and(|argument| argument.is_among(request))
         };
         (matches!(self.specifier, Specifier::Any) || has_argument())
-            && self.tool.covers(canonical_tool(request.tool))
+            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_resources(request))
+    }
+
+    /// Whether it matches a call that reads resources of an MCP server. A call that names no server may read those of
+    /// any.
+    fn is_about_resources(&self, request: &Request<'_>) -> bool {
+        let server = request.input.get("server").and_then(Value::as_str);
+        Purpose::of(request.tool) == Purpose::McpResource
+            && (server.is_some() || self.behavior != Behavior::Allow)
+            && self.tool.covers_resources(server)
     }
 
     pub(super) fn is_about_host(&self, host: &str) -> bool {

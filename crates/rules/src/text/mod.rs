@@ -15,6 +15,7 @@ pub use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
 pub use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
+pub use pieces::unfenced;
 pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};

@@ -1,4 +1,4 @@
-//! UTF-8 text in chunks.
+//! UTF-8 text in chunks, and in code fences.
 
 /// Decodes UTF-8 like [`String::from_utf8_lossy`]. Chunk boundaries do not matter.
 #[derive(Debug, Default)]
@@ -33,6 +33,17 @@ fn unfinished(bytes: &[u8]) -> usize {
                 .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
         })
         .unwrap_or(0)
+}
+
+/// Returns the content of a text that is one code fence, of JSON or without a language; other texts
+/// trimmed.
+pub fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inside) = text.strip_prefix("```") else {
+        return text;
+    };
+    let inside = inside.strip_prefix("json").unwrap_or(inside);
+    inside.strip_suffix("```").unwrap_or(inside).trim()
 }
 
 #[cfg(test)]

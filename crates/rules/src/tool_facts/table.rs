@@ -39,6 +39,7 @@ pub enum Purpose {
     Memory,
     ToolSearch,
     Mcp,
+    McpResource,
     Other,
 }
 
@@ -201,12 +202,29 @@ pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| !matches!(*name, "" | "/dev/null" | "dev/null"))
 }
 
+/// Prefix of the names of all tools of MCP servers.
+const MCP_PREFIX: &str = "mcp__";
+
+/// Returns the prefix of the names of a server's tools.
+pub fn mcp_prefix(server: &str) -> String {
+    format!("{MCP_PREFIX}{}__", mcp_name(server))
+}
+
+/// Replaces every character that model APIs reject in names with an underscore.
+pub fn mcp_name(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).collect()
+}
+
 impl Purpose {
     /// Returns the purpose of the tool of this name.
     pub fn of(name: &str) -> Self {
         match agent_tool(name) {
             Some(tool) => tool.purpose,
-            None if name.to_ascii_lowercase().starts_with("mcp__") => Self::Mcp,
+            None if name.to_ascii_lowercase().starts_with(MCP_PREFIX) => Self::Mcp,
             None => Self::Other,
         }
     }
@@ -289,5 +307,12 @@ mod tests {
             let found = texts(input.as_object().unwrap(), Parameter::Path);
             assert_eq!(found, expected, "{input}");
         }
+    }
+
+    #[test]
+    fn other_characters_become_underscores() {
+        assert_eq!(mcp_prefix("files"), "mcp__files__");
+        assert_eq!(mcp_prefix("my server.v2"), "mcp__my_server_v2__");
+        assert_eq!(mcp_name("größe/max-1"), "gr__e_max-1");
     }
 }
