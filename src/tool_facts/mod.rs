@@ -8,7 +8,8 @@ mod arguments;
 mod table;
 
 pub(crate) use arguments::{alias, command_line, in_directory, whole_number, without_namespace};
+#[cfg(feature = "mcp")]
+pub(crate) use table::mcp_name;
 pub(crate) use table::{
-    AgentTool, Parameter, Purpose, agent_tool, mcp_name, mcp_prefix, parameters, patched_files,
-    texts,
+    AgentTool, Parameter, Purpose, agent_tool, mcp_prefix, parameters, patched_files, texts,
 };
