@@ -32,7 +32,8 @@ pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
 pub(crate) use openai_chat::BUDGET_KEYS;
 pub(crate) use request::CallResult;
 pub use request::{
-    Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking, Turn,
+    Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,
+    Thinking, Turn,
 };
 pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
