@@ -42,6 +42,8 @@ pub(super) enum Property {
     OnlyText,
     /// Its arguments are a language, or contradict each other.
     Language,
+    /// Git writes nothing, not even its index: trusted without the kernel if every word is known.
+    Safe,
     /// Git accesses the index, the files, or the contents of changes.
     LooksAtFiles,
     /// Git accesses them only with an option of `@diff`.
@@ -59,6 +61,7 @@ impl Property {
             "plain" => Self::PlainOperands,
             "text" => Self::OnlyText,
             "language" => Self::Language,
+            "safe" => Self::Safe,
             "files" => Self::LooksAtFiles,
             "changes" => Self::MayShowChanges,
             _ => return None,

@@ -32,8 +32,8 @@ pub(super) struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
-    /// Whether git may write its index and then run a hook.
-    may_refresh_index: bool,
+    /// Whether git may write its index and then run a hook, and may have a terminal and start a pager.
+    is_foreign: bool,
 }
 
 impl GitProbe {
@@ -46,7 +46,7 @@ impl GitProbe {
             spawners: Arc::clone(&context.lane),
             environment: environment.into(),
             begun: Instant::now(),
-            may_refresh_index: !context.shell.keeps_git_from_writing,
+            is_foreign: !context.shell.keeps_git_from_writing,
         }
     }
 
@@ -69,7 +69,9 @@ impl GitProbe {
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_trusted = matches!(origin, "system" | "global");
-            if runs_something(key, value, place.scope) || !(is_trusted || is_known(key)) {
+            let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
+            let is_harmless = is_trusted || (is_known(key) && !is_pager);
+            if runs_something(key, value, place.scope) || !is_harmless {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
@@ -85,7 +87,7 @@ impl GitProbe {
             let index = self
                 .git(&["ls-files", "--stage", "-z", ":/"], directory)
                 .map_err(|_| "git's index cannot be read".to_owned())?;
-            if self.may_refresh_index {
+            if self.is_foreign {
                 let path = self.git(&["rev-parse", "--git-path", HOOK], directory)?;
                 let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
                 if directory.join(path).symlink_metadata().is_ok() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::io::Environment;
 use crate::process::Supervisor;
-use crate::tools::ShellGuarantees;
+use crate::tools::{ShellGuarantees, WriteProtection};
 
 #[test]
 fn settings_by_scope() {
@@ -44,16 +44,17 @@ fn unreadable_settings_are_not_clean() {
         scope: GitScope::Objects,
     });
     let directory = tempfile::tempdir().unwrap();
-    let probe = |path: &str| {
+    let probe_for = |path: &str, shell| {
         GitProbe::new(&DecisionContext {
             directory: directory.path().to_owned(),
             allowed_directories: Vec::new(),
             environment: Arc::new(Environment::from_iter([("PATH", path)])),
             kept_variables: Arc::default(),
             lane: Arc::clone(&spawners),
-            shell: ShellGuarantees::OWN,
+            shell,
         })
     };
+    let probe = |path: &str| probe_for(path, ShellGuarantees::OWN);
     let usual = std::env::var("PATH").unwrap();
     let asked = probe(&usual);
     assert_eq!(asked.settle(&place, directory.path()), Ok(()));
@@ -73,6 +74,14 @@ fn unreadable_settings_are_not_clean() {
         let asked = probe(&usual);
         let is_clean = asked.settle(&place, directory.path()).is_ok();
         assert_eq!(is_clean, is_known, "{section}");
+    }
+    // Only the shell of another agent may have a terminal, and so start a pager.
+    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    for section in ["core]\npager = x", "pager]\nlog = x"] {
+        std::fs::write(&config, format!("[{section}\n")).unwrap();
+        assert!(probe(&usual).settle(&place, directory.path()).is_ok());
+        let asked = probe_for(&usual, foreign);
+        assert!(asked.settle(&place, directory.path()).is_err(), "{section}");
     }
     std::fs::write(&config, "[broken\n").unwrap();
     let asked = probe(&usual);
