@@ -22,7 +22,8 @@ pub use archive::{
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    HookDecisionRecord, HookStatusRecord, TextKind, TextRejection,
+    HookDecisionRecord, HookStatusRecord, PermissionCountRecord, PermissionProposalRecord,
+    TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{

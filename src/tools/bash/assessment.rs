@@ -84,6 +84,9 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         analysis.programs.clear();
         return analysis;
     }
+    if !context.shell.probes_git {
+        return analysis.settled(|_| Ok(()));
+    }
     let probe = LazyCell::new(|| GitProbe::new(context));
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
