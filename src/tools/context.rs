@@ -52,6 +52,8 @@ pub struct ShellGuarantees {
     /// Whether the configuration of git is looked at. For calls of the past, whose repository may be gone, it is
     /// taken to run no program.
     pub probes_git: bool,
+    /// Whether commands that only read from servers count as reading.
+    pub network_reads: bool,
     /// The shells that may read the command line.
     pub dialect: ShellDialect,
     /// Whether commands that read outside the working directories need permission, because the
@@ -85,6 +87,7 @@ impl ShellGuarantees {
         protection: WriteProtection::Lane,
         keeps_git_from_writing: true,
         probes_git: true,
+        network_reads: false,
         dialect: ShellDialect::Bash,
         confines_reads: false,
     };
@@ -95,6 +98,7 @@ impl ShellGuarantees {
             protection,
             keeps_git_from_writing: false,
             probes_git: true,
+            network_reads: false,
             dialect: ShellDialect::Any,
             confines_reads: true,
         }

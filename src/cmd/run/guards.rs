@@ -261,6 +261,10 @@ impl CallDecisions {
     ) -> Result<Self, NotEnforced> {
         let directories = [vec![start], settings.directories.clone()].concat();
         let environment = io.environment.with(&settings.environment);
+        let shell = ShellGuarantees {
+            network_reads: settings.network_reads,
+            ..shell
+        };
         Ok(Self {
             context: decision_context(directories, environment, shell)?,
             registry,
