@@ -168,16 +168,15 @@ impl GitProbe {
 fn chooses_server(key: &str, value: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let section = key.split('.').next().unwrap_or_default();
-    let is_usual = |scheme: &&str| value.starts_with(*scheme);
-    match section {
-        "remote" if key.ends_with(".fetch") => false,
-        "remote" if key.ends_with(".url") => !["https://", "git@", "ssh://"]
-            .iter()
-            .any(|scheme| is_usual(&scheme)),
-        "core" => ["askpass", "gitproxy", "sshcommand"]
-            .iter()
-            .any(|name| key.ends_with(name)),
-        "credential" | "http" | "https" | "protocol" | "remote" | "ssh" | "url" => true,
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match (section, name) {
+        ("remote", "fetch") => false,
+        ("remote", "url") => {
+            let mut usual = ["https://", "git@", "ssh://"].iter();
+            !usual.any(|scheme| value.starts_with(scheme))
+        }
+        ("core", name) => ["askpass", "gitproxy", "sshcommand"].contains(&name),
+        ("credential" | "http" | "https" | "protocol" | "remote" | "ssh" | "url", _) => true,
         _ => false,
     }
 }

@@ -83,6 +83,32 @@ fn unreadable_settings_are_not_clean() {
         let asked = probe_for(&usual, foreign);
         assert!(asked.settle(&place, directory.path()).is_err(), "{section}");
     }
+    let network = Requirement::CleanGitConfig(GitUse {
+        steps: Vec::new(),
+        scope: GitScope::Network,
+    });
+    for (setting, is_clean) in [
+        ("remote \"o\"]\nurl = https://example.com/a", true),
+        ("remote \"o\"]\nurl = git@example.com:a/b\nfetch = x", true),
+        ("remote \"o\"]\nurl = ext::sh", false),
+        ("remote \"o\"]\nuploadpack = x", false),
+        ("credential]\nhelper = !x", false),
+        ("core]\nsshCommand = x", false),
+        ("url \"ext::x\"]\ninsteadOf = https://", false),
+        ("protocol \"ext\"]\nallow = always", false),
+        ("http]\nproxy = http://example.com", false),
+    ] {
+        std::fs::write(&config, format!("[{setting}\n")).unwrap();
+        let settled = probe(&usual).settle(&network, directory.path());
+        assert_eq!(settled.is_ok(), is_clean, "{setting}: {settled:?}");
+        assert!(
+            probe(&usual).settle(&place, directory.path()).is_ok(),
+            "{setting}"
+        );
+    }
+    std::fs::write(&config, "").unwrap();
+    std::fs::write(directory.path().join(".npmrc"), "").unwrap();
+    assert!(probe(&usual).settle(&network, directory.path()).is_err());
     std::fs::write(&config, "[broken\n").unwrap();
     let asked = probe(&usual);
     assert!(asked.settle(&place, directory.path()).is_err());
