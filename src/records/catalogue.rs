@@ -39,6 +39,8 @@ records! {
     hook_status: HookStatusRecord,
     hook_stopped_continuation: HookStoppedRecord = "system",
     init: TurnInitRecord = "system",
+    permission_count: PermissionCountRecord,
+    permission_proposal: PermissionProposalRecord,
     plan: PlanRecord = "system",
     recap: RecapRecord,
     result: TurnResultRecord,

@@ -22,7 +22,7 @@ pub use archive::{
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, HookDecisionRecord,
-    HookStatusRecord, TextKind, TextRejection,
+    HookStatusRecord, PermissionCountRecord, PermissionProposalRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{

@@ -26,7 +26,7 @@ const MAX_REFUSED: usize = 16;
 const DEFAULT_WAITING_JOBS: usize = 4;
 
 /// The directories to search for sessions, and filters that every command has.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct SourceArguments {
     /// Search for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
@@ -46,7 +46,7 @@ pub(crate) struct SourceArguments {
 }
 
 /// Filters of commands for many sessions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
     /// 2d)
@@ -70,7 +70,7 @@ pub(crate) struct FilterArguments {
 }
 
 /// All arguments that select sessions, except a limit.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct MatchArguments {
     #[command(flatten)]
     pub(crate) source: SourceArguments,
