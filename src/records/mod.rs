@@ -46,7 +46,7 @@ pub use session::{
 pub use session_file::{
     DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,
     SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
-    SessionSwitchRecord, SwitchReason,
+    SessionRankedRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
