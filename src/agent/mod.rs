@@ -23,6 +23,7 @@ mod hook_settings;
 mod opencode;
 mod own;
 mod pi;
+mod program;
 mod qwen;
 mod sign;
 mod sqlite;
@@ -46,6 +47,7 @@ pub use format::{
     Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;

@@ -15,6 +15,7 @@ use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
+use super::state::InferredState;
 use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
@@ -67,6 +68,8 @@ pub struct Listed {
     pub counts: Option<SessionCounts>,
     /// The number of its subagent files.
     pub subagents: u64,
+    /// Its state, once it was inferred.
+    pub state: Option<Box<InferredState>>,
 }
 
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
@@ -217,6 +220,7 @@ impl Listing {
             subagents,
             facts,
             counts,
+            state: None,
         });
         let is_admitted = self.selection.admits(&listed.facts)
             && match &self.selection.changed {
