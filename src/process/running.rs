@@ -1,6 +1,6 @@
 //! The other processes of this system, with what they have open.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug, Default)]
 pub struct RunningProcesses {
     /// The parent and the start time of each process.
-    processes: HashMap<i32, (i32, SystemTime)>,
+    processes: BTreeMap<i32, (i32, SystemTime)>,
 }
 
 impl RunningProcesses {

@@ -181,7 +181,9 @@ impl Listing {
             return Ok(None);
         }
         let session = Session::open(&candidate.path)?;
-        let is_admitted = self.selection.admits_agent(session.agent());
+        let is_admitted = self
+            .selection
+            .admits_agent(session.agent(), &candidate.path);
         Ok(is_admitted.then_some(session))
     }
 
@@ -193,7 +195,7 @@ impl Listing {
         names: &NameIndexes,
     ) -> Examined {
         let agent = session.agent();
-        if !self.selection.admits_agent(agent) {
+        if !self.selection.admits_agent(agent, &session.file.path) {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {

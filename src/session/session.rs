@@ -14,8 +14,8 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, refusal,
-    refusal_at,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, is_of,
+    named_format, refusal, refusal_at,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -101,7 +101,8 @@ impl Session {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let format = match format_in(&head) {
+        let named = named_format(&file.path).filter(|format| is_in(&head, format));
+        let format = match named.or_else(|| format_in(&head)) {
             Some(format) => Some(format),
             None if is_database => None,
             None => detected(&file)?,
@@ -317,6 +318,15 @@ fn format_on(line: &[u8]) -> Option<&'static Format> {
         format = format.or_else(|| format_of(record));
     });
     format
+}
+
+/// Whether the head contains a record of this format.
+fn is_in(head: &Head, format: &Format) -> bool {
+    head.lines().any(|(_, line)| {
+        let mut found = false;
+        each_record_on(line, &mut |record| found = found || is_of(format, record));
+        found
+    })
 }
 
 /// Returns the format of a file of lines.

@@ -1,5 +1,6 @@
 //! Commands on session files.
 
+pub(crate) mod agent_name;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod calls;

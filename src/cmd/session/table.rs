@@ -130,7 +130,7 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
     match head {
         "ID" => terminal_safe_line(id),
-        "AGENT" => session.agent.name().to_owned(),
+        "AGENT" => terminal_safe_line(session.agent.name_at(&session.path)),
         "LAST ACTIVE" => match (facts.last_activity, look.columns) {
             (Some(time), Some(_)) => ago(time, look.now, &look.zone),
             (Some(time), None) => to_the_minute(time, &look.zone),
