@@ -6,6 +6,7 @@
 
 #[allow(clippy::module_inception, reason = "the file of the type Agent")]
 mod agent;
+mod atif;
 mod claude;
 mod codex;
 mod content;
@@ -35,6 +36,7 @@ mod title;
 mod unread;
 
 pub use agent::Agent;
+pub(crate) use atif::{TrajectoryLines, may_be_trajectory};
 pub use claude::own_record;
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
@@ -53,7 +55,9 @@ pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub use table::{Root, document, format_of, is_of, named_format, own_format, session_roots};
+pub use table::{
+    Root, document, format_of, is_of, named_format, own_format, session_roots, trajectory_format,
+};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
 pub use unread::{fork_at, fork_names, refusal, refusal_at};
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Agent;
+use super::atif::ATIF;
 use super::claude::CLAUDE;
 use super::codex::CODEX;
 use super::copilot::COPILOT;
@@ -20,8 +21,8 @@ use super::unread::fork_at;
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
-const FORMATS: [&Format; 9] = [
-    &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
+const FORMATS: [&Format; 10] = [
+    &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
 
 impl Agent {
@@ -64,6 +65,11 @@ impl Agent {
 /// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
     &CLAUDE
+}
+
+/// Returns the format of the lines of a trajectory.
+pub fn trajectory_format() -> &'static Format {
+    &ATIF
 }
 
 /// Returns the format of the file or stream that a record belongs to, if the record shows it.
@@ -225,6 +231,8 @@ mod tests {
                 Some(Agent::Codex),
             ),
             (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
+            (r#"{"schema_version":"ATIF-v1.5"}"#, Some(Agent::Atif)),
+            (r#"{"schema_version":"ATIF-v2.0"}"#, None),
             (
                 r#"{"type":"session.start","data":{"sessionId":"x"},"id":"e","parentId":null}"#,
                 Some(Agent::Copilot),

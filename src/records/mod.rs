@@ -21,8 +21,8 @@ pub use archive::{
 };
 pub use catalogue::{record_names, schema};
 pub use check::{
-    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    HookDecisionRecord, HookStatusRecord, TextKind, TextRejection,
+    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, HookDecisionRecord,
+    HookStatusRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{

@@ -50,6 +50,7 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use diff::{SessionEdits, patch};
+pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
     subagents_beside,

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cmd::output::name_of;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
@@ -35,13 +36,15 @@ const MAX_RETENTION: u64 = 365;
 /// Show the configuration, the source of each value, and problems
 ///
 /// Checks the configuration and its files, keys (without printing them), kernel enforcement, directories
-/// of session files, completion scripts, and models. Changes nothing, and uses no network without
-/// `--probe`. Exits with 1 if a setting cannot work.
+/// of session files, completion scripts, models, and MCP servers. Changes nothing, and uses no network and
+/// starts no server without `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Send a short request to each model and list its server's models
+    /// Send a short request to each model, list its server's models, and start each MCP server
     #[arg(long)]
     probe: bool,
+    #[command(flatten)]
+    mcp: McpArguments,
     #[command(flatten)]
     form: FormArguments,
 }
@@ -62,6 +65,16 @@ impl Run for DoctorArguments {
         );
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals.quiet, io));
+        #[cfg(feature = "mcp")]
+        for server in super::doctor_mcp::servers(&self.mcp, self.probe, globals, io)? {
+            let found = finding(
+                Subject::McpServer,
+                &server.name,
+                &server.value,
+                &server.target,
+            );
+            findings.push(judged(found, server.tried));
+        }
         findings.push(enforcement());
         findings.extend(sessions(&io.environment));
         findings.extend(completions(&io.environment));

@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod cost_table;
 pub(crate) mod diff;
 pub(crate) mod export;
+mod export_atif;
 pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;

@@ -49,7 +49,7 @@ impl Run for SessionRemoveArguments {
         let archive = archive
             .map(|dir| archive::open(dir, &self.matching, !self.yes, io))
             .transpose()?;
-        let selected = archive::selected(&self.matching, &self.sessions, &mut errors, io)?;
+        let selected = archive::selected(&self.matching, &self.sessions, &mut errors, globals, io)?;
         for (path, error) in &selected.failed {
             if !matches!(error, crate::session::SessionError::Unknown(_)) {
                 errors.report(path.display(), &UsageError::reason(error));
@@ -115,16 +115,8 @@ impl Run for SessionRemoveArguments {
             }
         }
         drop(progress);
-        match form {
-            Form::Text => writer.echo(sum(&totals).as_bytes())?,
-            Form::Jsonl => writer.record(&totals)?,
-        }
-        writer.flush()?;
-        Ok(if output_failed {
-            Status::InputOutputFailed
-        } else {
-            errors.outcome(Status::Done)
-        })
+        let outcome = (output_failed, &errors);
+        archive::finish(writer, form, &totals, &sum(&totals), outcome)
     }
 }
 
