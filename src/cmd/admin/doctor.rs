@@ -96,7 +96,7 @@ fn configuration(
     let loaded = globals.config(environment);
     let agents = loaded
         .as_ref()
-        .map_err(|error| UsageError::clone(error))
+        .map_err(UsageError::clone)
         .and_then(|config| config.agents().map_err(UsageError::reason));
     if let Some((path, source)) = globals.config_source().path(environment) {
         let mut found = file(&Setting {
