@@ -39,8 +39,8 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    Dimension, RunTotals, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
-    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionState,
+    Dimension, RunTotals, SessionActivity, SessionCostRecord, SessionCounts, SessionDescription,
+    SessionErrorRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
     SessionStatsRecord, SessionToolRecord, ToolShare, UsageShare,
 };
 pub use session_file::{

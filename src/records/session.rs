@@ -29,7 +29,7 @@ pub struct SessionRecord {
     pub subagents: u64,
     /// State, inferred from the end of the file and from running processes; only with `--state`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<SessionState>,
+    pub state: Option<SessionActivity>,
     /// Whether `state` is inferred: always true beside it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub state_inferred: bool,
@@ -48,7 +48,7 @@ pub struct SessionRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
-pub enum SessionState {
+pub enum SessionActivity {
     /// The agent runs, and works on a turn
     Working,
     /// The agent runs, and waits for a prompt, a permission or an answer of the user
@@ -59,7 +59,7 @@ pub enum SessionState {
     Failed,
 }
 
-impl SessionState {
+impl SessionActivity {
     /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {

@@ -15,11 +15,10 @@ use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
-use super::state::InferredState;
 use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
-use crate::records::SessionCounts;
+use crate::records::{SessionActivity, SessionCounts};
 
 /// Minimum number of files to read between two checks of the limit.
 const MIN_STEP: usize = 64;
@@ -70,6 +69,17 @@ pub struct Listed {
     pub subagents: u64,
     /// Its state, once it was inferred.
     pub state: Option<Box<InferredState>>,
+}
+
+/// The inferred state of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InferredState {
+    /// The state.
+    pub state: SessionActivity,
+    /// The reason: the end of the file.
+    pub reason: String,
+    /// The process of the agent.
+    pub pid: Option<i32>,
 }
 
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.

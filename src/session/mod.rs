@@ -60,13 +60,15 @@ pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{Depth, Failures, Listed, Listing, Sessions, WriteListed, list, list_as_text};
+pub use listing::{
+    Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
+};
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::each_in_order;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
-pub use state::{InferredState, infer_states};
+pub use state::infer_states;
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::find_title;

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 
 use super::discover::subagent_files;
 use super::in_use::{IN_USE, SessionUsers};
-use super::listing::{Listed, Sessions};
+use super::listing::{InferredState, Listed, Sessions};
 use super::session::Session;
 use super::tail::last_messages;
 use super::tree::Scope;
 use crate::jsonl::Mapping;
 use crate::message::{Block, Message, Origin, Role, Thread, is_interruption};
-use crate::records::SessionState;
+use crate::records::SessionActivity;
 use crate::tool_facts::{Purpose, agent_tool};
 
 /// Number of messages at the end of a session that are read.
@@ -27,17 +27,6 @@ const CLOCK_STEP: Duration = Duration::from_millis(500);
 
 /// Age of the last change of a subagent's file up to which it works.
 const SUBAGENT_PAUSE: Duration = Duration::from_mins(1);
-
-/// The inferred state of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InferredState {
-    /// The state.
-    pub state: SessionState,
-    /// The reason: the end of the file.
-    pub reason: String,
-    /// The process of the agent.
-    pub pid: Option<i32>,
-}
 
 /// The end of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,12 +75,15 @@ pub fn infer_states(sessions: &mut Sessions, now: SystemTime) {
         let age = now.duration_since(changed).unwrap_or_default();
         let pid = used.agent.or(used.server);
         let (state, reason) = match (end, pid) {
-            (End::Failed, _) => (SessionState::Failed, "the last request failed".to_owned()),
+            (End::Failed, _) => (
+                SessionActivity::Failed,
+                "the last request failed".to_owned(),
+            ),
             (End::Over(reason), Some(_)) if used.agent.is_some() => {
-                (SessionState::Waiting, reason.to_owned())
+                (SessionActivity::Waiting, reason.to_owned())
             }
-            (End::Over(reason), _) => (SessionState::Idle, reason.to_owned()),
-            (End::Open(reason), Some(_)) => (SessionState::Working, reason.to_owned()),
+            (End::Over(reason), _) => (SessionActivity::Idle, reason.to_owned()),
+            (End::Open(reason), Some(_)) => (SessionActivity::Working, reason.to_owned()),
             (End::Call(tool), Some(_)) => {
                 let since = changed.checked_sub(CLOCK_STEP).unwrap_or(changed);
                 let works = age < CALL_START
@@ -103,19 +95,21 @@ pub fn infer_states(sessions: &mut Sessions, now: SystemTime) {
                 let reason = format!("call {tool} without a result");
                 (
                     if works {
-                        SessionState::Working
+                        SessionActivity::Working
                     } else {
-                        SessionState::Waiting
+                        SessionActivity::Waiting
                     },
                     reason,
                 )
             }
             (End::Open(_) | End::Call(_), None) if !cfg!(target_os = "linux") && age < IN_USE => {
-                (SessionState::Working, "changed recently".to_owned())
+                (SessionActivity::Working, "changed recently".to_owned())
             }
-            (End::Open(reason), None) => (SessionState::Failed, format!("ended after a {reason}")),
+            (End::Open(reason), None) => {
+                (SessionActivity::Failed, format!("ended after a {reason}"))
+            }
             (End::Call(tool), None) => (
-                SessionState::Failed,
+                SessionActivity::Failed,
                 format!("ended after call {tool} without a result"),
             ),
         };

@@ -13,7 +13,7 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output}
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::message::SessionId;
-use crate::records::{SessionErrorRecord, SessionPathRecord, SessionRecord, SessionState};
+use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
     Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, infer_states, list,
     list_as_text,
@@ -47,7 +47,7 @@ pub(crate) struct SessionListArguments {
     /// Show the state of each session, or select by it: working, waiting, idle or failed. It is inferred from the end of
     /// the file and from running processes
     #[arg(long, value_enum, value_name = "STATE", num_args = 0.., require_equals = true, value_delimiter = ',')]
-    state: Option<Vec<SessionState>>,
+    state: Option<Vec<SessionActivity>>,
     #[command(flatten)]
     form: FormArguments,
 }
