@@ -36,7 +36,7 @@ def source_file(path):
     names = path.split("::")[1:]
     while names:
         name = "/".join(names) + ".rs"
-        if os.path.exists(os.path.join("src", name)):
+        if any(os.path.exists(os.path.join(root, name)) for root in ("src", "crates/rules/src")):
             return name
         names.pop()
 
@@ -45,7 +45,7 @@ program = os.path.realpath(sys.argv[1])
 symbols = subprocess.run(["nm", "-C", "--defined-only", program], capture_output=True, text=True, check=True)
 functions = {}
 for line in symbols.stdout.splitlines():
-    found = re.match(r"([0-9a-f]+) [tT] <*(turnpipe(::[a-z_0-9]+)+)", line)
+    found = re.match(r"([0-9a-f]+) [tT] <*(turnpipe(?:_rules)?(::[a-z_0-9]+)+)", line)
     if found:
         functions[int(found[1], 16)] = source_file(found[2])
 with tempfile.TemporaryDirectory() as folder:

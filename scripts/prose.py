@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts phrases that the wording rules of CONTRIBUTING.md exclude.
 
-usage: scripts/prose.py [--list] [--limit N] [PATH...]     (default: src, docs and the Markdown files of the root)
+usage: scripts/prose.py [--list] [--limit N] [PATH...]     (default: src, crates, docs and the Markdown files of the root)
 
 Reads comments, string literals with spaces, and Markdown outside code blocks. Exits with 1 if there are more than N
 phrases per 1,000 lines of text (20 by default).
@@ -49,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--list", action="store_true", help="print each phrase")
     parser.add_argument("--limit", type=float, default=20, help="phrases per 1,000 lines of text")
-    parser.add_argument("paths", nargs="*", type=Path, default=[Path("src"), Path("docs"), *sorted(Path().glob("*.md"))])
+    parser.add_argument("paths", nargs="*", type=Path, default=[Path("src"), Path("crates"), Path("docs"), *sorted(Path().glob("*.md"))])
     options = parser.parse_args()
     files = [file for path in options.paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
     lines, hits = 0, []

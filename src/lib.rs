@@ -111,12 +111,12 @@
 // Lower modules contain more than the library uses on its own.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-pub mod text;
+pub use turnpipe_rules::text;
 
 #[doc(hidden)]
 pub mod io;
 
-pub(crate) mod json;
+pub(crate) use turnpipe_rules::json;
 
 #[doc(hidden)]
 pub mod jsonl;
@@ -128,9 +128,9 @@ pub mod process;
 #[doc(hidden)]
 pub mod http;
 
-pub mod message;
+pub use turnpipe_rules::message;
 
-pub(crate) mod tool_facts;
+pub(crate) use turnpipe_rules::tool_facts;
 
 #[doc(hidden)]
 pub mod records;
@@ -152,9 +152,9 @@ pub mod state;
 
 pub mod session;
 
-pub mod shell;
+pub use turnpipe_rules::shell;
 
-pub mod permission;
+pub use turnpipe_rules::permission;
 
 #[cfg(feature = "model")]
 #[doc(hidden)]

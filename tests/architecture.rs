@@ -18,6 +18,21 @@ fn modules() -> Vec<String> {
     modules.map(str::to_owned).collect()
 }
 
+/// Folders of modules, one per package.
+const ROOTS: [&str; 2] = ["src", "crates/rules/src"];
+
+/// Returns the source files of both packages.
+fn all_sources() -> Vec<PathBuf> {
+    let roots = ROOTS.iter().map(Path::new);
+    roots.flat_map(sources).collect()
+}
+
+/// Returns the path of a source file from the folder of its package's modules.
+fn in_package(file: &Path) -> &Path {
+    let found = ROOTS.iter().find_map(|root| file.strip_prefix(root).ok());
+    found.unwrap()
+}
+
 fn sources(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
     let mut paths: Vec<PathBuf> = entries
@@ -119,9 +134,9 @@ fn flatten(tree: &str, prefix: &[String], found: &mut dyn FnMut(Segments)) {
     }
 }
 
-/// Returns the module path of a file, from the root of the crate.
+/// Returns the module path of a file, from the root of its crate.
 fn module_path(file: &Path) -> Segments {
-    let relative = file.strip_prefix("src").unwrap().with_extension("");
+    let relative = in_package(file).with_extension("");
     let mut names: Segments = relative
         .iter()
         .map(|name| name.to_str().unwrap().to_owned())
@@ -182,9 +197,9 @@ fn defining_file(
         .find_map(|end| files.get(&path[..end]).cloned())
 }
 
-/// Returns the files of the crate that each file imports.
+/// Returns the files that each file imports.
 fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
-    let files: Vec<PathBuf> = sources(Path::new("src"))
+    let files: Vec<PathBuf> = all_sources()
         .into_iter()
         .filter(|path| !is_test(path) && !path.starts_with("src/bin"))
         .collect();
@@ -262,14 +277,14 @@ fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathB
 fn each_api_is_known_in_one_file() {
     let words = [
         ("anthropic", "content_block_start"),
-        ("openai_chat", "completion_tokens"),
+        ("openai_chat", "completion_tokens_details"),
         ("responses", "response.output_text.delta"),
         ("gemini", "functionDeclarations"),
         ("ollama", "prompt_eval_count"),
     ];
     let recognised = Path::new("src/api/shape.rs");
     for (api, word) in words {
-        for file in sources(Path::new("src")) {
+        for file in all_sources() {
             let source = fs::read_to_string(&file).unwrap();
             let is_of_api = file.starts_with(format!("src/api/{api}.rs"))
                 || file.starts_with(format!("src/api/{api}_encode.rs"));
@@ -282,8 +297,9 @@ fn each_api_is_known_in_one_file() {
 
 #[test]
 fn every_dir_is_a_module() {
-    let mut dirs: Vec<String> = fs::read_dir("src")
-        .unwrap()
+    let mut dirs: Vec<String> = ROOTS
+        .iter()
+        .flat_map(|root| fs::read_dir(root).unwrap())
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().is_dir() && entry.file_name() != "bin")
         .map(|entry| entry.file_name().into_string().unwrap())
@@ -298,7 +314,7 @@ fn every_dir_is_a_module() {
 fn modules_import_only_modules_above_them() {
     let modules = modules();
     let position = |file: &Path| {
-        let name = file.iter().nth(1).unwrap().to_str().unwrap();
+        let name = in_package(file).iter().next().unwrap().to_str().unwrap();
         modules.iter().position(|module| module == name)
     };
     let mut wrong = Vec::new();
@@ -355,7 +371,7 @@ const AGENT_FILES: [&str; 4] = [
 #[test]
 fn files_of_agents_are_known_in_one_module() {
     let mut wrong = Vec::new();
-    for path in sources(Path::new("src")) {
+    for path in all_sources() {
         if is_test(&path) || AGENT_FILES.iter().any(|known| path.starts_with(known)) {
             continue;
         }
@@ -381,7 +397,8 @@ fn files_named_in_the_page_exist() {
         .skip(1)
         .step_by(2)
         .filter(|name| name.contains('/') && name.contains('.') && !name.contains(' '))
-        .filter(|name| !Path::new("src").join(name).exists() && !Path::new(name).exists())
+        .filter(|name| !Path::new(name).exists())
+        .filter(|name| !ROOTS.iter().any(|root| Path::new(root).join(name).exists()))
         .collect();
     assert_eq!(missing, [""; 0]);
 }
@@ -392,7 +409,7 @@ const SHARED_NAMES: [&str; 1] = ["Request"];
 #[test]
 fn a_public_type_name_is_defined_in_one_module() {
     let mut owners: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
-    for path in sources(Path::new("src")) {
+    for path in all_sources() {
         if is_test(&path) {
             continue;
         }
@@ -408,7 +425,7 @@ fn a_public_type_name_is_defined_in_one_module() {
                 && is_public
                 && !SHARED_NAMES.contains(name)
             {
-                let module = path.iter().take(2).collect();
+                let module = in_package(&path).iter().take(1).collect();
                 owners.entry((*name).to_owned()).or_default().insert(module);
             }
         }

@@ -2,7 +2,8 @@
 
 Arguments: LOG, a file for what arrives and happens, and words: `silent` answers nothing, `many` has
 many tools, `few` eight, `late` answers only when there is a file `LOG.go`, `endless` has endless pages
-of tools, `unlistable` lists them once, `new` has a tool `grown` when it is not the first of its kind.
+of tools, `unlistable` lists them once, `new` has a tool `grown` when it is not the first of its kind, `resources` has
+resources, `stateless` speaks the revision without a handshake, and `strict` exits if it is asked for that.
 """
 
 import json
@@ -18,6 +19,7 @@ writing = threading.Lock()
 meeting = threading.Barrier(2)
 grown = "new" in WORDS and os.path.exists(LOG)
 listings = 0
+subscriptions = []
 
 
 def log(text):
@@ -46,7 +48,7 @@ def tool(name, only_reads=False, **more):
 
 
 def tools():
-    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end", "odd", "babble", "both", "same", "album", "words", "ask"]
+    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end", "odd", "babble", "both", "same", "album", "words", "ask", "work", "input"]
     listed = [tool("echo", True), tool("meet", True)] + [tool(name) for name in names]
     listed.append(tool("big file", _meta={"anthropic/maxResultSizeChars": 100000}))
     listed.append(tool("long"))
@@ -63,7 +65,7 @@ def text(*texts):
     return {"content": [{"type": "text", "text": text} for text in texts]}
 
 
-def call(number, name, arguments):
+def call(number, name, arguments, token=None):
     global grown
     result = None
     if name == "echo":
@@ -130,6 +132,15 @@ def call(number, name, arguments):
         if word == "unanswered":
             return
         result = text(json.dumps(answers[word]) if word in answers else "what?") | {"isError": word == "failed"}
+    elif name == "work":
+        # Longer than the timeout of the test, but never silent for as long.
+        for step in range(1, 41):
+            progress = {"progressToken": token, "progress": step, "total": 40, "message": "cooking\x1b[31m"}
+            send({"method": "notifications/progress", "params": progress})
+            time.sleep(0.05)
+        result = text("cooked")
+    elif name == "input":
+        result = {"resultType": "input_required", "requestState": "s"}
     elif name == "odd":
         result = {"colour": "red"}
     elif name == "album":
@@ -148,12 +159,26 @@ def call(number, name, arguments):
         return
     elif name == "grow":
         grown = True
-        send({"method": "notifications/tools/list_changed"})
+        metas = [{"params": {"_meta": subscription}} for subscription in subscriptions]
+        for meta in metas or [{}]:
+            send({"method": "notifications/tools/list_changed"} | meta)
         result = text("grew")
     elif name == "big file" or name == "long":
         result = text("y" * 60000)
     else:
         result = text(f"did {name}")
+    respond(number, result)
+
+
+RESOURCES = {
+    "note:///a": {"uri": "note:///a", "mimeType": "text/plain", "text": "the note"},
+    "note:///pixel": {"uri": "note:///pixel", "mimeType": "image/png", "blob": PIXEL},
+}
+
+
+def respond(number, result):
+    if "stateless" in WORDS:
+        result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} | result
     send({"id": number, "result": result})
 
 
@@ -161,9 +186,24 @@ def answer(message):
     global listings
     number, method = message.get("id"), message.get("method")
     log(method)
-    if method == "initialize":
+    capabilities = {"tools": {"listChanged": True}} | ({"resources": {}} if "resources" in WORDS else {})
+    meta = message.get("params", {}).get("_meta", {})
+    if "stateless" in WORDS and number is not None and method != "initialize":
+        # Each request describes the client.
+        assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28", meta
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}, meta
+    if method == "server/discover" and "strict" in WORDS:
+        sys.exit("expected initialize")
+    elif method == "server/discover" and "stateless" in WORDS:
+        respond(number, {"supportedVersions": ["2026-07-28"], "capabilities": capabilities})
+    elif method == "subscriptions/listen" and "stateless" in WORDS:
+        subscription = {"io.modelcontextprotocol/subscriptionId": number}
+        acknowledged = {"_meta": subscription, "notifications": message["params"]["notifications"]}
+        send({"method": "notifications/subscriptions/acknowledged", "params": acknowledged})
+        log("acknowledged")
+        subscriptions.append(subscription)
+    elif method == "initialize" and "stateless" not in WORDS:
         version = message["params"]["protocolVersion"]
-        capabilities = {"tools": {"listChanged": True}}
         server = {"name": "scripted", "version": "1"}
         send({"id": number, "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": server}})
     elif method == "tools/list":
@@ -172,17 +212,30 @@ def answer(message):
         listings += 1
         if "endless" in WORDS:
             page = [tool(f"page{listings} {position}") for position in range(500)]
-            send({"id": number, "result": {"tools": page, "nextCursor": str(listings)}})
+            respond(number, {"tools": page, "nextCursor": str(listings)})
         elif "unlistable" in WORDS and listings > 2:
             send({"id": number, "error": {"code": -32603, "message": "no list today"}})
         elif message.get("params", {}).get("cursor") == "rest":
-            send({"id": number, "result": {"tools": listed[half:]}})
+            respond(number, {"tools": listed[half:]})
         else:
-            send({"id": number, "result": {"tools": listed[:half], "nextCursor": "rest"}})
+            respond(number, {"tools": listed[:half], "nextCursor": "rest"})
     elif method == "tools/call":
         parameters = message["params"]
-        arguments = (number, parameters["name"], parameters.get("arguments", {}))
+        arguments = (number, parameters["name"], parameters.get("arguments", {}), meta.get("progressToken"))
         threading.Thread(target=call, args=arguments, daemon=True).start()
+    elif method == "resources/list" and "resources" in WORDS:
+        listed = [{"uri": uri, "name": uri[8:], "icons": [{"src": "data:,x"}]} for uri in RESOURCES]
+        respond(number, {"resources": listed})
+    elif method == "resources/templates/list" and "resources" in WORDS:
+        respond(number, {"resourceTemplates": [{"uriTemplate": "note:///{name}", "name": "any"}]})
+    elif method == "resources/read" and "resources" in WORDS:
+        uri = message["params"]["uri"]
+        if uri in RESOURCES:
+            respond(number, {"contents": [RESOURCES[uri]]})
+        else:
+            send({"id": number, "error": {"code": -32602, "message": f"no resource {uri}"}})
+    elif number is not None:
+        send({"id": number, "error": {"code": -32601, "message": f"unknown method {method}"}})
 
 
 log(f"started {os.getpid()} mark={os.environ.get('TURNPIPE')} token={os.environ.get('MY_TOKEN')} own={os.environ.get('OWN')}")

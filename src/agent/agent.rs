@@ -22,11 +22,13 @@ pub enum Agent {
     Droid,
     /// Cursor.
     Cursor,
+    /// Any agent, as a trajectory in the format ATIF.
+    Atif,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Claude,
         Self::Qwen,
         Self::Codex,
@@ -36,6 +38,7 @@ impl Agent {
         Self::Copilot,
         Self::Droid,
         Self::Cursor,
+        Self::Atif,
     ];
 
     /// Returns the name in records and options.
@@ -50,6 +53,7 @@ impl Agent {
             Self::Copilot => "copilot",
             Self::Droid => "droid",
             Self::Cursor => "cursor",
+            Self::Atif => "atif",
         }
     }
 }

@@ -5,12 +5,13 @@ use std::iter;
 
 use super::content::{note, string};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, ReportedEnd};
+use super::format::{Detail, Entry, Format, ReportedEnd, SideCost};
 use super::sign::{
-    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
+    ATIF_FILE, CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
+    QWEN_STREAM,
 };
 use super::stream::{StreamConversation, StreamItem};
-use super::{codex, gemini, opencode, pi};
+use super::{atif, codex, gemini, opencode, pi};
 use crate::json::object;
 use crate::message::{Message, Origin, Role, Usage};
 
@@ -41,12 +42,20 @@ struct Run {
     /// The id and the tokens of the last message with tokens.
     last: (Option<String>, Usage),
     has_ended: bool,
+    is_trajectory: bool,
+    /// The tokens of a whole trajectory, which may precede its steps.
+    totals: Option<SideCost>,
 }
 
 impl EntryReader {
     /// Reads the first record next.
     pub fn new(format: &'static Format) -> Self {
-        let stream = format.stream.is_some().then(Box::default);
+        let stream = format.stream.map(|name| {
+            Box::new(Run {
+                is_trajectory: name == ATIF_FILE,
+                ..Run::default()
+            })
+        });
         Self { format, stream }
     }
 
@@ -61,7 +70,9 @@ impl EntryReader {
             return self.format.read(record, detail);
         };
         let mut entry = match self.format.stream {
-            None | Some(CLAUDE_STREAM | QWEN_STREAM) => self.format.read(record, detail)?,
+            None | Some(ATIF_FILE | CLAUDE_STREAM | QWEN_STREAM) => {
+                self.format.read(record, detail)?
+            }
             Some(name) => run.row(name, record)?,
         };
         run.note(&mut entry);
@@ -150,13 +161,24 @@ impl Run {
             self.last = (message.id.clone(), usage);
         }
         self.has_ended |= entry.end.is_some();
+        if self.is_trajectory {
+            self.totals = entry.side_cost.take().or(self.totals.take());
+            self.has_ended |= entry.kind == atif::END;
+            entry.side_cost = self.totals.take_if(|_| self.has_ended);
+        }
         let Some(cost) = &mut entry.side_cost else {
             return;
         };
         let mut counted = self.counted;
         counted += self.last.1;
-        if cost.usage.total() > counted.total() {
-            cost.usage = cost.usage.since(&counted);
+        let mut rest = cost.usage.since(&counted);
+        let more = cost.usage.total().checked_sub(counted.total());
+        // Not every total says how much of the input was cached.
+        rest.input = rest
+            .input
+            .saturating_sub(rest.total() - more.unwrap_or_default());
+        if more.is_some() && rest.is_billable() {
+            cost.usage = rest;
             self.counted += cost.usage;
         } else {
             entry.side_cost = None;

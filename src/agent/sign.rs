@@ -38,6 +38,7 @@ pub(super) const GEMINI_STREAM: &str = "Gemini CLI stream";
 pub(super) const OPENCODE_STREAM: &str = "opencode stream";
 const OPENCODE_FILE: &str = "opencode export";
 pub(crate) const PI_FILE: &str = "pi session";
+pub(super) const ATIF_FILE: &str = "ATIF trajectory";
 pub(super) const PI_STREAM: &str = "pi stream";
 pub(super) const UNNAMED_STREAM: &str = "another agent's stream";
 
@@ -208,7 +209,7 @@ object! {
         set = "$set", rewind_to = "$rewindTo", payload, instructions, record_type, cwd,
         parent = "parentUuid", parent_id = "parentId", message: RowMessage<'a>,
         system_payload = "systemPayload", provenance, messages,
-        role, data, info,
+        role, data, info, schema_version,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Agent;
+use super::atif::ATIF;
 use super::claude::CLAUDE;
 use super::codex::CODEX;
 use super::copilot::COPILOT;
@@ -10,6 +11,7 @@ use super::cursor::CURSOR;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::named::{named_at, named_roots};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
@@ -19,8 +21,8 @@ use super::unread::fork_at;
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
-const FORMATS: [&Format; 9] = [
-    &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
+const FORMATS: [&Format; 10] = [
+    &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
 
 impl Agent {
@@ -38,6 +40,11 @@ impl Agent {
             Self::Gemini => project_root(session),
             _ => None,
         }
+    }
+
+    /// Returns the name of the agent that wrote the session in this file, which may use the format of this one.
+    pub fn name_at(self, path: &Path) -> &'static str {
+        fork_at(path).unwrap_or(self.name())
     }
 
     /// Returns the shell command that resumes the session with this id in this file, to be run in the
@@ -58,6 +65,11 @@ impl Agent {
 /// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
     &CLAUDE
+}
+
+/// Returns the format of the lines of a trajectory.
+pub fn trajectory_format() -> &'static Format {
+    &ATIF
 }
 
 /// Returns the format of the file or stream that a record belongs to, if the record shows it.
@@ -94,7 +106,21 @@ pub fn session_roots(environment: &Environment) -> Vec<Root> {
             path,
         })
     });
-    roots.collect()
+    let named = named_roots().map(|root| Root {
+        agent: Some(root.format),
+        path: root.path.clone(),
+    });
+    roots.chain(named).collect()
+}
+
+/// Returns the format of the files in a directory that the configuration names.
+pub fn named_format(path: &Path) -> Option<&'static Format> {
+    Some(named_at(path)?.format.format())
+}
+
+/// Whether a record belongs to a file of this format.
+pub fn is_of(format: &Format, record: &str) -> bool {
+    Row::read(record).is_some_and(|row| (format.wrote)(&row))
 }
 
 #[cfg(test)]
@@ -205,6 +231,8 @@ mod tests {
                 Some(Agent::Codex),
             ),
             (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
+            (r#"{"schema_version":"ATIF-v1.5"}"#, Some(Agent::Atif)),
+            (r#"{"schema_version":"ATIF-v2.0"}"#, None),
             (
                 r#"{"type":"session.start","data":{"sessionId":"x"},"id":"e","parentId":null}"#,
                 Some(Agent::Copilot),

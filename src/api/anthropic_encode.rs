@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{Ask, Dialect, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, temperature};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
 use super::request::{MergedTurn, arguments, attachment, turns_from_user};
 use crate::message::{Block, ResultPart, Role, Thought, ToolResult};
@@ -49,20 +49,20 @@ pub(super) fn encode(
     if !functions.is_empty() {
         body["tools"] = functions.into();
     }
-    match ask {
-        Ask::Call(function) => {
+    match ask.calls {
+        AskedCalls::Named(function) => {
             body["tool_choice"] = json!({
                 "type": "tool", "name": function.name, "disable_parallel_tool_use": true,
             });
         }
-        Ask::AnyCall(_) => {
+        AskedCalls::Any(_) => {
             body["tool_choice"] = json!({"type": "any", "disable_parallel_tool_use": true});
         }
-        Ask::Schema(function) => {
-            let format = json!({"type": "json_schema", "schema": function.parameters});
-            body["output_config"] = json!({"format": format});
-        }
-        Ask::Text | Ask::Object(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
+        AskedCalls::Free(_) => {}
+    }
+    if let Some((JsonForm::Schema | JsonForm::Lenient, function)) = ask.json {
+        let format = json!({"type": "json_schema", "schema": function.parameters});
+        body["output_config"] = json!({"format": format});
     }
     body
 }

@@ -205,6 +205,9 @@ impl Delta<'_> {
 /// The id of the call that a result belongs to, and the name of its tool, if the record has them.
 pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
+/// The argument with the free text of a custom tool.
+pub(crate) const FREE_TEXT: &str = "input";
+
 /// The arguments of a call, or a part of them.
 #[derive(Debug, Clone)]
 pub(crate) enum Arguments<'a> {
@@ -250,6 +253,12 @@ impl<'a> Arguments<'a> {
             (Some(json), None) => Self::Json(json),
             (None, None) => Self::None,
         }
+    }
+
+    /// Wraps the free text of a custom tool in an object, as Codex does.
+    pub(crate) fn free_text(text: &RawValue) -> Self {
+        let object = format!("{{\"{FREE_TEXT}\":{text}}}");
+        Self::Text(Cow::Owned(object.into_bytes()))
     }
 
     /// Returns the arguments as an object.

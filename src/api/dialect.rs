@@ -47,6 +47,8 @@ pub enum ForcedCall {
 pub enum JsonForm {
     /// The request contains the schema.
     Schema,
+    /// Like `Schema`, in the form that accepts more schemas or is known to more models, if the API has two.
+    Lenient,
     /// The request requires any object; the schema is in the instructions.
     Object,
     /// Only the instructions contain the schema.
@@ -94,6 +96,9 @@ pub struct Dialect {
     pub forced_call: ForcedCall,
     /// The way to request JSON.
     pub json: JsonForm,
+    /// Whether JSON is requested while tools are offered. Otherwise the instructions contain the schema.
+    #[serde(default)]
+    pub json_with_tools: Acceptance,
     /// Whether prefixes are marked.
     #[serde(default)]
     pub cache_marks: CacheMarks,
@@ -122,6 +127,8 @@ pub struct DialectOverrides {
     pub forced_call: Option<ForcedCall>,
     /// The way to request JSON.
     pub json: Option<JsonForm>,
+    /// Whether JSON is requested while tools are offered.
+    pub json_with_tools: Option<Acceptance>,
     /// Whether prefixes are marked.
     pub cache_marks: Option<CacheMarks>,
     /// Whether the temperature is sent.
@@ -144,6 +151,7 @@ impl Dialect {
             thinking_on: overrides.thinking_on.unwrap_or(self.thinking_on),
             forced_call: overrides.forced_call.unwrap_or(self.forced_call),
             json: overrides.json.unwrap_or(self.json),
+            json_with_tools: overrides.json_with_tools.unwrap_or(self.json_with_tools),
             cache_marks: overrides.cache_marks.unwrap_or(self.cache_marks),
             temperature: overrides.temperature.unwrap_or(self.temperature),
             thoughts: overrides.thoughts.unwrap_or(self.thoughts),
@@ -198,60 +206,80 @@ impl CacheMarks {
     }
 }
 
-/// The way to request the form of a reply.
+/// The form of a reply, and how it is requested.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Ask<'a> {
-    /// Text without a form.
-    Text,
-    /// By forcing a call of this function, by name.
-    Call(&'a Function),
-    /// By forcing any call; this is the only function.
-    AnyCall(&'a Function),
-    /// By a schema.
-    Schema(&'a Function),
-    /// By requesting an object; the instructions contain the schema.
-    Object(&'a Function),
-    /// By the instructions alone.
-    Instructions(&'a Function),
-    /// The model chooses among these functions.
-    Tools(&'a [Function]),
+pub(super) struct Ask<'a> {
+    pub(super) calls: AskedCalls<'a>,
+    /// The schema of a reply without calls.
+    pub(super) json: Option<(JsonForm, &'a Function)>,
+}
+
+/// The calls that a request allows or requires.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AskedCalls<'a> {
+    /// A call of this function, by name.
+    Named(&'a Function),
+    /// Any call; this is the only function.
+    Any(&'a Function),
+    /// The model chooses among these functions, or replies.
+    Free(&'a [Function]),
 }
 
 impl<'a> Ask<'a> {
     /// Returns the form for a request in a dialect.
     pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
-        match &request.form {
-            ReplyForm::Text => Self::Text,
-            // Some servers refuse an empty list.
-            ReplyForm::Tools(functions) if functions.is_empty() => Self::Text,
-            ReplyForm::Tools(functions) => Self::Tools(functions),
-            ReplyForm::Forced(function) => match (dialect.forced_call, dialect.json) {
-                (ForcedCall::Named, _) => Self::Call(function),
-                (ForcedCall::Any, _) => Self::AnyCall(function),
-                (ForcedCall::Json, JsonForm::Schema) => Self::Schema(function),
-                (ForcedCall::Json, JsonForm::Object) => Self::Object(function),
-                (ForcedCall::Json, JsonForm::Instructions) => Self::Instructions(function),
-            },
+        let functions = match &request.form {
+            ReplyForm::Text => &[],
+            ReplyForm::Tools(functions) => functions.as_slice(),
+            ReplyForm::Forced(function) => {
+                let (calls, json) = match dialect.forced_call {
+                    ForcedCall::Named => (AskedCalls::Named(function), None),
+                    ForcedCall::Any => (AskedCalls::Any(function), None),
+                    ForcedCall::Json => (AskedCalls::Free(&[]), Some((dialect.json, function))),
+                };
+                return Self { calls, json };
+            }
+        };
+        let excludes_tools = dialect.json_with_tools == Acceptance::Refused;
+        let (functions, json) = match &request.output {
+            Some(output) if output.is_retry && excludes_tools => (&[][..], dialect.json),
+            Some(_) if excludes_tools && !functions.is_empty() => {
+                (functions, JsonForm::Instructions)
+            }
+            _ => (functions, dialect.json),
+        };
+        Self {
+            calls: AskedCalls::Free(functions),
+            json: request.output.as_ref().map(|output| (json, &output.schema)),
         }
     }
 
-    /// Returns the functions that are offered.
+    /// Returns the functions that are offered. Some servers refuse an empty list.
     pub(super) fn functions(self) -> &'a [Function] {
-        match self {
-            Self::Call(function) | Self::AnyCall(function) => std::slice::from_ref(function),
-            Self::Tools(functions) => functions,
-            Self::Text | Self::Schema(_) | Self::Object(_) | Self::Instructions(_) => &[],
+        match self.calls {
+            AskedCalls::Named(function) | AskedCalls::Any(function) => {
+                std::slice::from_ref(function)
+            }
+            AskedCalls::Free(functions) => functions,
         }
     }
 
     /// Returns the instructions, with the schema if the request has no separate member for it.
     pub(super) fn instructions(self, request: &Request) -> String {
-        let (Self::Object(function) | Self::Instructions(function)) = self else {
+        let Some((JsonForm::Object | JsonForm::Instructions, function)) = self.json else {
             return request.system.clone();
         };
         let schema = &function.parameters;
+        let start = match self.functions() {
+            [] => "Reply",
+            _ => "When you need no more tools, reply",
+        };
+        let kind = match schema["type"].as_str() {
+            Some("object") => "object",
+            _ => "value",
+        };
         let wish = format!(
-            "Reply with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+            "{start} with one JSON {kind} and nothing else. It has to fit this JSON Schema: {schema}"
         );
         if request.system.is_empty() {
             wish

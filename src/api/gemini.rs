@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, ResultId};
-use super::dialect::{Ask, Dialect, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
 use super::request::{
@@ -45,7 +45,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     if !declarations.is_empty() {
         body["tools"] = tools(&declarations);
     }
-    if let Ask::Call(function) | Ask::AnyCall(function) = ask {
+    if let AskedCalls::Named(function) | AskedCalls::Any(function) = ask.calls {
         let config = json!({"mode": "ANY", "allowedFunctionNames": [function.name]});
         body["toolConfig"] = json!({"functionCallingConfig": config});
     }
@@ -53,11 +53,15 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     if let Some(temperature) = temperature(dialect, request) {
         generation["temperature"] = temperature;
     }
-    if let Ask::Schema(_) | Ask::Object(_) = ask {
-        generation["responseMimeType"] = "application/json".into();
-    }
-    if let Ask::Schema(function) = ask {
-        generation["responseSchema"] = gemini_schema(&function.parameters);
+    if let Some((form, function)) = ask.json {
+        if form != JsonForm::Instructions {
+            generation["responseMimeType"] = "application/json".into();
+        }
+        match form {
+            JsonForm::Schema => generation["responseJsonSchema"] = function.parameters.clone(),
+            JsonForm::Lenient => generation["responseSchema"] = gemini_schema(&function.parameters),
+            JsonForm::Object | JsonForm::Instructions => {}
+        }
     }
     body["generationConfig"] = generation;
     body

@@ -22,7 +22,9 @@ pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as ant
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
-pub(crate) use delta::{Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent};
+pub(crate) use delta::{
+    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
+};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
@@ -30,7 +32,8 @@ pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
 pub(crate) use openai_chat::BUDGET_KEYS;
 pub(crate) use request::CallResult;
 pub use request::{
-    Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking, Turn,
+    Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,
+    Thinking, Turn,
 };
 pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};

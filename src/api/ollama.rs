@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Chunk, Delta, End, Extent};
-use super::dialect::{Ask, Dialect, temperature};
+use super::dialect::{Ask, Dialect, JsonForm, temperature};
 use super::envelope::Envelope;
 use super::openai_chat::{calls, strict_declaration};
 use super::request::{CallResult, Delivery, Request};
@@ -49,11 +49,13 @@ pub(super) fn encode(
     if !functions.is_empty() {
         body["tools"] = functions.into();
     }
-    match ask {
-        Ask::Schema(function) => body["format"] = function.parameters.clone(),
-        Ask::Object(_) => body["format"] = "json".into(),
-        // A call cannot be forced.
-        Ask::Text | Ask::Call(_) | Ask::AnyCall(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
+    // A call cannot be forced.
+    match ask.json {
+        Some((JsonForm::Schema | JsonForm::Lenient, function)) => {
+            body["format"] = function.parameters.clone();
+        }
+        Some((JsonForm::Object, _)) => body["format"] = "json".into(),
+        Some((JsonForm::Instructions, _)) | None => {}
     }
     body["options"] = options;
     body

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
-use super::dialect::{Acceptance, Ask, Dialect, is_strict, temperature};
+use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
 use super::envelope::Envelope;
 use super::request::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
@@ -63,22 +63,25 @@ pub(super) fn encode(
     if !functions.is_empty() {
         body["tools"] = functions.into();
     }
-    match ask {
-        Ask::Call(function) => {
+    match ask.calls {
+        AskedCalls::Named(function) => {
             body["tool_choice"] = json!({"type": "function", "function": {"name": function.name}});
             body["parallel_tool_calls"] = false.into();
         }
-        Ask::AnyCall(_) => body["tool_choice"] = "required".into(),
-        Ask::Schema(function) => {
+        AskedCalls::Any(_) => body["tool_choice"] = "required".into(),
+        AskedCalls::Free(_) => {}
+    }
+    match ask.json {
+        Some((form @ (JsonForm::Schema | JsonForm::Lenient), function)) => {
             let schema = json!({
                 "name": function.name,
-                "strict": is_strict(function),
+                "strict": form == JsonForm::Schema && is_strict(function),
                 "schema": function.parameters,
             });
             body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
         }
-        Ask::Object(_) => body["response_format"] = json!({"type": "json_object"}),
-        Ask::Text | Ask::Instructions(_) | Ask::Tools(_) => {}
+        Some((JsonForm::Object, _)) => body["response_format"] = json!({"type": "json_object"}),
+        Some((JsonForm::Instructions, _)) | None => {}
     }
     body
 }
@@ -381,8 +384,7 @@ impl<'a> ToolCall<'a> {
             name: non_empty(called.name),
             arguments: match non_null(called.arguments) {
                 Some(arguments) => Arguments::of(Some(arguments)),
-                // The free text of a custom tool is not a JSON object.
-                None => called.input.map_or(Arguments::None, Arguments::Json),
+                None => called.input.map_or(Arguments::None, Arguments::free_text),
             },
         }
     }

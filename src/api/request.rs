@@ -22,6 +22,8 @@ pub struct Request {
     pub turns: Vec<Turn>,
     /// The form of the reply.
     pub form: ReplyForm,
+    /// The schema of a reply without calls.
+    pub output: Option<OutputSchema>,
     /// The token budget of the reply.
     pub max_output_tokens: u32,
     /// The temperature; `None` for the model's default.
@@ -42,6 +44,7 @@ impl Request {
             system: String::new(),
             turns: Vec::new(),
             form: ReplyForm::Text,
+            output: None,
             max_output_tokens,
             temperature: None,
             thinking: Thinking::Off,
@@ -86,6 +89,15 @@ pub enum ReplyForm {
     Forced(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),
+}
+
+/// The JSON Schema of a reply without calls. Replies may differ from it: servers may not enforce it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSchema {
+    /// The schema, with a name.
+    pub schema: Function,
+    /// Whether an earlier reply did not fit. Servers that accept a schema only without tools get no tools.
+    pub is_retry: bool,
 }
 
 /// A function that a model can call.

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
-use super::dialect::{Ask, Dialect, is_strict, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
 use super::envelope::Envelope;
 use super::request::{CallResult, Delivery, Function, Request};
 use super::request::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
@@ -35,22 +35,27 @@ pub(super) fn encode(
     if !functions.is_empty() {
         body["tools"] = functions.into();
     }
-    match ask {
-        Ask::Call(function) => {
+    match ask.calls {
+        AskedCalls::Named(function) => {
             body["tool_choice"] = json!({"type": "function", "name": function.name});
             body["parallel_tool_calls"] = false.into();
         }
-        Ask::AnyCall(_) => body["tool_choice"] = "required".into(),
-        Ask::Schema(function) => {
+        AskedCalls::Any(_) => body["tool_choice"] = "required".into(),
+        AskedCalls::Free(_) => {}
+    }
+    match ask.json {
+        Some((form @ (JsonForm::Schema | JsonForm::Lenient), function)) => {
             body["text"] = json!({"format": {
                 "type": "json_schema",
                 "name": function.name,
-                "strict": is_strict(function),
+                "strict": form == JsonForm::Schema && is_strict(function),
                 "schema": function.parameters,
             }});
         }
-        Ask::Object(_) => body["text"] = json!({"format": {"type": "json_object"}}),
-        Ask::Text | Ask::Instructions(_) | Ask::Tools(_) => {}
+        Some((JsonForm::Object, _)) => {
+            body["text"] = json!({"format": {"type": "json_object"}});
+        }
+        Some((JsonForm::Instructions, _)) | None => {}
     }
     body
 }
@@ -252,8 +257,9 @@ fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
         id: text(item.call_id),
         name: text(item.name),
         arguments: match non_null(item.input).filter(|_| item.arguments.is_none()) {
-            // The free text of a custom tool is not a JSON object.
-            Some(input) => Arguments::Json(input),
+            // The text may have been cut off anywhere, which shows only here.
+            Some(input) if is(item.status, "incomplete") => Arguments::Json(input),
+            Some(input) => Arguments::free_text(input),
             None => Arguments::Text(bytes(item.arguments).unwrap_or_default()),
         },
     }

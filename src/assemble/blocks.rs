@@ -12,7 +12,7 @@ use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, bl
 use crate::message::{Block, Call, Thought};
 
 /// Builds the blocks of a reply from its parts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct BlockBuilder {
     /// Blocks that are not complete, and the blocks after them.
     open: VecDeque<Open>,
@@ -33,7 +33,7 @@ pub enum Output {
 }
 
 /// A block that is growing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Open {
     Text(String),
     Thinking {

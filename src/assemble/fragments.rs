@@ -73,11 +73,11 @@ pub fn without_think_tags(text: String) -> (String, String) {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Balance {
     depth: usize,
-    place: Place,
+    place: LexState,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LexState {
     /// Before the object.
     #[default]
     Before,
@@ -96,21 +96,21 @@ impl Balance {
     pub(super) fn read(&mut self, fragment: &[u8]) {
         for &byte in fragment {
             self.place = match (self.place, byte) {
-                (Place::Before | Place::Structure, b'{' | b'[') => {
+                (LexState::Before | LexState::Structure, b'{' | b'[') => {
                     self.depth += 1;
-                    Place::Structure
+                    LexState::Structure
                 }
-                (Place::Structure, b'}' | b']') => {
+                (LexState::Structure, b'}' | b']') => {
                     self.depth -= 1;
                     if self.depth == 0 {
-                        Place::After
+                        LexState::After
                     } else {
-                        Place::Structure
+                        LexState::Structure
                     }
                 }
-                (Place::Structure, b'"') | (Place::Escape, _) => Place::Text,
-                (Place::Text, b'"') => Place::Structure,
-                (Place::Text, b'\\') => Place::Escape,
+                (LexState::Structure, b'"') | (LexState::Escape, _) => LexState::Text,
+                (LexState::Text, b'"') => LexState::Structure,
+                (LexState::Text, b'\\') => LexState::Escape,
                 (place, _) => place,
             };
         }
@@ -118,7 +118,7 @@ impl Balance {
 
     /// Whether an object or array is complete.
     pub(super) fn is_whole(self) -> bool {
-        self.place == Place::After
+        self.place == LexState::After
     }
 }
 

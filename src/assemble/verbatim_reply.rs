@@ -22,7 +22,7 @@ pub struct VerbatimReply {
     /// The id of the last streamed message.
     streamed: Value,
     /// The blocks, parts or items.
-    parts: Vec<Part>,
+    parts: Vec<NumberedPart>,
     /// The members of a message.
     members: Map<String, Value>,
     /// The ids of calls of tools that take free text.
@@ -32,7 +32,7 @@ pub struct VerbatimReply {
 }
 
 #[derive(Debug)]
-struct Part {
+struct NumberedPart {
     /// Its number in the stream.
     index: Value,
     content: Value,
@@ -102,7 +102,7 @@ impl VerbatimReply {
                     self.extend(parts);
                 }
             }
-            Verbatim::Block { index, part } => self.parts.push(Part {
+            Verbatim::Block { index, part } => self.parts.push(NumberedPart {
                 index,
                 content: part,
             }),
@@ -130,7 +130,7 @@ impl VerbatimReply {
         let custom = parts.iter().filter(|part| is_custom_call(part));
         let ids = custom.filter_map(|call| call["call_id"].as_str());
         self.custom_calls.extend(ids.map(str::to_owned));
-        self.parts.extend(parts.into_iter().map(Part::new));
+        self.parts.extend(parts.into_iter().map(NumberedPart::new));
     }
 
     /// Returns the reply since the last call: a message, or items.
@@ -146,7 +146,8 @@ impl VerbatimReply {
             return vec![Value::Object(members)];
         }
         let parts = std::mem::take(&mut self.parts).into_iter();
-        self.form.raw_message(parts.map(Part::whole).collect())
+        self.form
+            .raw_message(parts.map(NumberedPart::whole).collect())
     }
 
     /// Returns the messages with the results since the last call, in the order of the calls.
@@ -156,7 +157,7 @@ impl VerbatimReply {
     }
 }
 
-impl Part {
+impl NumberedPart {
     fn new(content: Value) -> Self {
         Self {
             index: Value::Null,

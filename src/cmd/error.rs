@@ -120,6 +120,8 @@ pub enum Status {
     ProviderUnavailable = 5,
     /// A gate of `session report` failed.
     GateFailed = 6,
+    /// The last reply does not fit the schema of `turn`.
+    OutputMismatch = 7,
     /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
@@ -327,7 +329,7 @@ mod status_tests {
         let statuses: Vec<u8> = statuses.map(Status::code).collect();
         assert_eq!(
             statuses,
-            [0, 1, 2, 3, 4, 5, 6, 10, 11, 74, 124, 130, 141, 143]
+            [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 74, 124, 130, 141, 143]
         );
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct RunCall {
     pub(super) cancel: CancelToken,
     pub(super) cancel_reason: Option<CancelReason>,
     pub(super) times: CallTimes,
+    /// Its last description of its progress.
+    pub(super) note: Option<String>,
 }
 
 /// The state of a call.
@@ -109,6 +111,11 @@ pub(super) struct FinishedCall {
 impl RunCall {
     pub(super) fn is_running(&self) -> bool {
         matches!(self.state, CallState::Running(_))
+    }
+
+    /// Returns the time since its start.
+    pub(super) fn elapsed(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.times.started.unwrap_or(now))
     }
 
     /// Whether a thread resolves the call or checks its permission.

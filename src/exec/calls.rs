@@ -103,6 +103,7 @@ impl Calls {
                 checked: None,
                 started: None,
             },
+            note: None,
         };
         self.weight += weight;
         let index = self.schedule.enqueue(access);
@@ -371,7 +372,15 @@ impl Calls {
     pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
-        running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
+        running.map(move |call| (call, call.elapsed(now)))
+    }
+
+    /// Keeps a call's description of its progress. Returns the call, with the time since its start, if it is running.
+    pub(super) fn note(&mut self, index: CallIndex, note: &str) -> Option<(&RunCall, Duration)> {
+        let now = self.clock.elapsed();
+        let call = self.by_index.get_mut(&index)?;
+        call.note = Some(note.to_owned());
+        call.is_running().then(|| (&*call, call.elapsed(now)))
     }
 
     /// Returns the numbers of calls that started, that are executing, and that are open.
@@ -393,7 +402,8 @@ impl Calls {
                     number: index.0,
                     lane: call.profile.lane,
                     label: &call.profile.label,
-                    elapsed: now.saturating_sub(call.times.started.unwrap_or(now)),
+                    note: call.note.as_deref(),
+                    elapsed: call.elapsed(now),
                 })
                 .collect(),
         }

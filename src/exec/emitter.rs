@@ -175,15 +175,20 @@ impl<Sink: Write> Emitter<Sink> {
         Ok(())
     }
 
-    /// Reports that a call still runs.
-    pub(super) fn heartbeat(&mut self, call: &RunCall, elapsed: Duration) -> WriteResult {
+    /// Reports that a call still runs, with its own description of its progress if it has one.
+    pub(super) fn progress(
+        &mut self,
+        call: &RunCall,
+        elapsed: Duration,
+        note: Option<String>,
+    ) -> WriteResult {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
             parent_tool_use_id: None,
             elapsed_time_seconds: elapsed.as_secs_f64(),
-            heartbeat: Some(true),
-            note: None,
+            heartbeat: note.is_none().then_some(true),
+            note,
             uuid: Some(self.uuid()),
             session_id: Some(self.session.clone()),
         };

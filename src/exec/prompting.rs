@@ -66,7 +66,7 @@ pub enum PromptResponse {
 /// A decision in the form of the control protocol.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "behavior", rename_all = "snake_case")]
-enum Reply {
+enum ControlDecision {
     Allow {
         #[serde(rename = "updatedInput")]
         updated_input: Option<Input>,
@@ -79,9 +79,9 @@ enum Reply {
 impl PromptResponse {
     /// Parses the response of a program.
     fn parse(reply: &Value) -> Option<Self> {
-        Some(match Reply::deserialize(reply).ok()? {
-            Reply::Allow { updated_input } => Self::Allow(updated_input),
-            Reply::Deny { message } => {
+        Some(match ControlDecision::deserialize(reply).ok()? {
+            ControlDecision::Allow { updated_input } => Self::Allow(updated_input),
+            ControlDecision::Deny { message } => {
                 let message = message.as_deref();
                 Self::Deny(message.map(|text| truncate_utf16(text, MAX_REASON).to_owned()))
             }
@@ -120,6 +120,7 @@ impl ToolPrompter {
             id: question.id,
             session: &self.session,
             cancel,
+            progress: &|_| (),
         });
         let reply = reply.map_err(|failure| failure.to_string())?;
         let Content::Text(text) = reply.content else {

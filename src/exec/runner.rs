@@ -216,6 +216,12 @@ impl<Sink: Write> Runner<'_, Sink> {
                 self.output.emitter.write(record)?;
             }
             RunnerEvent::ModelCost(cost) => self.output.emitter.model_cost(*cost)?,
+            RunnerEvent::Progress { call, note } => {
+                if let Some((call, elapsed)) = self.calls.note(call, &note) {
+                    self.output.emitter.progress(call, elapsed, Some(note))?;
+                    self.observer.changed(&self.calls.progress());
+                }
+            }
             RunnerEvent::ToolDone { call } => self.calls.tool_done(call),
             RunnerEvent::Finished { call, result } => {
                 self.calls.finish(call, *result, &mut self.session);
@@ -434,7 +440,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running() {
-                self.output.emitter.heartbeat(call, elapsed)?;
+                self.output.emitter.progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
         }

@@ -320,6 +320,8 @@ pub struct RunningCall<'a> {
     pub lane: Lane,
     /// A short description, such as `Bash(npm test)`.
     pub label: &'a str,
+    /// Its last description of its progress.
+    pub note: Option<&'a str>,
     /// The time since it started.
     pub elapsed: Duration,
 }

@@ -75,10 +75,14 @@ impl Workers {
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
         let session = session.key.clone();
         let job = move |(): &()| {
+            let progress = |note| {
+                let _ = events.send(RunnerEvent::Progress { call: index, note });
+            };
             let context = CallContext {
                 id: &id,
                 session: &context,
                 cancel: &cancel,
+                progress: &progress,
             };
             let event = match work {
                 Work::Resolve(unresolved) => RunnerEvent::Prepared {
@@ -136,6 +140,11 @@ pub(super) enum RunnerEvent {
     Control(ControlRecord),
     /// The cost of a request to another model.
     ModelCost(Box<SideExtension>),
+    /// A call describes its progress.
+    Progress {
+        call: CallIndex,
+        note: String,
+    },
     /// The tool of a call has ended, and hooks follow.
     ToolDone {
         call: CallIndex,

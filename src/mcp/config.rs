@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::http::{Client, Engine, Task};
 use crate::io::{CancelToken, Environment};
 use crate::process::Spawners;
+use crate::tool_facts::mcp_prefix;
 
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +161,7 @@ fn read_file(file: &Path, environment: &Environment) -> Result<Servers, ConfigPr
 fn distinct(servers: &Servers) -> Result<(), ConfigProblem> {
     let mut prefixes = BTreeSet::new();
     let mut names = servers.keys();
-    match names.find(|name| !prefixes.insert(server_prefix(name))) {
+    match names.find(|name| !prefixes.insert(mcp_prefix(name))) {
         Some(name) => Err(ConfigProblem::SameNames(name.clone())),
         None => Ok(()),
     }
@@ -237,23 +238,6 @@ fn expanded(text: &str, environment: &Environment) -> Result<String, String> {
     Ok(result)
 }
 
-/// Prefix of the names of all tools of servers.
-const PREFIX: &str = "mcp__";
-
-/// Returns the prefix of the names of a server's tools.
-pub(super) fn server_prefix(server: &str) -> String {
-    format!("{PREFIX}{}__", normalised(server))
-}
-
-/// Replaces every character that model APIs reject in names with an underscore.
-pub(super) fn normalised(name: &str) -> String {
-    let letter = |letter: char| match letter {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
-        _ => '_',
-    };
-    name.chars().map(letter).collect()
-}
-
 #[cfg(test)]
 #[path = "config_tests.rs"]
 mod tests;
@@ -290,7 +274,19 @@ impl ServerDeps {
         &self,
         task: impl Future<Output = Result<Output, McpFailure>> + Send + 'static,
     ) -> Result<Output, McpFailure> {
-        let done = self.engine.run(|_: Task<()>| task, |()| ());
+        self.run_reporting(|_| task, &|_| ())
+    }
+
+    /// Runs a task to completion on the engine. Passes its messages to `report` on the calling thread.
+    pub(super) fn run_reporting<Output: Send + 'static, Work>(
+        &self,
+        task: impl FnOnce(Task<String>) -> Work,
+        report: &dyn Fn(String),
+    ) -> Result<Output, McpFailure>
+    where
+        Work: Future<Output = Result<Output, McpFailure>> + Send + 'static,
+    {
+        let done = self.engine.run(task, report);
         done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string())))
     }
 }

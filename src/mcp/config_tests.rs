@@ -102,13 +102,6 @@ fn malformed_files_are_refused() {
 }
 
 #[test]
-fn other_characters_become_underscores() {
-    assert_eq!(server_prefix("files"), "mcp__files__");
-    assert_eq!(server_prefix("my server.v2"), "mcp__my_server_v2__");
-    assert_eq!(normalised("größe/max-1"), "gr__e_max-1");
-}
-
-#[test]
 fn disabled_servers_are_left_out_whatever_else_they_say() {
     let servers = read(
         r#"{"mcpServers": {

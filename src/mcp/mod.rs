@@ -1,4 +1,4 @@
-//! Tools of MCP servers: configuration files, starting servers on demand, calls, and results.
+//! MCP servers: configuration files, starting servers on demand, calls of tools, resources, and results.
 //!
 //! A server is a program that the user chose. It runs unconfined, but its messages are untrusted: they are bounded,
 //! every wait has a timeout, and hints do not grant permission.
@@ -6,11 +6,20 @@
 mod config;
 mod connection;
 mod content;
+mod handshake;
+mod listing;
+mod probe;
+mod process;
+mod resources;
 mod search;
 mod server;
+mod servers;
+mod source;
+mod tool;
 
 pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use server::Servers;
+pub use probe::{Probe, Probed};
+pub use servers::Servers;

@@ -1,4 +1,4 @@
-//! Servers as a source of tools, and `ToolSearch`, which returns schemas that are not in the list of tools.
+//! `ToolSearch`, which returns schemas that are not in the list of tools.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::McpFailure;
-use super::server::{McpTool, Servers, ended};
-use crate::io::CancelToken;
+use super::servers::Servers;
+use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, Tool, ToolFailure, ToolReply, ToolSource, Unavailable,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.
@@ -33,13 +33,16 @@ struct Query {
     max_results: Option<usize>,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let mut schema = schema_for!(Query).to_value();
+static SCHEMA: LazyLock<Value> = LazyLock::new(parameters::<Query>);
+
+/// Returns the schema of a tool's parameters.
+pub(super) fn parameters<T: JsonSchema>() -> Value {
+    let mut schema = schema_for!(T).to_value();
     if let Some(schema) = schema.as_object_mut() {
         schema.retain(|name, _| name != "$schema" && name != "title");
     }
     schema
-});
+}
 
 /// Searches the tools of servers.
 pub(super) struct ToolSearch {
@@ -140,54 +143,4 @@ fn found<'a>(tools: &'a [Arc<McpTool>], query: &Query) -> Vec<&'a Arc<McpTool>> 
         .take(limit)
         .map(|(_, tool)| tool)
         .collect()
-}
-
-impl ToolSource for Servers {
-    fn is_slow(&self, name: &str) -> bool {
-        self.named(name).next().is_some()
-    }
-
-    fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
-        if name == NAME {
-            return Ok(Some(Arc::new(ToolSearch::new(self.clone()))));
-        }
-        let mut failure = None;
-        for server in self.named(name) {
-            match self.deps.run(Arc::clone(server).tools()) {
-                Ok(tools) => {
-                    if let Some(tool) = tools.into_iter().find(|tool| tool.name() == name) {
-                        return Ok(Some(tool));
-                    }
-                }
-                Err(reason) => failure = Some(Unavailable(reason.to_string())),
-            }
-        }
-        failure.map_or(Ok(None), Err)
-    }
-
-    fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        let tools = self.list(&CancelToken::default());
-        let tools = tools.unwrap_or_else(|failure| {
-            self.messages.error(&failure.to_string());
-            Vec::new()
-        });
-        let has_deferred = tools.iter().any(|tool| tool.is_deferred());
-        let search = has_deferred.then(|| Arc::new(ToolSearch::new(self.clone())) as Arc<dyn Tool>);
-        let tools = tools.into_iter().map(|tool| tool as Arc<dyn Tool>);
-        search.into_iter().chain(tools).collect()
-    }
-
-    fn end(&self) {
-        self.stop.cancel();
-        let servers = Arc::clone(&self.all);
-        let ended = self.deps.run(async move {
-            let ends = servers.iter().map(|server| Arc::clone(server).end());
-            for end in ends.map(tokio::spawn).collect::<Vec<_>>() {
-                let _ = end.await;
-            }
-            Ok(())
-        });
-        // If the engine has died, so have its tasks.
-        drop(ended);
-    }
 }

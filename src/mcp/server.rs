@@ -1,29 +1,26 @@
 //! The servers of a run, each with its tools. A server is started when it is first needed, and again after it dies.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{CallToolResult, Tool as RemoteTool};
+use rmcp::model::Tool as RemoteTool;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::config::{
-    McpFailure, ServerConfig, ServerDeps, Transport, normalised, server_prefix, unless_cancelled,
-};
-use super::connection::{Connection, Route, ServerProcess};
-use super::content::reply;
+use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, unless_cancelled};
+use super::connection::{Connection, Waiting};
+use super::handshake::{Revisions, Route, StartFailure};
+use super::process::ServerProcess;
 use crate::http::{Address, PlainText};
-use crate::io::{CancelToken, Messages};
-use crate::permission::Action;
-use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, ResultLimit, Tool, ToolFailure, ToolReply,
-};
+use crate::io::CancelToken;
+use crate::tool_facts::mcp_prefix;
+use crate::tools::CallContext;
 
 /// Number of reconnections after an interrupted response, with delays of one, two and four seconds.
 const MAX_RECONNECTIONS: usize = 3;
@@ -39,6 +36,8 @@ pub(super) struct Server {
     stop: CancelToken,
     transport: Transport,
     state: Mutex<State>,
+    /// Whether it claimed to have resources when it was started.
+    pub(super) has_resources: AtomicBool,
     /// Set when its tools must be listed again.
     changed: Arc<AtomicBool>,
 }
@@ -46,7 +45,7 @@ pub(super) struct Server {
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    tools: Vec<Arc<McpTool>>,
+    tools: Arc<Vec<RemoteTool>>,
     /// Set if the server never worked; then it is not tried again.
     failure: Option<McpFailure>,
 }
@@ -59,19 +58,32 @@ impl Server {
         tool_count: Arc<AtomicUsize>,
     ) -> Self {
         Self {
-            prefix: server_prefix(&config.name),
+            prefix: mcp_prefix(&config.name),
             name: config.name,
             deps,
             tool_count,
             stop,
             transport: config.transport,
             state: Mutex::default(),
+            has_resources: AtomicBool::default(),
             changed: Arc::default(),
         }
     }
 
+    /// Returns its program without arguments, or its host.
+    pub(super) fn target(&self) -> String {
+        match &self.transport {
+            Transport::Stdio(program) => program.command.clone(),
+            Transport::Http { url, .. } => match Address::parse(url) {
+                Ok(address) => address.authority(),
+                Err(_) => "http".to_owned(),
+            },
+            Transport::Unknown(kind) => kind.clone(),
+        }
+    }
+
     /// Lists its tools. Starts the server if it is not running.
-    pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, McpFailure> {
+    pub(super) async fn tools(self: Arc<Self>) -> Result<Arc<Vec<RemoteTool>>, McpFailure> {
         let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
@@ -85,30 +97,49 @@ impl Server {
                 }
             }
         }
-        Ok(state.tools.clone())
+        Ok(Arc::clone(&state.tools))
     }
 
-    /// Calls a tool.
-    pub(super) fn call(
+    /// Sends a request of a call and waits for its response.
+    pub(super) fn request<Output: Send + 'static, Work>(
         self: &Arc<Self>,
-        tool: String,
-        input: Input,
-        cancel: &CancelToken,
-    ) -> Result<CallToolResult, McpFailure> {
-        let (server, cancel) = (Arc::clone(self), cancel.clone());
-        self.deps.run(async move {
-            let connecting = Arc::clone(&server).connection();
-            let connection = unless_cancelled(tokio::spawn(connecting), &cancel).await?;
+        call: &CallContext<'_>,
+        send: impl FnOnce(Arc<Connection>, Waiting) -> Work + Send + 'static,
+    ) -> Result<Output, McpFailure>
+    where
+        Work: Future<Output = Result<Output, McpFailure>> + Send + 'static,
+    {
+        let (server, cancel) = (Arc::clone(self), call.cancel.clone());
+        let task = |reporter| async move {
+            let connecting = tokio::spawn(Arc::clone(&server).connection());
+            let connection = unless_cancelled(connecting, &cancel).await?;
             let limit = server.deps.timeouts.call;
-            let called = connection.call(tool, input, &cancel, limit).await;
-            called.map_err(|failure| match failure {
+            let waiting = Waiting {
+                cancel,
+                limit,
+                reporter,
+            };
+            let response = send(connection, waiting).await;
+            response.map_err(|failure| match failure {
                 McpFailure::Failed(reason) => McpFailure::Failed(server.reason(&reason)),
                 other => other,
             })
-        })
+        };
+        self.deps.run_reporting(task, call.progress)
     }
 
-    async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, McpFailure> {
+    /// Lists its resources and the templates of their addresses. Starts the server if it is not running.
+    pub(super) async fn resources(self: Arc<Self>) -> Result<Vec<Value>, McpFailure> {
+        let connection = Arc::clone(&self).connection().await?;
+        if !connection.has_resources() {
+            return Ok(Vec::new());
+        }
+        let limit = self.deps.timeouts.start;
+        let listed = connection.resources(limit, &self.stop).await;
+        listed.map_err(|reason| McpFailure::Failed(self.reason(&reason)))
+    }
+
+    pub(super) async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, McpFailure> {
         Ok(self.connected().await?.0)
     }
 
@@ -130,6 +161,8 @@ impl Server {
         match self.start().await {
             Ok((connection, tools)) => {
                 self.learn(&mut state, tools);
+                let has_resources = connection.has_resources();
+                self.has_resources.store(has_resources, Ordering::Relaxed);
                 let connection = Arc::clone(state.connection.insert(Arc::new(connection)));
                 Ok((connection, state))
             }
@@ -143,18 +176,33 @@ impl Server {
         }
     }
 
-    fn learn(self: &Arc<Self>, state: &mut State, tools: Vec<RemoteTool>) {
-        let before = state.tools.len();
-        let tools = tools.into_iter();
-        state.tools = tools
-            .map(|tool| Arc::new(McpTool::new(tool, self)))
-            .collect();
+    fn learn(&self, state: &mut State, tools: Vec<RemoteTool>) {
+        self.tool_count.fetch_add(tools.len(), Ordering::Relaxed);
         self.tool_count
-            .fetch_add(state.tools.len(), Ordering::Relaxed);
-        self.tool_count.fetch_sub(before, Ordering::Relaxed);
+            .fetch_sub(state.tools.len(), Ordering::Relaxed);
+        state.tools = Arc::new(tools);
     }
 
     async fn start(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
+        let (limit, begun) = (self.deps.timeouts.start, Instant::now());
+        let attempted = match self.attempt(Revisions::Any, limit).await {
+            Err(StartFailure {
+                retry: Some(revisions),
+                ..
+            }) => {
+                let left = limit.saturating_sub(begun.elapsed());
+                self.attempt(revisions, left).await
+            }
+            attempted => attempted,
+        };
+        attempted.map_err(|failure| failure.reason)
+    }
+
+    async fn attempt(
+        &self,
+        revisions: Revisions,
+        limit: Duration,
+    ) -> Result<(Connection, Vec<RemoteTool>), StartFailure> {
         let (route, process) = match &self.transport {
             Transport::Stdio(program) => {
                 let started = ServerProcess::start(program, &self.deps);
@@ -163,12 +211,13 @@ impl Server {
             }
             Transport::Http { url, headers } => (self.http_route(url, headers)?, None),
             Transport::Unknown(kind) => {
-                return Err(format!("unknown transport `{kind}`; use `stdio` or `http`"));
+                let reason = format!("unknown transport `{kind}`; use `stdio` or `http`");
+                return Err(reason.into());
             }
         };
         self.changed.store(false, Ordering::Relaxed);
-        let (changed, limit) = (Arc::clone(&self.changed), self.deps.timeouts.start);
-        Connection::open(route, process, changed, limit, &self.stop).await
+        let changed = Arc::clone(&self.changed);
+        Connection::open(route, revisions, process, changed, limit, &self.stop).await
     }
 
     fn http_route(&self, url: &str, headers: &BTreeMap<String, String>) -> Result<Route, String> {
@@ -216,192 +265,4 @@ fn sensitive_headers(
         Ok((key, value))
     };
     headers.iter().map(parse).collect()
-}
-
-/// Metadata key for the maximum size of a tool's results.
-const RESULT_SIZE_KEY: &str = "anthropic/maxResultSizeChars";
-
-/// Upper bound of that size, in UTF-16 units.
-const MAX_RESULT_SIZE: usize = 500_000;
-
-/// Total number of tools above which schemas are deferred.
-const MAX_LISTED_TOOLS: usize = 20;
-
-/// A tool of a server.
-pub(super) struct McpTool {
-    name: String,
-    description: String,
-    schema: Value,
-    result_limit: ResultLimit,
-    remote: Arc<Remote>,
-}
-
-/// The data of a tool that a call needs.
-struct Remote {
-    server: Arc<Server>,
-    /// The server's name for the tool.
-    name: String,
-    only_reads: bool,
-}
-
-impl McpTool {
-    pub(super) fn new(tool: RemoteTool, server: &Arc<Server>) -> Self {
-        let meta = tool.meta.as_ref();
-        let result_size = meta.and_then(|meta| meta.get(RESULT_SIZE_KEY)?.as_u64());
-        let hints = tool.annotations.as_ref();
-        Self {
-            name: format!("{}{}", server.prefix, normalised(&tool.name)),
-            description: tool.description.unwrap_or_default().into_owned(),
-            schema: Value::Object((*tool.input_schema).clone()),
-            result_limit: result_size.map_or(ResultLimit::Default, |units| {
-                let units = usize::try_from(units).unwrap_or(usize::MAX);
-                ResultLimit::Raised(units.min(MAX_RESULT_SIZE))
-            }),
-            remote: Arc::new(Remote {
-                server: Arc::clone(server),
-                only_reads: hints.and_then(|hints| hints.read_only_hint) == Some(true),
-                name: tool.name.into_owned(),
-            }),
-        }
-    }
-}
-
-impl Tool for McpTool {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn input_schema(&self) -> &Value {
-        &self.schema
-    }
-
-    fn is_deferred(&self) -> bool {
-        self.remote.server.tool_count.load(Ordering::Relaxed) > MAX_LISTED_TOOLS
-    }
-
-    fn result_limit(&self) -> ResultLimit {
-        self.result_limit
-    }
-
-    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        Ok(Box::new(McpCall {
-            remote: Arc::clone(&self.remote),
-            input: input.clone(),
-        }))
-    }
-}
-
-struct McpCall {
-    remote: Arc<Remote>,
-    input: Input,
-}
-
-impl PreparedCall for McpCall {
-    fn assess(&self, _: &DecisionContext) -> Assessment {
-        let Remote {
-            server, only_reads, ..
-        } = &*self.remote;
-        let (access, what) = if *only_reads {
-            (Access::reads_everything(), "declares the tool as read-only")
-        } else {
-            (
-                Access::everything(),
-                "does not declare the tool as read-only",
-            )
-        };
-        Assessment {
-            access,
-            why: format!("MCP server {} {what}", server.name),
-            // Hints of a server do not grant permission.
-            action: Action::Anything,
-        }
-    }
-
-    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let Remote { server, name, .. } = &*self.remote;
-        match server.call(name.clone(), self.input.clone(), call.cancel) {
-            Ok(result) => Ok(reply(result)),
-            Err(McpFailure::Failed(reason)) => Err(ToolFailure(reason)),
-            Err(McpFailure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
-            Err(failure @ McpFailure::TimedOut(_)) => {
-                let text = server.reason(&failure.to_string());
-                Ok(ended(CallStatus::TimedOut, text))
-            }
-        }
-    }
-}
-
-/// Returns the reply of a call without a result.
-pub(super) fn ended(status: CallStatus, text: String) -> ToolReply {
-    ToolReply {
-        status,
-        ..ToolReply::text(text, Value::Null)
-    }
-}
-
-/// Servers that start when one of their tools is needed. Clones share them.
-#[derive(Clone)]
-pub struct Servers {
-    /// Sorted by the length of their prefix, the longest first: one prefix may start with another.
-    pub(super) all: Arc<[Arc<Server>]>,
-    pub(super) deps: Arc<ServerDeps>,
-    /// Fires when the run ends.
-    pub(super) stop: CancelToken,
-    pub(super) messages: Messages,
-}
-
-impl Servers {
-    /// Creates servers without starting them. Failures are reported on `messages`.
-    pub fn new(mut configs: Vec<ServerConfig>, deps: ServerDeps, messages: Messages) -> Self {
-        configs.sort_by_key(|config| Reverse(server_prefix(&config.name).len()));
-        let (deps, stop) = (Arc::new(deps), CancelToken::default());
-        let tool_count = Arc::<AtomicUsize>::default();
-        let servers = configs.into_iter().map(|config| {
-            let (deps, stop) = (Arc::clone(&deps), stop.clone());
-            Arc::new(Server::new(config, deps, stop, Arc::clone(&tool_count)))
-        });
-        Self {
-            all: servers.collect(),
-            deps,
-            stop,
-            messages,
-        }
-    }
-
-    /// Lists the tools of all servers, which start at the same time, sorted by name.
-    pub(super) fn list(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, McpFailure> {
-        let (servers, cancel) = (Arc::clone(&self.all), cancel.clone());
-        let listed = self.deps.run(async move {
-            let listings = servers.iter().map(|server| Arc::clone(server).tools());
-            let listings: Vec<_> = listings.map(tokio::spawn).collect();
-            let mut listed = Vec::new();
-            for listing in listings {
-                match unless_cancelled(listing, &cancel).await {
-                    Err(McpFailure::Cancelled) => return Err(McpFailure::Cancelled),
-                    listing => listed.push(listing),
-                }
-            }
-            Ok(listed)
-        })?;
-        let mut tools = Vec::new();
-        for listing in listed {
-            match listing {
-                Ok(listing) => tools.extend(listing),
-                Err(failure) => self.messages.error(&failure.to_string()),
-            }
-        }
-        tools.sort_by(|one, next| one.name().cmp(next.name()));
-        tools.dedup_by(|next, one| next.name() == one.name());
-        Ok(tools)
-    }
-
-    /// Returns the servers that may have a tool with this name.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
-        let servers = self.all.iter();
-        servers.filter(move |server| name.starts_with(&server.prefix))
-    }
 }

@@ -15,6 +15,10 @@ type Change = fn(&mut Dialect);
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
+/// Words in refusals of a schema of replies, or of its form.
+const SCHEMA_MEMBERS: &str = "response_format|text.format|output_config|output_format|json_schema\
+    |json schema|response_schema|responseschema|responsejsonschema";
+
 const NEW_KEY: &str = BUDGET_KEYS[0];
 const OLD_KEY: &str = BUDGET_KEYS[1];
 
@@ -40,8 +44,13 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["tool_choice"], REFUSALS, |dialect| {
         dialect.forced_call = ForcedCall::Json;
     }),
-    (&["response_format"], REFUSALS, |dialect| {
-        dialect.json = JsonForm::Instructions;
+    (&["response mime type"], "", json_without_tools),
+    (&["with tools"], "grammar|schema", json_without_tools),
+    (&[], SCHEMA_MEMBERS, |dialect| {
+        dialect.json = match dialect.json {
+            JsonForm::Schema => JsonForm::Lenient,
+            _ => JsonForm::Instructions,
+        };
     }),
     (&["reasoning_content"], REFUSALS, |dialect| {
         dialect.thoughts = Acceptance::Refused;
@@ -76,6 +85,10 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
             adapted
         })
         .find(|adapted| adapted != dialect)
+}
+
+fn json_without_tools(dialect: &mut Dialect) {
+    dialect.json_with_tools = Acceptance::Refused;
 }
 
 fn leave_thinking(dialect: &mut Dialect) {
@@ -163,6 +176,32 @@ mod tests {
             adapted(&dashscope, message).unwrap().forced_call,
             ForcedCall::Json
         );
+    }
+
+    #[test]
+    fn a_refused_schema_becomes_lenient_and_then_a_part_of_the_instructions() {
+        let messages = [
+            "Invalid schema for response_format 'reply': In context=(), 'required' is required to be supplied",
+            "This response_format type is unavailable now",
+            "output_config: Extra inputs are not permitted",
+            "Invalid JSON payload received. Unknown name \"responseJsonSchema\" at 'generation_config'",
+            "Unsupported parameter: 'text.format'",
+        ];
+        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        for message in messages {
+            let lenient = adapted(&openai, message).unwrap();
+            assert_eq!(lenient.json, JsonForm::Lenient, "{message}");
+            let instructions = adapted(&lenient, message).unwrap();
+            assert_eq!(instructions.json, JsonForm::Instructions, "{message}");
+            assert_eq!(adapted(&instructions, message), None, "{message}");
+        }
+        for message in [
+            "Function calling with a response mime type: 'application/json' is unsupported",
+            "Cannot use custom grammar constraints with tools.",
+        ] {
+            let changed = adapted(&openai, message).unwrap();
+            assert_eq!(changed.json_with_tools, Acceptance::Refused, "{message}");
+        }
     }
 
     #[test]

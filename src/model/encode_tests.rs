@@ -3,10 +3,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{Delivery, Dialect, Request, Thinking};
-use crate::api::{Acceptance, Api, ForcedCall, encode};
+use crate::api::{Acceptance, Api, ForcedCall, JsonForm, encode};
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 use crate::model::key::preset;
-use crate::model::{Function, PromptId, ReplyForm, SharedPrefix, Turn};
+use crate::model::{Function, OutputSchema, PromptId, ReplyForm, SharedPrefix, Turn};
 
 fn function() -> Function {
     Function {
@@ -160,12 +160,91 @@ fn json_is_requested_in_a_form_that_the_server_supports() {
     assert_eq!(anthropic["output_config"]["format"]["type"], "json_schema");
     let gemini = json("gemini", function());
     assert_eq!(
-        gemini["generationConfig"]["responseSchema"]["type"],
-        "OBJECT"
+        gemini["generationConfig"]["responseJsonSchema"],
+        function().parameters
     );
     for body in [openai, dashscope, anthropic, gemini] {
         assert_eq!(body.get("tools"), None, "{body}");
     }
+}
+
+/// Returns a request with a tool that requires a last reply of this form.
+fn structured(is_retry: bool) -> Request {
+    let schema = json!({"type": "object", "additionalProperties": false});
+    let schema = Function {
+        parameters: schema,
+        ..function()
+    };
+    Request {
+        output: Some(OutputSchema { schema, is_retry }),
+        ..request(ReplyForm::Tools(vec![function()]))
+    }
+}
+
+#[test]
+fn every_api_has_its_own_member_for_a_schema_and_still_offers_tools() {
+    let schema = json!({"type": "object", "additionalProperties": false});
+    let named = json!({
+        "type": "json_schema", "name": "respond", "strict": true, "schema": schema,
+    });
+    let inner = json!({"name": "respond", "strict": true, "schema": schema});
+    let rows = [
+        (
+            "openai",
+            "/response_format",
+            json!({"type": "json_schema", "json_schema": inner}),
+        ),
+        ("responses", "/text/format", named),
+        (
+            "anthropic",
+            "/output_config/format",
+            json!({"type": "json_schema", "schema": schema}),
+        ),
+        (
+            "gemini",
+            "/generationConfig/responseJsonSchema",
+            schema.clone(),
+        ),
+    ];
+    for (provider, pointer, expected) in rows {
+        let body = body(provider, "m", &structured(false), Delivery::Streamed);
+        assert_eq!(body.pointer(pointer), Some(&expected), "{provider}");
+        assert!(body.get("tools").is_some(), "{provider}");
+        assert_eq!(body.get("tool_choice"), None, "{provider}");
+    }
+    // Ollama's model could not call a tool, so it gets the schema in a correction only.
+    let first = body("ollama", "m", &structured(false), Delivery::Streamed);
+    assert!(first.get("tools").is_some() && first.get("format").is_none());
+    let system = first["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("When you need no more tools, reply with one JSON object"));
+    let retry = body("ollama", "m", &structured(true), Delivery::Streamed);
+    assert_eq!((retry.get("tools"), &retry["format"]), (None, &schema));
+    assert_eq!(retry["messages"][0]["content"], "Be brief.");
+}
+
+#[test]
+fn the_lenient_form_of_a_schema_is_accepted_by_more_servers() {
+    let lenient = |provider: &str| {
+        let dialect = Dialect {
+            json: JsonForm::Lenient,
+            ..preset(provider).unwrap().dialect("m")
+        };
+        let body = encode(&dialect, "m", &structured(false), Delivery::Whole);
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let strict = |body: &Value, pointer: &str| body.pointer(pointer).cloned();
+    let (openai, responses) = (lenient("openai"), lenient("responses"));
+    assert_eq!(
+        strict(&openai, "/response_format/json_schema/strict"),
+        Some(false.into())
+    );
+    assert_eq!(
+        strict(&responses, "/text/format/strict"),
+        Some(false.into())
+    );
+    let gemini = &lenient("gemini")["generationConfig"];
+    assert_eq!(gemini["responseSchema"], json!({"type": "OBJECT"}));
+    assert_eq!(gemini.get("responseJsonSchema"), None);
 }
 
 #[test]

@@ -29,8 +29,8 @@ mod test_server;
 mod test_socks_server;
 
 pub use crate::api::{
-    Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, ReplyForm, Request,
-    SharedPrefix, Thinking, Turn,
+    Api, Attempts, Delivery, Dialect, DialectOverrides, Function, OutputSchema, PromptId,
+    ReplyForm, Request, SharedPrefix, Thinking, Turn,
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};

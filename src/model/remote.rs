@@ -1,5 +1,6 @@
 //! A model behind an HTTP API.
 
+use std::iter::successors;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -235,7 +236,7 @@ impl Shared {
             let is_final =
                 request.attempts == Attempts::UntilABlock && reading.listener.has_block();
             if adaptations < MAX_ADAPTATIONS
-                && let Some(adapted) = adapt(&dialect, &failure)
+                && let Some(adapted) = self.adapted(dialect, request, delivery, &failure)
             {
                 adaptations += 1;
                 *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
@@ -263,6 +264,22 @@ impl Shared {
                 let _ = listener.send(ReplyEvent::Restart).await;
             }
         }
+    }
+
+    /// Returns a dialect in which a refused request is different, and may be accepted.
+    fn adapted(
+        &self,
+        refused: Dialect,
+        request: &Request,
+        delivery: Delivery,
+        failure: &Failure,
+    ) -> Option<Dialect> {
+        let body = |dialect: &Dialect| self.outgoing(dialect, request, delivery).body;
+        let refused_body = body(&refused);
+        let adaptations = successors(Some(refused), |dialect| adapt(dialect, failure));
+        adaptations
+            .take(MAX_ADAPTATIONS + 1)
+            .find(|adapted| body(adapted) != refused_body)
     }
 
     async fn attempt(

@@ -58,6 +58,7 @@ records! {
     session_message: SessionMessageRecord = "",
     session_note: SessionNoteRecord = "system",
     session_path: SessionPathRecord,
+    session_ranked: SessionRankedRecord,
     session_removal: SessionRemovalRecord,
     session_removed: SessionRemovedRecord,
     session_renamed: SessionRenamedRecord,

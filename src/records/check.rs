@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::constant::{PermissionCheck, ShellCheck, TextCheck};
 use super::tool_result::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
+use crate::permission::CheckedPart;
 
 /// Effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,20 +48,6 @@ pub struct CheckPermissionRecord {
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-/// Permission decision for one command of a command line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CheckedPart {
-    /// The command, as written.
-    pub command: String,
-    pub decision: Decision,
-    /// The rule or mode that decided.
-    #[serde(rename = "decided_by")]
-    pub by: DecidedBy,
-    /// A rule that would allow the command, if there is one.
-    #[serde(skip)]
     pub hint: Option<String>,
 }
 
@@ -244,6 +231,8 @@ pub enum Subject {
     Completions,
     /// A model or model provider.
     Model,
+    /// An MCP server.
+    McpServer,
 }
 
 /// Result of a check.

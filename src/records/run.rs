@@ -308,15 +308,19 @@ pub struct TurnResultRecord {
     pub is_error: bool,
     /// Elapsed time, in milliseconds.
     pub duration_ms: u64,
-    /// Always 1: one request is one turn.
+    /// Number of replies: 1, and one for each correction with `--output-schema`.
     pub num_turns: u64,
     /// Text of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// JSON of the last reply, which fits the schema; only with `--output-schema`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_output: Option<Value>,
     /// Stop reason of the model: `end_turn`, `tool_use`, `max_tokens` or `refusal`; `null` if unknown.
     pub stop_reason: Option<&'static str>,
     /// Terminal reason in Claude Code's terms: `completed`, `prompt_too_long`, `api_error`,
-    /// `model_error`, `aborted_streaming`, `max_turns` or `budget_exhausted`.
+    /// `model_error`, `aborted_streaming`, `max_turns`, `budget_exhausted` or
+    /// `structured_output_retry_exhausted`.
     pub terminal_reason: &'static str,
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(
@@ -349,4 +353,6 @@ pub enum TurnResult {
     ErrorMaxTurns,
     /// A budget was reached; no request was sent.
     ErrorMaxBudgetUsd,
+    /// The last reply does not fit the schema.
+    ErrorMaxStructuredOutputRetries,
 }

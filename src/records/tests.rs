@@ -468,6 +468,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 duration_ms: 900,
                 num_turns: 1,
                 result: Some("Done.".to_owned()),
+                structured_output: None,
                 stop_reason: Some("end_turn"),
                 terminal_reason: "completed",
                 total_cost_usd: Some(0.1 + 0.2),

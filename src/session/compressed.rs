@@ -1,13 +1,14 @@
 //! Session files that are read as temporary files of lines: compressed ones (`*.zst`), by their agent or in
-//! an archive, and those that are one JSON array of records, such as `claude-execution-output.json`.
+//! an archive, and those that are one JSON value: an array of records, such as `claude-execution-output.json`, or a
+//! trajectory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use ruzstd::decoding::StreamingDecoder;
 
-use super::open::{Positioned, SessionFile};
-use crate::agent::COMPRESSED;
+use super::open::{BYTE_ORDER_MARK, Positioned, SessionFile};
+use crate::agent::{COMPRESSED, TrajectoryLines};
 use crate::jsonl::read_at;
 
 /// The first bytes of every zstd file.
@@ -153,6 +154,40 @@ pub(super) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
         file: target.into_inner()?,
         ..file
     })
+}
+
+/// Writes the members and steps of a trajectory into a temporary file without a name, each on a line. Returns
+/// `None` if the file is not a trajectory.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(super) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<SessionFile>> {
+    let mut target = tempfile::tempfile()?;
+    let mut source = Positioned { file, at: 0 };
+    let mut block = vec![0; READ_SIZE];
+    let (mut lines, mut split, mut size) = (TrajectoryLines::default(), Vec::new(), 0);
+    while !lines.is_over {
+        let read = source.read(&mut block)?;
+        if read == 0 {
+            break;
+        }
+        let is_first = source.at == read as u64;
+        let text = &block[..read];
+        let text = text
+            .strip_prefix(BYTE_ORDER_MARK)
+            .filter(|_| is_first)
+            .unwrap_or(text);
+        split.clear();
+        lines.split(text, &mut split);
+        target.write_all(&split)?;
+        size += split.len() as u64;
+    }
+    Ok(lines.is_trajectory.then(|| SessionFile {
+        file: target,
+        size,
+        path: file.path.clone(),
+        ..*file
+    }))
 }
 
 /// The position in a JSON text.

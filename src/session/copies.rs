@@ -1,7 +1,8 @@
 //! Which messages and calls are copies: a fork, a branch or a saved transcript repeats them under the same ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -99,6 +100,21 @@ impl CopyKeys {
             &lineage.session
         };
         Some(Key::of(&format!("{session} {count} {hash}")))
+    }
+}
+
+impl Session {
+    /// Returns the ids of the records that the agent marked as copies from the session that this one was forked
+    /// from.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn copied_records(&self) -> io::Result<HashSet<String>> {
+        let mut copied = HashSet::new();
+        self.each_entry(Detail::Outline, &mut |_, entry| {
+            copied.extend(entry.uuid.filter(|_| entry.facts.forked_from.is_some()));
+        })?;
+        Ok(copied)
     }
 }
 

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::meter::MeterReader;
 use super::prices::Prices;
 use super::session::Session;
-use super::stats::{Current, Occasion, Reply, Tally, UsedTool};
+use super::stats::{Current, ReplyCounts, Tally, UsageContext, UsedTool};
 use super::tree::Scope;
 use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
@@ -47,7 +47,7 @@ impl Tally {
             };
             usage.cost = usage.cost.filter(|cost| *cost > 0.0);
             if usage.cost.is_none() && usage.is_billable() {
-                let model = reply.occasion.model.as_deref().unwrap_or(UNKNOWN);
+                let model = reply.context.model.as_deref().unwrap_or(UNKNOWN);
                 let model = models.entry(model).or_insert_with(|| prices.of(model));
                 let (cost, unpriced) = model.cost(usage).unzip();
                 (usage.cost, reply.unpriced) = (cost, unpriced.flatten());
@@ -80,14 +80,14 @@ impl Tally {
     /// dimensions there is one sum.
     pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
         let replies = self.replies.values();
-        let replies = replies.map(|reply| (&reply.occasion, reply));
+        let replies = replies.map(|reply| (&reply.context, reply));
         let sums = self.grouped(replies, by, zone, add_reply);
         let mut recorded = BTreeMap::new();
         // A recorded total has no time and no model.
         let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
         if by.iter().all(|dimension| of_sessions.contains(dimension)) {
             let totals = self.recorded.values();
-            let totals = totals.map(|(occasion, cost)| (occasion, *cost));
+            let totals = totals.map(|(context, cost)| (context, *cost));
             let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
             recorded = sums.into_iter().collect();
         }
@@ -103,13 +103,13 @@ impl Tally {
     pub fn quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
         let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
         for reply in self.replies.values() {
-            let occasion = &reply.occasion;
-            let source = occasion.source.as_deref();
+            let context = &reply.context;
+            let source = context.source.as_deref();
             let session = source.and_then(|source| source.session_id.clone());
-            let quarter = occasion
+            let quarter = context
                 .time
                 .map(|time| time.as_second().div_euclid(QUARTER));
-            let model = occasion.model.clone();
+            let model = context.model.clone();
             let unknown = || UNKNOWN.to_owned();
             let place = (
                 session.unwrap_or_else(unknown),
@@ -124,7 +124,7 @@ impl Tally {
     /// Adds up the requests from this time on.
     pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();
-        let is_later = |reply: &&Reply| reply.occasion.time.is_some_and(|time| time >= start);
+        let is_later = |reply: &&ReplyCounts| reply.context.time.is_some_and(|time| time >= start);
         for reply in self.replies.values().filter(is_later) {
             add_reply(&mut sum, reply);
         }
@@ -133,7 +133,7 @@ impl Tally {
 
     /// Returns the sum of the calls for each combination of these dimensions, sorted.
     pub fn tools(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
-        let calls = self.calls.values().map(|call| (&call.occasion, call));
+        let calls = self.calls.values().map(|call| (&call.context, call));
         let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
             sum.calls += 1;
             sum.failed += u64::from(call.failed);
@@ -185,7 +185,7 @@ impl Tally {
     /// Returns the sum of the items for each combination of these dimensions, sorted.
     fn grouped<'a, Item, Sum: Default>(
         &self,
-        items: impl Iterator<Item = (&'a Occasion, Item)>,
+        items: impl Iterator<Item = (&'a UsageContext, Item)>,
         by: &[Dimension],
         zone: &TimeZone,
         add: impl Fn(&mut Sum, Item),
@@ -195,10 +195,10 @@ impl Tally {
             blocks: self.blocks(),
         };
         let mut sums: BTreeMap<Vec<String>, Sum> = BTreeMap::new();
-        for (occasion, item) in items {
+        for (context, item) in items {
             let names = by
                 .iter()
-                .map(|dimension| name(occasion, *dimension, &periods));
+                .map(|dimension| name(context, *dimension, &periods));
             add(sums.entry(names.collect()).or_default(), item);
         }
         let named = |(names, sum)| (by.iter().copied().zip(names).collect(), sum);
@@ -214,9 +214,9 @@ impl Tally {
 
     /// Returns the start times of the billing blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
-        let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.is_billable());
+        let paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| paid(reply));
-        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.occasion.time).collect();
+        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.context.time).collect();
         times.sort_unstable();
         let mut starts: Vec<Timestamp> = Vec::new();
         for time in times {
@@ -238,17 +238,17 @@ struct Periods<'a> {
 }
 
 /// Adds a request to a sum.
-fn add_reply(sum: &mut SessionCostRecord, reply: &Reply) {
+fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
     sum.replies += reply.replies;
     sum.usage += reply.usage.unwrap_or_default();
     sum.unpriced_models.extend(reply.unpriced_model());
 }
 
-impl Reply {
+impl ReplyCounts {
     /// Returns the model and the part of the request without a price, if any.
     fn unpriced_model(&self) -> Option<String> {
         let usage = self.usage.filter(Usage::is_billable)?;
-        let model = self.occasion.model.as_deref().unwrap_or(UNKNOWN);
+        let model = self.context.model.as_deref().unwrap_or(UNKNOWN);
         match (usage.cost, self.unpriced) {
             (None, _) => Some(model.to_owned()),
             (Some(_), Some(part)) => Some(format!("{model} ({part})")),
@@ -258,32 +258,32 @@ impl Reply {
 }
 
 /// Returns the group of a request or a call.
-fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String {
+fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
-    let source = occasion.source.as_deref();
+    let source = context.source.as_deref();
     let name = match dimension {
-        Dimension::Day => occasion.time.map(|time| zoned(time).date().to_string()),
-        Dimension::Week => occasion.time.map(|time| {
+        Dimension::Day => context.time.map(|time| zoned(time).date().to_string()),
+        Dimension::Week => context.time.map(|time| {
             let week = zoned(time).date().iso_week_date();
             format!("{:04}-W{:02}", week.year(), week.week())
         }),
-        Dimension::Month => occasion
+        Dimension::Month => context
             .time
             .map(|time| zoned(time).strftime("%Y-%m").to_string()),
-        Dimension::Block => occasion.time.and_then(|time| {
+        Dimension::Block => context.time.and_then(|time| {
             let begun = periods.blocks.partition_point(|start| *start <= time);
             let start = periods.blocks[..begun].last()?;
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
-        Dimension::Model => occasion.model.clone(),
+        Dimension::Model => context.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
-        Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
+        Dimension::Agent => source.map(|source| source.agent.to_owned()),
         Dimension::Prompt => {
-            let id = occasion.prompt_id.as_deref();
+            let id = context.prompt_id.as_deref();
             Some(id.unwrap_or(MAIN).to_owned())
         }
-        Dimension::Tool => occasion.tool.clone(),
+        Dimension::Tool => context.tool.clone(),
     };
     name.unwrap_or_else(|| UNKNOWN.to_owned())
 }

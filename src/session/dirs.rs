@@ -166,6 +166,9 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
     inner
 }
 
+/// The ending of the names of exported trajectories.
+pub const TRAJECTORY_ENDING: &str = ".atif.json";
+
 /// Whether a name may be that of a session. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json"];
@@ -175,7 +178,9 @@ fn may_be_a_session(name: &str) -> bool {
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
     let is_lines = extension.is_some_and(|end| end == "jsonl");
-    let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
+    let is_json = extension.is_some_and(|end| end == "json");
+    let is_document = name.starts_with("session-") || name.starts_with("trajectory");
+    let is_document = is_json && is_document || name.ends_with(TRAJECTORY_ENDING);
     !is_side_file && !is_subagent && (is_lines || is_document || is_database)
 }
 

@@ -149,13 +149,13 @@ impl ExportFolder {
     }
 
     /// Forgets the pages whose files are gone, and writes the index of all others, even of those
-    /// whose sessions are gone. Returns the numbers of sessions and subagents.
+    /// whose sessions are gone, if there is one. Returns the numbers of sessions and subagents.
     ///
     /// # Errors
     /// Writing failed.
     pub fn finish(
         &mut self,
-        index: impl FnOnce(&[(&str, &IndexRow)], &Path) -> io::Result<String>,
+        index: impl FnOnce(&[(&str, &IndexRow)], &Path) -> io::Result<Option<String>>,
     ) -> Result<(usize, usize), ExportError> {
         let directory = &self.directory;
         self.pages.retain(|name, _| exists(&directory.join(name)));
@@ -168,7 +168,9 @@ impl ExportFolder {
         if !rows.is_empty() {
             let text = index(&rows, directory)
                 .map_err(|error| ExportError::Io(directory.clone(), error))?;
-            self.replace(&self.index(), text.as_bytes())?;
+            if let Some(text) = text {
+                self.replace(&self.index(), text.as_bytes())?;
+            }
         }
         self.save()?;
         let subagents = rows.iter().filter(|(_, row)| row.parent.is_some());
@@ -176,7 +178,7 @@ impl ExportFolder {
         Ok((rows.len() - subagents, subagents))
     }
 
-    /// Writes a page, whole or not at all.
+    /// Writes a page, whole or not at all. The name may start with a directory, which is created if needed.
     ///
     /// # Errors
     /// Writing failed, or `fill` did.
@@ -194,6 +196,9 @@ impl ExportFolder {
             .tempfile_in(&self.directory)
             .map_err(failed)?;
         fill(temporary.as_file().try_clone().map_err(failed)?)?;
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .map_err(failed)?;
         temporary
             .persist(&path)
             .map_err(|error| failed(error.error))?;

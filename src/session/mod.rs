@@ -19,6 +19,7 @@ mod ends;
 mod export;
 mod find;
 mod follow;
+mod in_use;
 mod lines;
 mod listing;
 mod meter;
@@ -33,6 +34,7 @@ mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
 mod side_file;
+mod state;
 mod stats;
 mod tail;
 mod title;
@@ -48,6 +50,7 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use diff::{SessionEdits, patch};
+pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
     subagents_beside,
@@ -55,6 +58,7 @@ pub use discover::{
 pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
+pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{Depth, Failures, Listed, Listing, Sessions, WriteListed, list, list_as_text};
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
@@ -62,6 +66,7 @@ pub use parallel::each_in_order;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
+pub use state::{InferredState, infer_states};
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::find_title;

@@ -13,6 +13,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::agent::database::{
     DatabaseWatch, EXTENSION, QueryExtent, StoredSession, stored_rows, stored_sessions,
 };
+use crate::agent::may_be_trajectory;
 use crate::jsonl::{Beginning, read_at};
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
@@ -168,11 +169,16 @@ impl Head {
         self.beginning.bytes().starts_with(bytes)
     }
 
-    /// Whether the file starts like a JSON array.
-    pub(super) fn is_array(&self) -> bool {
+    /// Whether the file starts like a JSON array or object, after `opening`.
+    pub(super) fn opens(&self, opening: u8) -> bool {
         let bytes = self.beginning.bytes();
         let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        text.trim_ascii_start().starts_with(b"[")
+        text.trim_ascii_start().first() == Some(&opening)
+    }
+
+    /// Whether the bytes that were read have the words of a trajectory.
+    pub(super) fn may_be_trajectory(&self) -> bool {
+        self.opens(b'{') && may_be_trajectory(self.beginning.bytes())
     }
 
     /// Returns the lines, each with the offset of its end in bytes.

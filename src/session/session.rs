@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::compressed::{self, Unpack, elements_as_lines, unpacked};
+use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::session_at;
 use super::open::{
@@ -14,8 +14,8 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, refusal,
-    refusal_at,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, is_of,
+    named_format, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -91,7 +91,11 @@ impl Session {
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
-        if head.is_array() {
+        let mut trajectory = None;
+        if head.may_be_trajectory() {
+            trajectory = trajectory_as_lines(&file)?;
+        }
+        if head.opens(b'[') {
             is_unpacked = true;
             file = elements_as_lines(file)?;
             head = Head::read(&file)?;
@@ -101,11 +105,22 @@ impl Session {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let format = match format_in(&head) {
+        let named = named_format(&file.path).filter(|format| is_in(&head, format));
+        let mut format = match named.or_else(|| format_in(&head)) {
+            _ if trajectory.is_some() => None,
             Some(format) => Some(format),
             None if is_database => None,
             None => detected(&file)?,
         };
+        if format.is_none() && trajectory.is_none() && head.opens(b'{') {
+            trajectory = trajectory_as_lines(&file)?;
+        }
+        if let Some(lines) = trajectory {
+            is_unpacked = true;
+            file = lines;
+            head = Head::read(&file)?;
+            format = Some(trajectory_format());
+        }
         let (format, document) = if let Some(format) = format {
             (format, None)
         } else {
@@ -317,6 +332,15 @@ fn format_on(line: &[u8]) -> Option<&'static Format> {
         format = format.or_else(|| format_of(record));
     });
     format
+}
+
+/// Whether the head contains a record of this format.
+fn is_in(head: &Head, format: &Format) -> bool {
+    head.lines().any(|(_, line)| {
+        let mut found = false;
+        each_record_on(line, &mut |record| found = found || is_of(format, record));
+        found
+    })
 }
 
 /// Returns the format of a file of lines.

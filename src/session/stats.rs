@@ -21,7 +21,7 @@ use super::prices::Unpriced;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tree::{Distinct, Key, Scope};
-use crate::agent::{Agent, Detail, Entry, Facts};
+use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
 use crate::records::RunTotals;
@@ -36,7 +36,7 @@ pub struct Tally {
     detail: Detail,
     pub(super) sessions: u64,
     pub(super) prompts: Distinct<Option<Timestamp>>,
-    pub(super) replies: Distinct<Reply>,
+    pub(super) replies: Distinct<ReplyCounts>,
     pub(super) calls: Distinct<UsedTool>,
     /// The readings of meters in each file.
     meters: Vec<MeterLog>,
@@ -44,12 +44,12 @@ pub struct Tally {
     recorded_cost: Option<f64>,
     runs: RunTotals,
     /// The sessions with a recorded total cost.
-    pub(super) recorded: Distinct<(Occasion, f64)>,
+    pub(super) recorded: Distinct<(UsageContext, f64)>,
 }
 
 /// The dimensions of a request or a call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Occasion {
+pub(super) struct UsageContext {
     pub(super) time: Option<Timestamp>,
     pub(super) model: Option<String>,
     pub(super) prompt_id: Option<String>,
@@ -60,20 +60,20 @@ pub(super) struct Occasion {
 
 /// The counts of a reply or another request.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct ReplyCounts {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
     /// The part of the request without a price.
     pub(super) unpriced: Option<Unpriced>,
     /// The meter and the index of its reading that states the tokens.
     pub(super) reading: Option<(usize, usize)>,
-    pub(super) occasion: Occasion,
+    pub(super) context: UsageContext,
 }
 
 /// A session that was read.
 #[derive(Debug)]
 pub(super) struct ReadSession {
-    pub(super) agent: Agent,
+    pub(super) agent: &'static str,
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
     pub(super) cwd: Option<String>,
@@ -85,7 +85,7 @@ pub(super) struct UsedTool {
     pub(super) failed: bool,
     /// The length of the result's text in bytes, if there is one.
     pub(super) result: Option<u64>,
-    pub(super) occasion: Occasion,
+    pub(super) context: UsageContext,
 }
 
 /// State while reading one file.
@@ -232,33 +232,33 @@ impl Tally {
         tally.prompts = prompts;
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let source = Arc::new(ReadSession {
-            agent: session.agent(),
+            agent: session.agent().name_at(&session.file.path),
             session_id: facts.session_id.clone(),
             cwd: cwd.cloned(),
         });
-        let replies = tally.replies.values_mut().map(|reply| &mut reply.occasion);
-        let calls = tally.calls.values_mut().map(|call| &mut call.occasion);
-        for occasion in replies.chain(calls) {
-            occasion.source = Some(Arc::clone(&source));
+        let replies = tally.replies.values_mut().map(|reply| &mut reply.context);
+        let calls = tally.calls.values_mut().map(|call| &mut call.context);
+        for context in replies.chain(calls) {
+            context.source = Some(Arc::clone(&source));
         }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions = 1;
             if let Some(cost) = tally.recorded_cost {
                 let id = facts.session_id.as_deref().map(Key::of);
-                let occasion = Occasion {
+                let context = UsageContext {
                     source: Some(source),
-                    ..Occasion::default()
+                    ..UsageContext::default()
                 };
-                tally.recorded.put(id, (occasion, cost), |_, _| {});
+                tally.recorded.put(id, (context, cost), |_, _| {});
             }
             return Ok((tally, facts));
         }
         let counts =
             |time: Option<Timestamp>| self.period.contains(&time.unwrap_or(Timestamp::MIN));
         tally.prompts.retain(|time| counts(*time));
-        tally.replies.retain(|reply| counts(reply.occasion.time));
-        tally.calls.retain(|call| counts(call.occasion.time));
+        tally.replies.retain(|reply| counts(reply.context.time));
+        tally.calls.retain(|call| counts(call.context.time));
         let is_active = tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0;
         tally.sessions = u64::from(is_active);
         Ok((tally, facts))
@@ -289,7 +289,7 @@ impl Tally {
         self.requests(meter);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
-            let model = &mut reply.occasion.model;
+            let model = &mut reply.context.model;
             *model = model.take().or_else(|| first_model.clone());
         }
         for cost in costs {
@@ -307,7 +307,7 @@ impl Tally {
 
     /// Counts a request outside the conversation. Those with an id are replies to a subagent, which its own
     /// file may repeat.
-    fn side_request(&mut self, request: Option<(Option<String>, Reply)>) {
+    fn side_request(&mut self, request: Option<(Option<String>, ReplyCounts)>) {
         if let Some((id, reply)) = request {
             self.replies
                 .put(id.as_deref().map(Key::of), reply, |_, _| {});
@@ -320,14 +320,14 @@ impl Tally {
         let number = self.meters.len();
         for request in requests {
             let copied = request.id.map(|id| Key::of(&format!("request {id}")));
-            let reply = Reply {
+            let reply = ReplyCounts {
                 usage: Some(request.usage),
                 reading: request.reading.map(|at| (number, at)),
-                occasion: Occasion {
+                context: UsageContext {
                     model: request.model,
-                    ..Occasion::at(request.time)
+                    ..UsageContext::at(request.time)
                 },
-                ..Reply::default()
+                ..ReplyCounts::default()
             };
             self.replies.put(copied, reply, |_, _| {});
         }
@@ -356,10 +356,10 @@ impl Tally {
             let tool = UsedTool {
                 failed: false,
                 result: None,
-                occasion: Occasion {
+                context: UsageContext {
                     tool: Some(call.name.clone()),
                     model: message.model.clone().or_else(|| current.model.clone()),
-                    ..Occasion::at(time)
+                    ..UsageContext::at(time)
                 },
             };
             let copied = current.keys.call(message, call);
@@ -382,19 +382,19 @@ impl Tally {
             return;
         }
         let copied = current.keys.reply(message, time);
-        let reply = Reply {
+        let reply = ReplyCounts {
             replies: u64::from(is_reply),
             usage,
-            occasion: Occasion {
+            context: UsageContext {
                 model: current.model.clone(),
-                ..Occasion::at(time)
+                ..UsageContext::at(time)
             },
-            ..Reply::default()
+            ..ReplyCounts::default()
         };
         self.replies.put(copied, reply, |known, last| {
             known.usage = last.usage.or(known.usage);
-            let model = &mut known.occasion.model;
-            *model = last.occasion.model.or(model.take());
+            let model = &mut known.context.model;
+            *model = last.context.model.or(model.take());
         });
     }
 
@@ -434,12 +434,12 @@ impl Tally {
 }
 
 /// Returns the tokens that the model wrote.
-fn output(reply: &Reply) -> u64 {
+fn output(reply: &ReplyCounts) -> u64 {
     reply.usage.map_or(0, |usage| usage.output)
 }
 
-impl Occasion {
-    /// Returns an occasion with only a time.
+impl UsageContext {
+    /// Returns a context with only a time.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,
@@ -449,18 +449,18 @@ impl Occasion {
 }
 
 /// Returns a request outside the conversation, and its id.
-fn side_request(entry: &mut Entry) -> Option<(Option<String>, Reply)> {
+fn side_request(entry: &mut Entry) -> Option<(Option<String>, ReplyCounts)> {
     let cost = entry.side_cost.take()?;
     let time = entry.time.as_deref().and_then(|time| time.parse().ok());
-    let reply = Reply {
+    let reply = ReplyCounts {
         replies: u64::from(cost.id.is_some()),
         usage: Some(cost.usage),
-        occasion: Occasion {
+        context: UsageContext {
             model: cost.model,
             prompt_id: cost.prompt_id,
-            ..Occasion::at(time)
+            ..UsageContext::at(time)
         },
-        ..Reply::default()
+        ..ReplyCounts::default()
     };
     Some((cost.id, reply))
 }

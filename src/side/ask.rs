@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
 use crate::model::{Failure, Provider, Reply, Request};
+use crate::text::unfenced;
 
 /// A model, and the token that cancels its requests.
 #[derive(Clone)]
@@ -103,12 +104,7 @@ const LEAD_INS: &str = "sure|okay|ok|certainly|here's|here’s|here is|session|s
 
 /// Returns the text in a reply that is a JSON object, possibly fenced; other replies unchanged.
 pub(super) fn unwrapped(reply: &str) -> Cow<'_, str> {
-    let bare = reply.trim();
-    let bare = bare
-        .strip_prefix("```json")
-        .or_else(|| bare.strip_prefix("```"))
-        .unwrap_or(bare);
-    let bare = bare.strip_suffix("```").unwrap_or(bare).trim();
+    let bare = unfenced(reply);
     let object = bare.starts_with('{').then(|| serde_json::from_str(bare));
     let Some(Ok(Value::Object(members))) = object else {
         return reply.into();

@@ -11,7 +11,7 @@ use crate::permission::Action;
 use crate::shell::analyse;
 use crate::tool_facts::{
     AgentTool, Parameter, Purpose, agent_tool, command_line, in_directory, parameters,
-    patched_files, texts, without_namespace,
+    possibly_patched, texts, without_namespace,
 };
 
 /// Special characters of globs, including extended globs.
@@ -47,7 +47,9 @@ impl Registry {
         let known = known.filter(|known| known.name == tool && self.has_builtin(tool));
         let action = match known {
             // The other agent may read or change files that the built-in tool ignores.
-            Some(known) if known.purpose.is_about_named_files() => action(known, input, context),
+            Some(known) if known.purpose.is_about_named_files() || says_more(known, input) => {
+                action(known, input, context)
+            }
             _ => match resolved.tool.prepare(&resolved.input) {
                 Ok(call) => call.assess(context).action,
                 Err(_) => known.map_or(Action::Anything, |known| action(known, input, context)),
@@ -58,6 +60,22 @@ impl Registry {
             input: resolved.input,
             action,
         }
+    }
+}
+
+/// Whether the other agent may run the call elsewhere, or with another program, than the built-in tool.
+fn says_more(tool: AgentTool, input: &Input) -> bool {
+    let is_given = |name: &&str| input.get(*name).is_some_and(|value| !value.is_null());
+    let commands = parameters(Parameter::Command)
+        .iter()
+        .filter(|name| is_given(name));
+    let mut directories = parameters(Parameter::Directory).iter();
+    match tool.purpose {
+        Purpose::Shell => commands.count() > 1 || is_given(&"shell") || directories.any(is_given),
+        Purpose::Find => input
+            .values()
+            .any(|value| value.as_str().is_some_and(|text| text.contains(".."))),
+        _ => false,
     }
 }
 
@@ -139,7 +157,7 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
     let mut named: Vec<String> = named.flat_map(spellings).collect();
     if purpose == Purpose::Patch {
         let patches = texts(input, Parameter::Patch)?.into_iter();
-        named.extend(patches.flat_map(patched_files).map(str::to_owned));
+        named.extend(patches.flat_map(possibly_patched).map(str::to_owned));
     }
     if purpose == Purpose::ReadMany {
         let globs = texts(input, Parameter::Glob)?;
@@ -158,7 +176,10 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
             let sought = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
             let trees = named.iter().map(|tree| absolute(tree, context));
             let trees: Vec<PathBuf> = trees.collect();
-            files.extend(sought.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
+            files.extend(sought.flat_map(|name| {
+                let trees = trees.iter();
+                trees.map(move |tree| tree.join(&name))
+            }));
         }
     }
     // The kernel follows links before `..`.
@@ -176,6 +197,7 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
 /// Returns the files that a path may name: pi removes a leading `@` and treats all blanks as spaces.
 fn spellings(path: &str) -> [String; 2] {
     let plain = path.strip_prefix('@').unwrap_or(path);
+    let plain = plain.strip_prefix("file://").unwrap_or(plain);
     let spaced = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
     [path.to_owned(), plain.chars().map(spaced).collect()]
 }
@@ -188,8 +210,13 @@ fn outlined(glob: &str) -> String {
     format!("{}\0{}", &glob[..start], &glob[end + 1..])
 }
 
-/// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` means a file named `.rs`.
-fn searched_name(filter: &str) -> Option<&str> {
-    let name = filter.trim_start_matches(['*', '/']).trim_end_matches('*');
-    (!name.is_empty() && !name.contains(GLOB_CHARACTERS)).then_some(name)
+/// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` means a file named `.rs`, and
+/// one such as `.e*` any hidden file with that beginning.
+fn searched_name(filter: &str) -> Option<String> {
+    let name = filter.trim_start_matches(['*', '/']);
+    let plain = name.trim_end_matches('*');
+    if name.starts_with('.') && name.contains(GLOB_CHARACTERS) {
+        return Some(outlined(name));
+    }
+    (!plain.is_empty() && !plain.contains(GLOB_CHARACTERS)).then(|| plain.to_owned())
 }

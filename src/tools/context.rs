@@ -228,4 +228,6 @@ pub struct CallContext<'a> {
     pub session: &'a ToolContext,
     /// Fires when the call must end.
     pub cancel: &'a CancelToken,
+    /// Receives descriptions of the call's progress, each on one line.
+    pub progress: &'a (dyn Fn(String) + Sync),
 }

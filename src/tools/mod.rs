@@ -39,6 +39,7 @@ pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
+pub(crate) use schema::{InvalidSchema, SchemaCheck};
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
     Unavailable,

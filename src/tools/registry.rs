@@ -12,7 +12,7 @@ use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
 use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
-use crate::api::{Api, Function};
+use crate::api::{Api, FREE_TEXT, Function};
 use crate::tool_facts::{alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
@@ -186,12 +186,15 @@ impl Registry {
             && let Some(entry) = self.entry(alias.tool)
         {
             return alias
-                .map(input)
+                .map(free_text(input, entry.tool.input_schema()))
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
         match self.source.as_ref().map(|source| source.find(short)) {
-            Some(Ok(Some(tool))) => Ok(Resolved { tool, input }),
+            Some(Ok(Some(tool))) => Ok(Resolved {
+                input: free_text(input, tool.input_schema()),
+                tool,
+            }),
             Some(Err(reason)) => Err(LookupError::Unavailable {
                 name: name.to_owned(),
                 reason,
@@ -276,9 +279,24 @@ impl Entry {
     fn resolved(&self, input: Input) -> Resolved {
         Resolved {
             tool: Arc::clone(&self.tool),
-            input,
+            input: free_text(input, self.tool.input_schema()),
         }
     }
+}
+
+/// Renames the free text of a custom tool to the only required parameter, if that is a string.
+fn free_text(mut input: Input, schema: &Value) -> Input {
+    let properties = &schema["properties"];
+    let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
+    if let [Value::String(name)] = required
+        && properties[name]["type"] == "string"
+        && properties.get(FREE_TEXT).is_none()
+        && input.len() == 1
+        && let Some(text) = input.remove(FREE_TEXT)
+    {
+        input.insert(name.clone(), text);
+    }
+    input
 }
 
 /// The tool that returns deferred schemas.

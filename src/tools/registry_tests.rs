@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::api::Api;
+use crate::tool_facts::{agent_tool, runs};
 use crate::tools::{InvalidInput, PreparedCall, declarations};
 
 struct Named {
@@ -299,5 +300,15 @@ fn declarations_are_complete_and_sorted() {
             assert!(schema["description"].is_string(), "{name} {property}");
             assert!(schema["type"].is_string(), "{name} {property}");
         }
+    }
+}
+
+#[test]
+fn tools_of_agents_run_as_built_in_tools() {
+    let registry = Registry::builtin();
+    for name in runs().flat_map(|(names, _)| names.split(',')) {
+        let tool = agent_tool(name).unwrap().name;
+        let is_builtin = registry.iter().any(|known| known.name() == tool);
+        assert!(is_builtin, "{name} is {tool}");
     }
 }

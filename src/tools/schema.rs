@@ -15,7 +15,7 @@ const MAX_PROBLEMS: usize = 10;
 const ADDRESS: &str = "json-schema:///";
 
 /// A compiled schema.
-pub(super) struct SchemaCheck {
+pub(crate) struct SchemaCheck {
     schemas: Schemas,
     index: SchemaIndex,
 }
@@ -23,7 +23,7 @@ pub(super) struct SchemaCheck {
 /// An invalid schema, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {0}")]
-pub(super) struct InvalidSchema(String);
+pub(crate) struct InvalidSchema(String);
 
 impl From<CompileError> for InvalidSchema {
     fn from(error: CompileError) -> Self {
@@ -32,9 +32,15 @@ impl From<CompileError> for InvalidSchema {
     }
 }
 
+impl From<serde_json::Error> for InvalidSchema {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl SchemaCheck {
     /// Compiles a schema. References to other documents are not resolved.
-    pub(super) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
+    pub(crate) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
         // The drafts with format checks do not have these formats.
@@ -50,7 +56,7 @@ impl SchemaCheck {
 
     /// Returns the problems of an input, one sentence each: missing parameters, then unexpected ones, then
     /// others in the order of their paths.
-    pub(super) fn problems(&self, input: &Value) -> Vec<String> {
+    pub(crate) fn problems(&self, input: &Value) -> Vec<String> {
         let Err(error) = self.schemas.validate(input, self.index) else {
             return Vec::new();
         };
@@ -117,6 +123,7 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
             return vec![(Rank::Unexpected, unexpected(&at))];
         }
         ErrorKind::MultipleOf { got, want } if is_multiple(got, want) => return Vec::new(),
+        kind if at.is_empty() => format!("The input is wrong: {}", reason(kind)),
         ErrorKind::Type { got, want } => format!(
             "The parameter `{at}` type is expected as `{}` but provided as `{got}`",
             joined(want.iter(), "` or `")
@@ -126,7 +133,6 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
             joined(want.iter().map(quoted), ", ")
         ),
         ErrorKind::Const { want } => format!("The parameter `{at}` must be one of `{want}`"),
-        kind if at.is_empty() => format!("The input is wrong: {}", reason(kind)),
         kind => format!("The parameter `{at}` is wrong: {}", reason(kind)),
     };
     vec![(Rank::Other, sentence)]

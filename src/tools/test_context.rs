@@ -122,6 +122,7 @@ impl Session {
             id: &id,
             session: &self.context,
             cancel: &self.cancel,
+            progress: &|_| (),
         })
     }
 

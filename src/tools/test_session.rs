@@ -76,6 +76,7 @@ impl TestSession {
             id: &id,
             session: &self.context,
             cancel: &self.cancel,
+            progress: &|_| (),
         })
     }
 }

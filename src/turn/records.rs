@@ -31,18 +31,26 @@ pub enum Ending<'a> {
     Failed(&'a Failure),
     /// No request was sent: a limit was reached.
     Limited(Limit),
+    /// The reply does not fit the schema, for this reason.
+    Misfit(&'a str),
 }
 
 impl RecordBuilder {
     /// Creates a builder for one reply.
     pub fn new(model: String, session_id: SessionId, moment: Moment) -> Self {
-        let message_id = format!("msg_{}", moment.ids.uuid().simple());
-        Self {
+        let mut builder = Self {
             model,
             session_id,
             moment,
-            message_id,
-        }
+            message_id: String::new(),
+        };
+        builder.next_reply();
+        builder
+    }
+
+    /// Starts the next reply.
+    pub fn next_reply(&mut self) {
+        self.message_id = format!("msg_{}", self.moment.ids.uuid().simple());
     }
 
     /// Returns the record of a prompt.
@@ -50,7 +58,7 @@ impl RecordBuilder {
         self.text(Origin::Prompt, text)
     }
 
-    /// Returns the record of feedback from hooks.
+    /// Returns the record of a message to the model that the user did not write.
     pub fn feedback(&self, text: String) -> DialogRecord {
         self.text(Origin::Injected, text)
     }
@@ -151,6 +159,7 @@ impl RecordBuilder {
             duration_ms: 0,
             num_turns: 1,
             result: text,
+            structured_output: None,
             stop_reason: ending.stop_reason(),
             terminal_reason: ending.terminal_reason(),
             total_cost_usd: None,
@@ -175,6 +184,7 @@ impl<'a> Ending<'a> {
     fn subtype(&self) -> TurnResult {
         match self {
             Self::Replied(_) => TurnResult::Success,
+            Self::Misfit(_) => TurnResult::ErrorMaxStructuredOutputRetries,
             Self::Failed(_) => TurnResult::ErrorDuringExecution,
             Self::Limited(Limit::Turns(_)) => TurnResult::ErrorMaxTurns,
             Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => TurnResult::ErrorMaxBudgetUsd,
@@ -184,8 +194,8 @@ impl<'a> Ending<'a> {
     /// Returns the stop reason, in Anthropic's terms.
     pub fn stop_reason(&self) -> Option<&'static str> {
         match self {
-            Self::Replied(reply) if reply.calls.is_empty() => Some("end_turn"),
-            Self::Replied(_) => Some("tool_use"),
+            Self::Replied(reply) if !reply.calls.is_empty() => Some("tool_use"),
+            Self::Replied(_) | Self::Misfit(_) => Some("end_turn"),
             Self::Failed(Failure::Cut {
                 cut: CutCause::Budget,
                 ..
@@ -198,6 +208,7 @@ impl<'a> Ending<'a> {
     fn terminal_reason(&self) -> &'static str {
         match self {
             Self::Replied(_) => "completed",
+            Self::Misfit(_) => "structured_output_retry_exhausted",
             Self::Limited(Limit::Turns(_)) => "max_turns",
             Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => "budget_exhausted",
             Self::Failed(failure) => match failure {
@@ -226,6 +237,7 @@ impl<'a> Ending<'a> {
             Self::Replied(_) => None,
             Self::Failed(failure) => Some(failure.to_string()),
             Self::Limited(limit) => Some(limit.to_string()),
+            Self::Misfit(problems) => Some((*problems).to_owned()),
         }
     }
 }

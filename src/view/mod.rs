@@ -1,5 +1,6 @@
-//! Conversations and runs as terminal text, Markdown and HTML; tables, progress.
+//! Conversations and runs as terminal text, Markdown, HTML and trajectories; tables, progress.
 
+mod atif;
 mod columns;
 mod gist;
 mod harmless_markdown;
@@ -18,6 +19,7 @@ mod text;
 mod timeline;
 mod word_index;
 
+pub use atif::{TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 pub(crate) use columns::{aligned, table, wrapped};
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};

@@ -73,28 +73,36 @@ pub struct Subagent {
 }
 
 impl ToolUse {
-    /// Returns the page of the subagent that the call started. Claude Code prints its id in the result;
-    /// Qwen Code ends its id with the id of the call.
+    /// Returns the page of the subagent that the call started.
     pub(super) fn subagent_page<'a>(&self, subagents: &'a [Subagent]) -> Option<&'a str> {
         // Most sessions have no subagents.
         let text = match &self.result {
             Some((result, _)) if !subagents.is_empty() => result.text(),
             _ => String::new(),
         };
-        let named = text.lines().find_map(|line| {
-            let id = line.strip_prefix("agentId: ")?;
-            id.split_ascii_whitespace().next()
-        });
-        let call = &self.call.id;
-        let started = |subagent: &&Subagent| match named {
-            Some(id) => subagent.id == id,
-            None => !call.is_empty() && subagent.id.ends_with(call),
-        };
-        subagents
-            .iter()
-            .find(started)
-            .map(|subagent| subagent.page.as_str())
+        started_subagent(&self.call.id, &text, subagents)
     }
+}
+
+/// Returns the page of the subagent that a call started. Claude Code prints its id in the `result`;
+/// Qwen Code ends its id with the id of the call.
+pub(super) fn started_subagent<'a>(
+    call: &str,
+    result: &str,
+    subagents: &'a [Subagent],
+) -> Option<&'a str> {
+    let named = result.lines().find_map(|line| {
+        let id = line.strip_prefix("agentId: ")?;
+        id.split_ascii_whitespace().next()
+    });
+    let started = |subagent: &&Subagent| match named {
+        Some(id) => subagent.id == id,
+        None => !call.is_empty() && subagent.id.ends_with(call),
+    };
+    subagents
+        .iter()
+        .find(started)
+        .map(|subagent| subagent.page.as_str())
 }
 
 /// A group of calls.

@@ -1,5 +1,6 @@
 //! A progress line on a terminal.
 
+use std::borrow::Cow;
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub(crate) struct ProgressRow<'a> {
     /// The first column.
     pub(crate) name: &'static str,
     /// The second column.
-    pub(crate) text: &'a str,
+    pub(crate) text: Cow<'a, str>,
     /// The time since it began.
     pub(crate) elapsed: Duration,
 }
@@ -184,14 +185,14 @@ impl ProgressLine {
             return;
         };
         for row in rows {
-            if shown.len() == MAX_ROWS {
-                break;
-            }
-            if !shown.iter().any(|(number, _)| *number == row.number) {
+            let text = terminal_safe_line(&row.text);
+            if let Some((_, known)) = shown.iter().find(|(number, _)| *number == row.number) {
+                known.set_message(text);
+            } else if shown.len() < MAX_ROWS {
                 let added = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
                     .with_style(style.clone())
                     .with_prefix(row.name)
-                    .with_message(terminal_safe_line(row.text))
+                    .with_message(text)
                     .with_elapsed(row.elapsed);
                 shown.push((row.number, self.screen.add(added)));
             }

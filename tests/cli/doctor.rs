@@ -306,3 +306,51 @@ fn a_probe_sends_a_request_and_lists_models() {
     }
     server.join().unwrap();
 }
+
+#[test]
+#[cfg(feature = "mcp")]
+fn servers_are_listed_and_started_only_when_asked() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("log");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");
+    let scripted = |words: &[&str]| {
+        let arguments = [&[script, log.to_str().unwrap()], words].concat();
+        json!({"command": "python3", "args": arguments})
+    };
+    let servers = json!({"mcpServers": {
+        "new": scripted(&["resources", "stateless"]), "old": scripted(&[]),
+        "missing": {"command": "no-such-program"},
+        "away": {"url": "http://127.0.0.1:9/mcp?key=canary"},
+    }});
+    let file = home.path().join("servers.json");
+    fs::write(&file, servers.to_string()).unwrap();
+    let arguments = ["--mcp-config", file.to_str().unwrap()];
+    let (status, text) = doctor(home.path(), &[], &arguments);
+    assert_eq!(status, 0, "{text}");
+    assert!(!log.exists() && !text.contains("canary"), "{text}");
+    let found = records(&text);
+    assert_eq!(named(&found, "mcp_server", "away")["source"], "127.0.0.1:9");
+    assert_eq!(named(&found, "mcp_server", "old")["value"], "configured");
+
+    let (status, text) = doctor(home.path(), &[], &[&arguments[..], &["--probe"]].concat());
+    assert_eq!(status, 1, "{text}");
+    let found = records(&text);
+    for (name, value) in [
+        ("new", "2026-07-28; 25 tools, 3 resources; "),
+        ("old", "2025-11-25; 25 tools, 0 resources; "),
+        ("missing", "failed"),
+        ("away", "failed"),
+    ] {
+        let record = named(&found, "mcp_server", name);
+        assert!(
+            record["value"].as_str().unwrap().starts_with(value),
+            "{record}"
+        );
+    }
+    let problem = named(&found, "mcp_server", "missing")["problem"].clone();
+    let hint = "command not found; install it, or write its whole path as `command`";
+    assert!(problem.as_str().unwrap().ends_with(hint), "{problem}");
+    let log = fs::read_to_string(log).unwrap();
+    let count = |word: &str| log.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!((count("started"), count("ended")), (2, 2), "{log}");
+}

@@ -13,7 +13,7 @@ import gguf
 import numpy
 import xllamacpp
 
-CALL = ["<|call|>", "<tool_call>", '\n{"name":▁"Bash",▁"arguments":▁{"command":▁"pwd"}}\n', "</tool_call>", "<|end|>"]
+CALL = ["<|act|>", "<tool_call>", '\n{"name":▁"Bash",▁"arguments":▁{"command":▁"pwd"}}\n', "</tool_call>", "<|end|>"]
 ANSWER = ["<|answer|>", "There", "▁is", "▁a", "▁directory.", "<|end|>"]
 TEMPLATE = """
 {%- if tools %}<|start|>system
@@ -42,7 +42,7 @@ Calls stand in <tool_call></tool_call>:
 {{ message.content }}
 {%- endif %}<|end|>
 {% endfor %}
-{%- if add_generation_prompt %}{% if messages[-1].role == 'tool' %}<|answer|>{% else %}<|call|>{% endif %}{% endif %}"""
+{%- if add_generation_prompt %}{% if messages[-1].role == 'tool' %}<|answer|>{% else %}<|act|>{% endif %}{% endif %}"""
 CONTEXT = 65536
 
 

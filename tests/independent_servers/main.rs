@@ -10,6 +10,7 @@
 
 mod aimock;
 mod commands;
+mod examples;
 #[path = "../side/files.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod files;
@@ -18,6 +19,7 @@ mod llmock;
 mod models;
 #[path = "../side/recorded.rs"]
 mod recorded;
+mod schemas;
 mod server;
 #[path = "../cli/turnpipe.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
@@ -80,4 +82,6 @@ fn independent_servers_accept_the_requests() {
 fn an_agent_of_pipes_works_with_independent_servers() {
     let Some(folder) = &*INSTALLED else { return };
     turns::run(folder);
+    schemas::run(folder);
+    examples::run(folder);
 }

@@ -10,7 +10,7 @@ use crate::server::Server;
 use crate::{aimock, llama, llmock, turnpipe};
 
 /// Providers, the variables with their addresses, and their path on each server.
-const PROVIDERS: [(&str, &str, &str, &str); 4] = [
+pub(crate) const PROVIDERS: [(&str, &str, &str, &str); 4] = [
     ("openai", "OPENAI_BASE_URL", "/v1", "/v1"),
     ("responses", "OPENAI_BASE_URL", "/v1", "/v1"),
     ("anthropic", "ANTHROPIC_BASE_URL", "/anthropic", ""),
@@ -60,15 +60,20 @@ fn script(server: &Server) {
     server.ask("POST", "/_llmock/scenario", &body);
 }
 
-struct Agent {
-    folder: tempfile::TempDir,
-    model: String,
+pub(crate) struct Agent {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) model: String,
     address: (&'static str, String),
     delivery: &'static str,
 }
 
 impl Agent {
-    fn new(provider: &str, variable: &'static str, url: String, delivery: &'static str) -> Self {
+    pub(crate) fn new(
+        provider: &str,
+        variable: &'static str,
+        url: String,
+        delivery: &'static str,
+    ) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             model: format!("{provider}:m"),
@@ -111,7 +116,7 @@ impl Agent {
         println!("{name}: {} calls in {replies} replies", calls.len());
     }
 
-    fn round(&self, arguments: &[&str]) -> Option<i32> {
+    pub(crate) fn round(&self, arguments: &[&str]) -> Option<i32> {
         let pipe = "\"$0\" turn --session s.jsonl \"$@\" | tee -a turns.jsonl | \"$0\" run-tools \
             | \"$0\" session append s.jsonl --no-echo --exit-status";
         let mut shell = Command::new("bash");
@@ -125,26 +130,48 @@ impl Agent {
                 "Bash",
             ])
             .args(arguments)
+            .stdin(Stdio::null());
+        self.environment(&mut shell);
+        shell.status().unwrap().code()
+    }
+
+    /// Gives a command the folder, the address and keys.
+    pub(crate) fn environment(&self, command: &mut Command) {
+        command
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.folder.path())
-            .env(self.address.0, &self.address.1)
-            .stdin(Stdio::null());
+            .env(self.address.0, &self.address.1);
         for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
-            shell.env(key, "sk-independent");
+            command.env(key, "sk-independent");
         }
-        shell.status().unwrap().code()
     }
 
-    /// Returns the tokens of each request, and the number of them from a cache.
-    fn usage(&self) -> Vec<(u64, u64)> {
+    /// Sets the address of a provider that has no variable for it.
+    pub(crate) fn configure(&self, provider: &str, server: &Server) {
+        let directory = self.folder.path().join(".config/turnpipe");
+        std::fs::create_dir_all(&directory).unwrap();
+        let settings = format!(
+            "[providers.{provider}]\nbase_url = \"{}\"\n",
+            server.url("/v1")
+        );
+        std::fs::write(directory.join("config.toml"), settings).unwrap();
+    }
+
+    /// Returns the `result` of each reply.
+    pub(crate) fn results(&self) -> Vec<Value> {
         let turns = std::fs::read_to_string(self.folder.path().join("turns.jsonl")).unwrap();
         let records = turns
             .lines()
             .map(|line| serde_json::from_str(line).unwrap());
         let results = records.filter(|record: &Value| record["type"] == "result");
-        let tokens = results.map(|result| {
+        results.collect()
+    }
+
+    /// Returns the tokens of each request, and the number of them from a cache.
+    fn usage(&self) -> Vec<(u64, u64)> {
+        let tokens = self.results().into_iter().map(|result| {
             let count = |name: &str| result["usage"][name].as_u64().unwrap();
             let cached = count("cache_read_input_tokens");
             (count("input_tokens") + cached, cached)

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{BYPASS, Bench};
 
 /// Sends requests until the model makes no more calls. Requests are composed of lines, and nothing parses
 /// replies.
@@ -158,6 +158,49 @@ fn a_custom_call_of_responses_gets_its_result() {
         assert_eq!(item["type"], "custom_tool_call_output", "{}", run.stdout);
         assert_eq!(item["call_id"], "c");
     }
+}
+
+/// The free text of a custom tool is its only required parameter.
+#[test]
+fn custom_calls_run_tools_that_require_one_text() {
+    let bench = Bench::new();
+    bench.write("note", "from the note");
+    let rows = [
+        ("Bash", "echo one\nexit 0", "one"),
+        ("shell", "echo two", "two"),
+        ("Read", "note", "from the note"),
+        ("Edit", "note", "Edit failed due to the following issue"),
+    ];
+    for (name, input, expected) in rows {
+        let call =
+            json!({"type": "custom_tool_call", "call_id": "c", "name": name, "input": input});
+        let item = json!({"type": "response.output_item.done", "item": call});
+        let end = json!({"type": "response.completed", "response": {"status": "completed"}});
+        let whole = json!({"object": "response", "output": [call]});
+        let chat = json!({"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "tool_calls",
+            "message": {"role": "assistant", "tool_calls": [
+                {"id": "c", "type": "custom", "custom": {"name": name, "input": input}}]}}]});
+        let replies = [&[item, end][..], &[whole], &[chat]];
+        for reply in replies.map(|records| {
+            records
+                .iter()
+                .map(Value::to_string)
+                .collect::<Vec<_>>()
+                .join("\n")
+        }) {
+            let run = bench.run(&[&BYPASS[..], &["--no-echo"]].concat(), reply.as_str());
+            assert!(run.content("c").contains(expected), "{reply} {run:?}");
+        }
+    }
+    let end = json!({"type": "response.completed", "response": {"status": "completed"}});
+    let cut = json!({"type": "response.output_item.done", "item": {"type": "custom_tool_call",
+        "status": "incomplete", "call_id": "c", "name": "Bash", "input": "touch cut"}});
+    let run = bench.run(
+        &[&BYPASS[..], &["--no-echo"]].concat(),
+        format!("{cut}\n{end}"),
+    );
+    assert!(run.content("c").contains("not run"), "{run:?}");
+    assert!(!bench.work().join("cut").exists());
 }
 
 #[test]

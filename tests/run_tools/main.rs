@@ -25,6 +25,8 @@ mod judging;
 mod lane;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_protocol;
 mod model_server;
 mod output;
 mod policies;

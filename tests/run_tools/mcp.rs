@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, wait_for};
 
 /// Returns the entry of a scripted server that writes to `log`.
-fn scripted(log: &str, words: &[&str]) -> Value {
+pub(crate) fn scripted(log: &str, words: &[&str]) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");
     let arguments: Vec<&str> = [script, log]
         .into_iter()
@@ -26,13 +26,13 @@ fn config(bench: &Bench, servers: &Value) -> PathBuf {
 }
 
 /// Returns `run-tools` with the servers and all calls allowed.
-fn command(bench: &Bench, servers: &Value, further: &[&str]) -> Command {
+pub(crate) fn command(bench: &Bench, servers: &Value, further: &[&str]) -> Command {
     let file = config(bench, servers);
     let servers = ["--mcp-config", file.to_str().unwrap(), "--no-echo"];
     bench.run_tools(&[&BYPASS[..], &servers, further].concat())
 }
 
-fn finish(mut command: Command, variables: &[(&str, &str)], calls: &str) -> Run {
+pub(crate) fn finish(mut command: Command, variables: &[(&str, &str)], calls: &str) -> Run {
     command.envs(variables.iter().copied());
     let mut driver = Driver::start(command);
     driver.send(calls);
@@ -46,12 +46,12 @@ fn run(bench: &Bench, variables: &[(&str, &str)], calls: &str) -> Run {
 }
 
 /// Returns a call of a tool of the server `s`.
-fn tool(id: &str, name: &str) -> String {
+pub(crate) fn tool(id: &str, name: &str) -> String {
     call(id, &format!("mcp__s__{name}"), &json!({"text": id}))
 }
 
 /// Returns how often the server has started, and whether the last one is still alive.
-fn starts(bench: &Bench) -> (usize, bool) {
+pub(crate) fn starts(bench: &Bench) -> (usize, bool) {
     let log = bench.read("log");
     let started: Vec<&str> = log
         .lines()
@@ -102,6 +102,13 @@ fn responses_become_results() {
         ("both", "ok", json!("it is warm\n{\"degrees\":21}")),
         ("same", "ok", json!("{ \"degrees\": 21 }")),
         ("words", "ok", json!("one\n2")),
+        (
+            "input",
+            "error",
+            json!(
+                "<tool_use_error>MCP server s: it asks the user for input, which is not supported</tool_use_error>"
+            ),
+        ),
         (
             "odd",
             "error",
@@ -813,6 +820,9 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
                     &body,
                 );
             }
+            ("POST", "server/discover") => {
+                respond(&stream, "400 Bad Request", "", "not initialized");
+            }
             ("POST", "tools/list") => {
                 let tools = ["echo", "hang", "fail", "cut", "gone"]
                     .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
@@ -877,7 +887,10 @@ fn servers_are_reached_over_http() {
     let mut without_session = requests
         .iter()
         .filter(|request| !request.headers.contains("mcp-session-id: s-1"));
-    assert!(without_session.all(|request| request.body["method"] == "initialize"));
+    let starts = ["server/discover", "initialize"];
+    assert!(
+        without_session.all(|request| starts.contains(&request.body["method"].as_str().unwrap()))
+    );
     let has = |method: &str, name: &str| {
         let mut all = requests.iter();
         all.any(|request| {

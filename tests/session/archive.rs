@@ -411,6 +411,26 @@ fn links_other_sessions_and_full_disks_stop_only_what_they_concern() {
     );
 }
 
+/// Without a home directory there is nowhere to search, and silence looks like success.
+#[test]
+fn commands_for_all_sessions_name_the_missing_home_directory() {
+    let home = Home::new();
+    for arguments in [
+        vec!["archive", &home.archive()],
+        vec!["remove", "--until", "1d"],
+    ] {
+        let mut command = turnpipe(&[vec!["session"], arguments].concat());
+        command.env_remove("HOME");
+        let said = said(command);
+        assert_eq!(said.status, Some(0));
+        assert!(
+            said.messages.contains("HOME is not set"),
+            "{}",
+            said.messages
+        );
+    }
+}
+
 #[test]
 fn an_archive_is_apart_from_the_sessions() {
     let home = Home::with_sessions();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod archive;
+mod atif;
 mod bench;
 mod calls;
 mod check;

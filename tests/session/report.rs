@@ -10,6 +10,20 @@ use serde_json::{Value, json};
 use crate::bench::{Said, files, recordings, session, turnpipe};
 use crate::schema::assert_fits;
 
+/// A call that a rule denied did not fail.
+#[test]
+fn denied_calls_of_qwen_code_are_listed_once() {
+    let path = recordings().join("qwen/denied-auto.session.jsonl");
+    let report = session(&["report", path.to_str().unwrap()]);
+    assert!(
+        report.text.contains("0 failed, 1 denied"),
+        "{}",
+        report.text
+    );
+    assert!(report.text.contains("### Denied calls"), "{}", report.text);
+    assert!(!report.text.contains("### Failed calls"), "{}", report.text);
+}
+
 /// Returns a session of Claude Code with an edit, a failing command and a denied one.
 fn transcript(model: &str) -> String {
     let call = |number: u32, tool: &str, input: Value| {
@@ -79,7 +93,7 @@ fn the_summary_says_what_happened() {
 
 **Task:** Mend the parser with the key ghp\\_\\[redacted\\]
 
-**Outcome:** Goal: Mend the parser with the key ghp\\_\\[redacted\\]. Last report: Fixed the parser.
+**Outcome:** Fixed the parser.
 
 | | |
 |---|---|
@@ -264,7 +278,7 @@ result=failed
 failed_gates=--fail-on denied
 cost_usd=0.9450
 task=Mend the parser with the key ghp_[redacted]
-outcome=Goal: Mend the parser with the key ghp_[redacted]. Last report: Fixed the parser.
+outcome=Fixed the parser.
 sessions=1
 calls=3
 failed_calls=1

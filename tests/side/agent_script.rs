@@ -1,6 +1,7 @@
 //! `examples/agent.sh`: a whole agent with a small real task.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -50,9 +51,6 @@ pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
 }
 
-/// The file in which labels are recorded.
-const LABELS: &str = "work.jsonl.turnpipe";
-
 /// Waits until something has happened.
 pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let start = Instant::now();
@@ -69,7 +67,6 @@ pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {
 fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
     let path = |name: &str| folder.join(name).display().to_string();
     let (sum, log) = (path("sum.sh"), path("large.log"));
-    let labels = folder.join(LABELS);
     move |body| {
         let messages = body["messages"].as_array().unwrap();
         let last = messages.last().unwrap()["content"]
@@ -106,14 +103,10 @@ fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
                     bash("call_1", "rm large.log"),
                 ]),
             ),
-            6 => {
-                // The first label does not wait for the end of the run.
-                wait_until("a label", || labels.exists());
-                (
-                    "I run the test again.",
-                    json!([bash("call_0", "sh test.sh")]),
-                )
-            }
+            6 => (
+                "I run the test again.",
+                json!([bash("call_0", "sh test.sh")]),
+            ),
             _ => ("The test passes: sum.sh added the wrong way.", Value::Null),
         };
         let mut message = json!({"role": "assistant", "content": text});
@@ -124,7 +117,7 @@ fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
     }
 }
 
-fn agent(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Run {
+fn command(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agent.sh");
     let mut command = Command::new("sh");
     command
@@ -140,7 +133,11 @@ fn agent(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Run {
         .env("TURNPIPE_CLOCK", "2026-01-02T00:00:00Z")
         .envs(variables.iter().copied())
         .stdin(Stdio::null());
-    let output = command.output().unwrap();
+    command
+}
+
+fn agent(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Run {
+    let output = command(folder, prompt, variables).output().unwrap();
     Run {
         status: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -193,9 +190,13 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     assert_eq!(results[6].0, "ok");
     let saved = of_kind("user").filter(|line| line["turnpipe"]["persisted"].is_object());
     assert_eq!(saved.count(), 1);
-    let labels = lines(&folder.join(LABELS));
-    assert!(labels.iter().all(|line| line["type"] == "tool_use_summary"));
-    assert_eq!(labels.len(), 3);
+    assert_eq!(of_kind("tool_use_summary").count(), 3);
+    for part in [
+        "## Fix the failing test\n",
+        "| Calls | 7: 1 failed, 1 denied |\n",
+    ] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
     let session = folder.join("work.jsonl");
     let shown = ["session", "show", "-o", "text", session.to_str().unwrap()];
     let shown = crate::turnpipe::run(&shown, b"").stdout;
@@ -225,11 +226,10 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     let recap = agent(&folder, "", &network);
     assert!(recap.stdout.contains("recap: "), "{}", recap.stdout);
-    let files = ["work.jsonl", LABELS];
-    let whole = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    let whole = fs::read_to_string(folder.join("work.jsonl")).unwrap();
 
     // Replayed from a recording in the same directory, every byte is equal.
-    for entry in ["work.jsonl", LABELS, "hook.log", ".local"] {
+    for entry in ["work.jsonl", "hook.log", ".local"] {
         let path = folder.join(entry);
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
@@ -243,13 +243,12 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
         let run = agent(&folder, prompt, &replayed);
         assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     }
-    let again = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
-    for (again, before) in again.iter().zip(&whole) {
-        for (again, before) in again.lines().zip(before.lines()) {
-            assert_eq!(again, before);
-        }
-        assert_eq!(again.len(), before.len());
+    let again = fs::read_to_string(folder.join("work.jsonl")).unwrap();
+    for (again, before) in again.lines().zip(whole.lines()) {
+        assert_eq!(again, before);
     }
+    assert_eq!(again.len(), whole.len());
+    assert!(!folder.join("work.jsonl.lock").exists());
 }
 
 #[test]
@@ -263,4 +262,85 @@ fn a_loop_without_replies_ends() {
         "{}",
         run.stderr
     );
+}
+
+/// A signal to the terminal's process group ends the round in order, and nothing is left over.
+#[test]
+fn signals_stop_the_loop_with_a_report() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        repository(folder.path());
+        let server = Server::start(
+            Duration::ZERO,
+            Box::new(|_| {
+                let calls = json!([bash("call_0", "echo started > started; sleep 60")]);
+                let message =
+                    json!({"role": "assistant", "content": "I wait.", "tool_calls": calls});
+                (200, completion(&message))
+            }),
+        );
+        let address = format!("http://{}/v1", server.address);
+        let variables = [
+            ("TURNPIPE_MODEL", "openai:gpt-5"),
+            ("OPENAI_API_KEY", "x"),
+            ("OPENAI_BASE_URL", &*address),
+            ("TOOL_OPTIONS", "--allow Bash"),
+        ];
+        let child = command(folder.path(), "Wait.", &variables)
+            .process_group(0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until("the call", || folder.path().join("started").exists());
+        let group = format!("-{}", child.id());
+        let sent = Command::new("kill").args([signal, "--", &group]).status();
+        assert!(sent.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(11), "{signal}: {stderr}");
+        assert!(stderr.contains("**Task:** Wait."), "{signal}: {stderr}");
+        let session = lines(&folder.path().join("work.jsonl"));
+        let results = session
+            .iter()
+            .filter(|line| line["turnpipe"]["outcome"] == "interrupted");
+        assert_eq!(results.count(), 1, "{signal}");
+        assert!(!folder.path().join("work.jsonl.lock").exists(), "{signal}");
+    }
+}
+
+#[test]
+fn limits_stop_the_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    repository(&folder);
+    let server = Server::start(Duration::ZERO, Box::new(script(&folder)));
+    let address = format!("http://{}/v1", server.address);
+    let variables = |limit| {
+        [
+            ("TURNPIPE_MODEL", "openai:gpt-5"),
+            ("OPENAI_API_KEY", "x"),
+            ("OPENAI_BASE_URL", &*address),
+            limit,
+        ]
+    };
+    let limits = [
+        ("MAX_TIME", "0", 0),
+        ("MAX_COST", "0", 0),
+        ("MAX_TURNS", "1", 1),
+    ];
+    for (limit, value, requests) in limits {
+        let run = agent(&folder, "Fix it.", &variables((limit, value)));
+        assert_eq!(run.status, Some(11), "{limit}: {}", run.stderr);
+        let asked = std::mem::take(&mut *server.bodies.lock().unwrap());
+        assert_eq!(asked.len(), requests, "{limit}");
+    }
+    // Another agent works in this session.
+    fs::create_dir(folder.join("work.jsonl.lock")).unwrap();
+    let run = agent(&folder, "Fix it.", &variables(("MAX_TURNS", "9")));
+    assert_eq!(
+        (run.status, server.bodies.lock().unwrap().len()),
+        (Some(11), 0)
+    );
+    assert!(folder.join("work.jsonl.lock").exists());
 }

@@ -10,6 +10,7 @@ mod fixtures;
 mod labels;
 mod models;
 mod outcomes;
+mod output;
 mod races;
 mod recaps;
 mod recorded;

@@ -192,11 +192,11 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Returns a reviewer that reads the change, tries to write, and ends with this text.
-fn reviewer(last_words: &'static str) -> impl Fn(&Value) -> (u16, String) {
+fn reviewer(last_words: String) -> impl Fn(&Value) -> (u16, String) {
     move |body| {
         let messages = body["messages"].as_array().unwrap();
         if messages.iter().any(|message| message["role"] == "tool") {
-            return (200, says(last_words));
+            return (200, says(&last_words));
         }
         let prompt = messages.last().unwrap()["content"].as_str().unwrap();
         let change = prompt.strip_prefix("Review the change in ").unwrap();
@@ -227,10 +227,12 @@ fn review(folder: &Path, range: &str, variables: &[(&str, &str)]) -> Run {
 #[test]
 fn only_findings_become_commands_to_the_runner() {
     let (_folder, path) = repository();
-    let words = "I looked at it.\n::stop-commands::x\n##[add-path]/tmp\n\
-        say,it:sh%.sh:1: error: 100% `eval` ::set-output name=x::y\r::error::z\n\
-        - say.sh:1: warning: %0A::add-mask::x\nsay.sh: error: no line\nNo findings.\n";
-    let server = Server::start(Duration::ZERO, Box::new(reviewer(words)));
+    let finding = |file: &str, level: &str, message: &str| json!({"file": file, "line": 1, "level": level, "message": message});
+    let words = json!({"findings": [
+        finding("say,it:sh%.sh", "error", "100% `eval` ::set-output name=x::y\r\n::error::z"),
+        finding("say.sh", "warning", "%0A::add-mask::x"),
+    ]});
+    let server = Server::start(Duration::ZERO, Box::new(reviewer(words.to_string())));
     let address = format!("http://{}/v1", server.address);
     let network = [
         ("TURNPIPE_MODEL", "openai:gpt-5"),
@@ -239,7 +241,7 @@ fn only_findings_become_commands_to_the_runner() {
         ("TURN_OPTIONS", "--record-http ../exchanges.jsonl"),
     ];
     let run = review(&path, "HEAD~1..HEAD", &network);
-    let annotations = "::error file=say%2Cit%3Ash%25.sh,line=1::100%25 `eval` ::set-output name=x::y ::error::z\n\
+    let annotations = "::error file=say%2Cit%3Ash%25.sh,line=1::100%25 `eval` ::set-output name=x::y%0D%0A::error::z\n\
         ::warning file=say.sh,line=1::%250A::add-mask::x\n";
     assert_eq!((&*run.stdout, &*run.stderr), (annotations, ""));
     assert_eq!(run.status, Some(1));
@@ -271,18 +273,23 @@ fn only_findings_become_commands_to_the_runner() {
 
 #[test]
 fn a_review_has_a_status() {
-    // The last text of the model, the range, the status.
+    // The last text of the model, the range, the status, and the number of requests.
+    let none = r#"{"findings":[]}"#;
     let table = [
-        ("No findings.", "HEAD~1..HEAD", 0),
-        ("no findings", "HEAD~1..HEAD", 0),
-        ("I could not find\n::error::my glasses.", "HEAD~1..HEAD", 2),
-        ("No findings.", "HEAD..HEAD", 0),
-        ("No findings.", "no..such", 2),
-        ("No findings.", "--output=written", 2),
+        (none, "HEAD~1..HEAD", 0, 2),
+        (
+            "I could not find\n::error::my glasses.",
+            "HEAD~1..HEAD",
+            2,
+            4,
+        ),
+        (none, "HEAD..HEAD", 0, 0),
+        (none, "no..such", 2, 0),
+        (none, "--output=written", 2, 0),
     ];
-    for (words, range, status) in table {
+    for (words, range, status, requests) in table {
         let (_folder, path) = repository();
-        let server = Server::start(Duration::ZERO, Box::new(reviewer(words)));
+        let server = Server::start(Duration::ZERO, Box::new(reviewer(words.to_owned())));
         let address = format!("http://{}/v1", server.address);
         let network = [
             ("TURNPIPE_MODEL", "openai:gpt-5"),
@@ -298,11 +305,7 @@ fn a_review_has_a_status() {
         assert_is_trouble(&run, words);
         assert!(!path.join("written").exists());
         let asked = server.bodies.lock().unwrap().len();
-        assert_eq!(
-            asked,
-            if range == "HEAD~1..HEAD" { 2 } else { 0 },
-            "{range}"
-        );
+        assert_eq!(asked, requests, "{words} {range}");
     }
     let (_folder, path) = repository();
     let run = review(&path, "HEAD~1..HEAD", &[]);

@@ -9,8 +9,9 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cmd::output::name_of;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
-use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
     Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
 };
@@ -35,13 +36,15 @@ const MAX_RETENTION: u64 = 365;
 /// Show the configuration, the source of each value, and problems
 ///
 /// Checks the configuration and its files, keys (without printing them), kernel enforcement, directories
-/// of session files, completion scripts, and models. Changes nothing, and uses no network without
-/// `--probe`. Exits with 1 if a setting cannot work.
+/// of session files, completion scripts, models, and MCP servers. Changes nothing, and uses no network and
+/// starts no server without `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Send a short request to each model and list its server's models
+    /// Send a short request to each model, list its server's models, and start each MCP server
     #[arg(long)]
     probe: bool,
+    #[command(flatten)]
+    mcp: McpArguments,
     #[command(flatten)]
     form: FormArguments,
 }
@@ -62,6 +65,16 @@ impl Run for DoctorArguments {
         );
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals.quiet, io));
+        #[cfg(feature = "mcp")]
+        for server in super::doctor_mcp::servers(&self.mcp, self.probe, globals, io)? {
+            let found = finding(
+                Subject::McpServer,
+                &server.name,
+                &server.value,
+                &server.target,
+            );
+            findings.push(judged(found, server.tried));
+        }
         findings.push(enforcement());
         findings.extend(sessions(&io.environment));
         findings.extend(completions(&io.environment));
@@ -81,17 +94,21 @@ fn configuration(
     findings: &mut Vec<DoctorRecord>,
 ) -> anyhow::Result<Config> {
     let loaded = globals.config(environment);
+    let agents = loaded
+        .as_ref()
+        .map_err(|error| UsageError::clone(error))
+        .and_then(|config| config.agents().map_err(UsageError::reason));
     if let Some((path, source)) = globals.config_source().path(environment) {
         let mut found = file(&Setting {
             name: "configuration".to_owned(),
             value: path.display().to_string(),
             source,
         });
-        if loaded.is_ok() && found.condition == Condition::Broken {
+        if agents.is_ok() && found.condition == Condition::Broken {
             // The default file is optional.
             (found.condition, found.problem) = (Condition::Absent, None);
         } else {
-            found = judged(found, loaded.as_ref().map(|_| ()).map_err(Clone::clone));
+            found = judged(found, agents.map(|_| ()));
         }
         findings.push(found);
     }
@@ -157,7 +174,7 @@ fn enforcement() -> DoctorRecord {
 
 fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     session_roots(environment).into_iter().map(|root| {
-        let agent = root.agent.map_or("", |agent| agent.name());
+        let agent = root.agent.map_or("", |agent| agent.name_at(&root.path));
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion(&root).filter(|_| exists);

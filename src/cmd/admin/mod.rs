@@ -2,6 +2,8 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
+#[cfg(feature = "mcp")]
+mod doctor_mcp;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
 pub(crate) mod man;

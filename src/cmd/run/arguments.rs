@@ -140,9 +140,26 @@ impl McpArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
+        Ok(match self.servers(directory, globals, io)? {
+            Some(servers) => registry.with_source(Arc::new(servers)),
+            None => registry,
+        })
+    }
+
+    /// Returns the servers of the files, if there are files.
+    ///
+    /// # Errors
+    /// A file is unreadable or invalid.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn servers(
+        &self,
+        directory: &Path,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Option<crate::mcp::Servers>, UsageError> {
         use crate::{http, mcp, tools};
         if self.mcp_config.is_empty() {
-            return Ok(registry);
+            return Ok(None);
         }
         let configs = mcp::read_config(&self.mcp_config, &io.environment);
         let configs = configs.map_err(|malformed| {
@@ -163,8 +180,7 @@ impl McpArguments {
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
         };
-        let servers = mcp::Servers::new(configs, deps, io.messages.clone());
-        Ok(registry.with_source(Arc::new(servers)))
+        Ok(Some(mcp::Servers::new(configs, deps, io.messages.clone())))
     }
 
     /// Returns the registry unchanged: this build has no MCP support.

@@ -183,7 +183,10 @@ impl Observer for ToolProgress {
         let rows = running.iter().map(|call| ProgressRow {
             number: call.number,
             name: lane_word(Some(call.lane)),
-            text: call.label,
+            text: match call.note {
+                Some(note) => format!("{}: {note}", call.label).into(),
+                None => call.label.into(),
+            },
             elapsed: call.elapsed,
         });
         let rows: Vec<ProgressRow<'_>> = rows.collect();

@@ -28,7 +28,7 @@ use crate::session::Prices;
 use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{History, RecordBuilder, TurnLimits, system_prompt};
+use crate::turn::{History, OutputCheck, RecordBuilder, TurnLimits, system_prompt};
 use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
@@ -38,15 +38,15 @@ use crate::view::ProgressLine;
 /// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
 pub(crate) struct TurnArguments {
-    /// The session file with the conversation; it may be missing
+    /// The session file; it may be missing
     ///
-    /// Without it, the conversation is read from standard input, unless that is a terminal.
+    /// It contains the conversation, which is otherwise read from standard input, unless that is a terminal.
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
     /// Append this user message, and write it as a record
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The system prompt [default: a short one for coding]
+    /// The system prompt [default: one for coding]
     #[arg(long, value_name = "FILE")]
     system: Option<PathBuf>,
     /// The session's id [default: the id in the conversation, else a new one]
@@ -70,6 +70,15 @@ pub(crate) struct TurnArguments {
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
+    /// Require a last reply in JSON of this schema
+    ///
+    /// The file contains a JSON Schema, which every reply without calls has to fit.
+    ///
+    /// Uses the API's own way to request it, or else the system prompt. A reply that does not fit is
+    /// corrected by up to 2 more requests, which count as turns. The JSON is `structured_output` of the
+    /// `result` record. Exits with 7 if the last reply does not fit.
+    #[arg(long, value_name = "FILE")]
+    output_schema: Option<PathBuf>,
     /// Maximum number of tokens in the reply
     #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
@@ -106,6 +115,7 @@ impl Run for TurnArguments {
             output::print(io, &format!("{prompt}\n"))?;
             return Ok(Status::Done);
         }
+        let output = self.output()?;
         let mut conversation = self.conversation(globals, io)?;
         let overrides = Overrides {
             manifests: self.tools.clone(),
@@ -135,7 +145,9 @@ impl Run for TurnArguments {
         )?;
         let replaced = shorten(&mut conversation.history, &session, &settings, io);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
-        let limit = self.limits().reached(&conversation.spent(&prices));
+        let limits = self.limits();
+        let spent = conversation.spent(&prices);
+        let limit = limits.reached(&spent);
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
         let init = self.init_record(&session, &directory, &model, &functions, &moment);
@@ -145,12 +157,8 @@ impl Run for TurnArguments {
         let request = Request {
             system: instructions_for(instructions.as_deref(), &directory, io),
             turns,
-            form: ReplyForm::Tools(functions),
-            temperature: self.temperature,
-            thinking: self.thinking(),
-            attempts: Attempts::UntilABlock,
-            shared: SharedPrefix::Conversation,
-            ..Request::new(PromptId::MAIN, self.total_tokens())
+            output: output.as_ref().map(OutputCheck::schema),
+            ..self.request(functions)
         };
         let delivery = if self.no_stream {
             Delivery::Whole
@@ -192,21 +200,43 @@ impl Run for TurnArguments {
             partial: self.partial || form == Form::Text,
             has_begun: false,
             text: String::new(),
+            output,
+            limits,
+            spent,
         };
         match limit {
             Some(limit) => reply.limited(limit, io),
-            None => reply.ask(&provider, &request, delivery, assembly, globals, io),
+            None => reply.ask(&provider, request, delivery, &assembly, globals, io),
         }
     }
 }
 
 impl TurnArguments {
     fn instructions(&self) -> Result<Option<String>, UsageError> {
-        let read = |path: &PathBuf| {
-            let text = std::fs::read_to_string(path).map_err(UsageError::reason);
-            text.map_err(|error| error.about(path.display()).about("--system"))
-        };
+        let read = |path: &PathBuf| read_argument(path, "--system");
         self.system.as_ref().map(read).transpose()
+    }
+
+    /// Reads the schema of the last reply.
+    fn output(&self) -> Result<Option<OutputCheck>, UsageError> {
+        let read = |path: &PathBuf| {
+            let option = "--output-schema";
+            let check = OutputCheck::new(&read_argument(path, option)?).map_err(UsageError::reason);
+            check.map_err(|error| error.about(path.display()).about(option))
+        };
+        self.output_schema.as_ref().map(read).transpose()
+    }
+
+    /// Returns a request without instructions and conversation.
+    fn request(&self, functions: Vec<Function>) -> Request {
+        Request {
+            form: ReplyForm::Tools(functions),
+            temperature: self.temperature,
+            thinking: self.thinking(),
+            attempts: Attempts::UntilABlock,
+            shared: SharedPrefix::Conversation,
+            ..Request::new(PromptId::MAIN, self.total_tokens())
+        }
     }
 
     /// Returns the first record of the reply.
@@ -328,6 +358,12 @@ impl TurnArguments {
             Some(tokens) => Thinking::Tokens(tokens),
         }
     }
+}
+
+/// Reads a file that an option names.
+fn read_argument(path: &Path, option: &str) -> Result<String, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(UsageError::reason);
+    text.map_err(|error| error.about(path.display()).about(option))
 }
 
 /// Saves results that exceed the budget together; returns their replacements.

@@ -15,12 +15,14 @@ use crate::config::PermissionFlags;
 use crate::hooks::{HookContext, HookDecision, HookEvent, HookRunner, Merged, SessionHooks};
 use crate::io::{CancelToken, Io};
 use crate::jsonl::WriteResult;
-use crate::message::{Block, Usage};
-use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request};
+use crate::message::{Block, Role, Usage};
+use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request, Turn};
 use crate::permission::Mode;
 use crate::records::TurnResultRecord;
 use crate::session::Prices;
-use crate::turn::{Ending, FEEDBACK, Limit, RecordBuilder};
+use crate::turn::{
+    Ending, FEEDBACK, Limit, MAX_CORRECTIONS, OutputCheck, RecordBuilder, Spent, TurnLimits,
+};
 
 /// Writes one reply.
 pub(crate) struct ReplyWriter {
@@ -35,6 +37,11 @@ pub(crate) struct ReplyWriter {
     pub(crate) has_begun: bool,
     /// The text of the reply.
     pub(crate) text: String,
+    /// The schema of replies without calls.
+    pub(crate) output: Option<OutputCheck>,
+    pub(crate) limits: TurnLimits,
+    /// The use of the conversation so far.
+    pub(crate) spent: Spent,
 }
 
 impl ReplyWriter {
@@ -51,21 +58,92 @@ impl ReplyWriter {
         Ok(Status::Done)
     }
 
-    /// Sends the request and writes the reply.
+    /// Sends the request and writes the reply. A reply that does not fit the schema is corrected by more
+    /// requests.
     ///
     /// # Errors
     /// Writing failed.
     pub(crate) fn ask(
         mut self,
         provider: &Arc<dyn Provider>,
-        request: &Request,
+        mut request: Request,
         delivery: Delivery,
-        mut assembly: BlockBuilder,
+        assembly: &BlockBuilder,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         let watch = StopWatch::listen(io.stdout_watch.take());
         let start = io.clock.elapsed();
+        let (mut usage, mut cost, mut replies) = (Usage::default(), None, 0);
+        let (reply, output) = loop {
+            let reply = self.reply(provider, &request, delivery, assembly.clone(), &watch)?;
+            let spent = usage_of(&reply);
+            let dollars = self.prices.cost(&self.records.model, &spent);
+            if !spent.is_empty() {
+                cost = dollars.map(|dollars| dollars + cost.unwrap_or_default());
+            }
+            usage += spent;
+            self.spent.add(&spent, dollars);
+            replies += 1;
+            self.spent.turns += 1;
+            let is_last = reply.as_ref().is_ok_and(|reply| reply.calls.is_empty());
+            let output = self.output.as_ref().filter(|_| is_last);
+            let may_correct =
+                replies <= MAX_CORRECTIONS && self.limits.reached(&self.spent).is_none();
+            match output.map(|output| (output, output.value(&self.text))) {
+                Some((output, Err(problems))) if may_correct => {
+                    let correction = output.correction(&problems);
+                    self.correct(correction, &mut request)?;
+                }
+                output => break (reply, output.map(|(_, value)| value).transpose()),
+            }
+        };
+        if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) && output.is_ok() {
+            self.stop(&watch.stop, io)?;
+        }
+        let took = io.clock.elapsed().saturating_sub(start);
+        let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
+        let ending = match &output {
+            Ok(_) => Ending::of(&reply),
+            Err(problems) => Ending::Misfit(problems),
+        };
+        let record = TurnResultRecord {
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            num_turns: replies as u64,
+            total_cost_usd: cost,
+            structured_output: output.clone().unwrap_or_default(),
+            ..self.records.result(&ending, text, usage)
+        };
+        self.writer.record(&record)?;
+        self.writer.flush()?;
+        if let Err(problems) = &output {
+            let problems = problems.replace('\n', "; ");
+            io.messages.error(&format!(
+                "the last reply does not fit the schema: {problems}"
+            ));
+            return Ok(watch.or(Status::OutputMismatch));
+        }
+        let mut failures = ModelFailures::new(&io.messages, false);
+        if let Err(failure) = &reply {
+            failures.report(failure);
+            if let Failure::NotRecorded { difference, .. } = failure
+                && globals.verbose
+            {
+                difference.lines().for_each(|line| io.messages.log(line));
+            }
+        }
+        Ok(watch.or(failures.outcome(0, false, Status::Done)))
+    }
+
+    /// Sends one request and writes its reply.
+    fn reply(
+        &mut self,
+        provider: &Arc<dyn Provider>,
+        request: &Request,
+        delivery: Delivery,
+        mut assembly: BlockBuilder,
+        watch: &StopWatch,
+    ) -> anyhow::Result<Result<Reply, Failure>> {
         let mut written = Ok(());
         let reply = provider.ask(request, delivery, &watch.stop, &mut |event| {
             if written.is_ok() {
@@ -77,31 +155,21 @@ impl ReplyWriter {
         });
         written?;
         self.finish(&reply, assembly.finish(reply.is_ok()))?;
-        if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) {
-            self.stop(&watch.stop, io)?;
+        Ok(reply)
+    }
+
+    /// Writes the message that asks for a correction of the reply, and adds both to the request.
+    fn correct(&mut self, correction: String, request: &mut Request) -> WriteResult {
+        let text = std::mem::take(&mut self.text);
+        request.turns.push(Turn::new(Role::Assistant, text));
+        request.turns.push(Turn::user(correction.clone()));
+        if let Some(output) = &mut request.output {
+            output.is_retry = true;
         }
-        let usage = usage_of(&reply);
-        let took = io.clock.elapsed().saturating_sub(start);
-        let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
-        let record = TurnResultRecord {
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            total_cost_usd: (!usage.is_empty())
-                .then(|| self.prices.cost(&self.records.model, &usage))
-                .flatten(),
-            ..self.records.result(&Ending::of(&reply), text, usage)
-        };
-        self.writer.record(&record)?;
-        self.writer.flush()?;
-        let mut failures = ModelFailures::new(&io.messages, false);
-        if let Err(failure) = &reply {
-            failures.report(failure);
-            if let Failure::NotRecorded { difference, .. } = failure
-                && globals.verbose
-            {
-                difference.lines().for_each(|line| io.messages.log(line));
-            }
-        }
-        Ok(watch.or(failures.outcome(0, false, Status::Done)))
+        self.writer.record(&self.records.feedback(correction))?;
+        self.records.next_reply();
+        self.has_begun = false;
+        self.writer.flush()
     }
 
     /// Runs the hooks after a reply without calls.

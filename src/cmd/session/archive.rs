@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{
@@ -45,7 +46,7 @@ impl Run for SessionArchiveArguments {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
-        let mut selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
+        let mut selected = selected(&self.matching, &self.sessions, &mut errors, globals, io)?;
         let progress =
             ProgressLine::of_sessions("archiving", selected.bundles.len(), globals.quiet, io);
         let mut writer = output::writer(form, io)?;
@@ -90,17 +91,34 @@ impl Run for SessionArchiveArguments {
             output_failed |= problem.is_of_output;
             errors.report("names of sessions", &UsageError::reason(problem));
         }
-        match form {
-            Form::Text => writer.echo(sum(&totals).as_bytes())?,
-            Form::Jsonl => writer.record(&totals)?,
-        }
-        writer.flush()?;
-        Ok(if output_failed {
-            Status::InputOutputFailed
-        } else {
-            errors.outcome(Status::Done)
-        })
+        finish(
+            writer,
+            form,
+            &totals,
+            &sum(&totals),
+            (output_failed, &errors),
+        )
     }
+}
+
+/// Writes the totals, as a record or as `text`. Returns the status of a command whose output may have failed.
+pub(super) fn finish(
+    mut writer: RecordWriter,
+    form: Form,
+    totals: &impl Serialize,
+    text: &str,
+    (output_failed, errors): (bool, &InputErrors),
+) -> anyhow::Result<Status> {
+    match form {
+        Form::Text => writer.echo(text.as_bytes())?,
+        Form::Jsonl => writer.record(totals)?,
+    }
+    writer.flush()?;
+    Ok(if output_failed {
+        Status::InputOutputFailed
+    } else {
+        errors.outcome(Status::Done)
+    })
 }
 
 /// Opens the directory of an archive.
@@ -128,6 +146,7 @@ pub(super) fn selected(
     matching: &MatchArguments,
     names: &[String],
     errors: &mut InputErrors,
+    globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<Selected> {
     matching.source.check_roots(errors);
@@ -152,6 +171,10 @@ pub(super) fn selected(
             path.display(),
             &error.with_hint("`--root DIR` names another directory"),
         );
+    }
+    if selected.bundles.is_empty() && names.is_empty() && !errors.any {
+        let source = &matching.source;
+        source.note_none(selected.failed.len(), globals, io);
     }
     Ok(selected)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use crate::agent::Detail;
+use crate::cmd::session::export_atif::Trajectories;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
@@ -19,7 +20,7 @@ use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
     Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
-    Tally, each_in_order, list, subagent_files,
+    TRAJECTORY_ENDING, Tally, each_in_order, list, subagent_files,
 };
 use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
@@ -61,6 +62,8 @@ enum PageForm {
     /// Markdown
     #[value(alias = "markdown")]
     Md,
+    /// Trajectories in ATIF 1.7 (Harbor), without an index
+    Atif,
 }
 
 impl Run for SessionExportArguments {
@@ -113,6 +116,7 @@ impl Run for SessionExportArguments {
             prices: &prices,
             environment: &io.environment,
             messages: &io.messages,
+            folder: &folder,
         };
         let mut written = Vec::new();
         each_in_order(
@@ -140,12 +144,16 @@ impl Run for SessionExportArguments {
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
                 let words = words(rows, directory, jobs)?;
-                Ok(html_index(rows, &words))
+                Ok(Some(html_index(rows, &words)))
             }
-            PageForm::Md => Ok(markdown_index(rows)),
+            PageForm::Md => Ok(Some(markdown_index(rows))),
+            PageForm::Atif => Ok(None),
         })?;
         if !globals.quiet {
-            let index = self.directory.join(folder.index());
+            let index = match self.output {
+                PageForm::Html | PageForm::Md => self.directory.join(folder.index()),
+                PageForm::Atif => self.directory.clone(),
+            };
             let mut counts = vec![counted(sessions as u64, "session", "sessions")];
             if subagents > 0 {
                 counts.push(counted(subagents as u64, "subagent", "subagents"));
@@ -169,6 +177,7 @@ impl SessionExportArguments {
         match self.output {
             PageForm::Html => ".html",
             PageForm::Md => ".md",
+            PageForm::Atif => TRAJECTORY_ENDING,
         }
     }
 
@@ -197,8 +206,9 @@ impl SessionExportArguments {
                 .iter()
                 .map(|started| {
                     let stem = stem(started);
+                    let page = folder.name(&format!("{id}-{stem}"), &started.path);
                     Subagent {
-                        page: folder.name(&format!("{id}-{stem}"), &started.path),
+                        page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
                         id: stem.strip_prefix("agent-").unwrap_or(&stem).to_owned(),
                     }
                 })
@@ -226,11 +236,17 @@ impl SessionExportArguments {
                         stamp,
                         parent: parent.map(str::to_owned),
                         subagents: Arc::clone(&links),
+                        started,
                     },
                 ));
             };
             enter(session, &name, None);
-            for (started, link) in started.iter().zip(&*links) {
+            // A trajectory contains those of its subagents.
+            let pages = match self.output {
+                PageForm::Html | PageForm::Md => started,
+                PageForm::Atif => &[],
+            };
+            for (started, link) in pages.iter().zip(&*links) {
                 enter(started, &link.page, Some(&name));
             }
         }
@@ -246,8 +262,9 @@ struct Outdated<'a> {
     stamp: String,
     /// The page of the session that started this subagent.
     parent: Option<String>,
-    /// The subagents that its calls may have started.
+    /// The subagents that its calls may have started, with their files.
     subagents: Arc<[Subagent]>,
+    started: &'a [Box<Listed>],
 }
 
 /// Returns the subagents of these sessions, by the files of the sessions.
@@ -380,12 +397,16 @@ struct Pages<'a> {
     prices: &'a Prices,
     environment: &'a Environment,
     messages: &'a Messages,
+    folder: &'a ExportFolder,
 }
 
 impl Pages<'_> {
     /// Writes a page.
     fn write(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
         let listed = page.listed;
+        if self.arguments.output == PageForm::Atif {
+            return self.write_trajectory(page, file);
+        }
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
         let source = &self.arguments.selection.matching.source;
@@ -394,8 +415,8 @@ impl Pages<'_> {
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
         let (form, index) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html"),
             PageForm::Md => (DialogForm::Md, "index.md"),
+            PageForm::Html | PageForm::Atif => (DialogForm::Html, "index.html"),
         };
         let look = Look {
             form,
@@ -415,6 +436,20 @@ impl Pages<'_> {
         printer.head(&about, head, links)?;
         print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
         Ok(())
+    }
+
+    fn write_trajectory(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
+        let mut out = BufWriter::new(file);
+        let trajectories = Trajectories {
+            source: &self.arguments.selection.matching.source,
+            prices: self.prices,
+            environment: self.environment,
+            messages: self.messages,
+            folder: self.folder,
+            redact: self.arguments.redact,
+        };
+        trajectories.write(page.listed, page.started, &page.subagents, &mut out)?;
+        Ok(out.flush()?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Commands on session files.
 
+pub(crate) mod agent_name;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod calls;
@@ -7,10 +8,12 @@ pub(crate) mod check;
 pub(crate) mod cost_table;
 pub(crate) mod diff;
 pub(crate) mod export;
+mod export_atif;
 pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod printer;
+pub(crate) mod ranked;
 pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod report_gates;

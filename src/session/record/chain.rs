@@ -65,7 +65,7 @@ pub(super) struct TurnWatch {
     calls: usize,
     results: usize,
     stopped: bool,
-    /// Whether a hook asked the model to continue.
+    /// Whether a hook asked the model to continue, and it has not yet.
     is_asked: bool,
 }
 
@@ -88,6 +88,7 @@ impl TurnWatch {
         let hook = text("subtype") == Some("hook_stopped_continuation");
         let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
         self.stopped |= interrupted || hook || failed;
+        self.is_asked &= text("type") != Some("assistant");
         self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 

@@ -12,11 +12,11 @@ use crate::tools::Input;
 /// A parsed argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Template {
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum Segment {
     Literal(String),
     Field(String),
 }
@@ -55,16 +55,16 @@ impl Template {
                         return Err(TemplateError::Open);
                     }
                     if !literal.is_empty() {
-                        parts.push(Part::Literal(std::mem::take(&mut literal)));
+                        parts.push(Segment::Literal(std::mem::take(&mut literal)));
                     }
-                    parts.push(Part::Field(name));
+                    parts.push(Segment::Field(name));
                 }
                 '}' => return Err(TemplateError::Close),
                 other => literal.push(other),
             }
         }
         if !literal.is_empty() {
-            parts.push(Part::Literal(literal));
+            parts.push(Segment::Literal(literal));
         }
         Ok(Self { parts })
     }
@@ -72,8 +72,8 @@ impl Template {
     /// Returns the fields that it uses.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Literal(_) => None,
-            Part::Field(name) => Some(name.as_str()),
+            Segment::Literal(_) => None,
+            Segment::Field(name) => Some(name.as_str()),
         })
     }
 
@@ -81,7 +81,7 @@ impl Template {
     pub(super) fn as_literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
-            [Part::Literal(text)] => Some(text),
+            [Segment::Literal(text)] => Some(text),
             _ => None,
         }
     }
@@ -89,7 +89,7 @@ impl Template {
     /// Returns the field if it is the whole template.
     pub(super) fn as_field(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Field(name)] => Some(name),
+            [Segment::Field(name)] => Some(name),
             _ => None,
         }
     }
@@ -104,8 +104,8 @@ impl Template {
             self.parts
                 .iter()
                 .map(|part| match part {
-                    Part::Literal(text) => text.clone(),
-                    Part::Field(name) => value_of(input, name).map(spelling).unwrap_or_default(),
+                    Segment::Literal(text) => text.clone(),
+                    Segment::Field(name) => value_of(input, name).map(spelling).unwrap_or_default(),
                 })
                 .collect(),
         )
@@ -116,8 +116,10 @@ impl Template {
 impl fmt::Display for Template {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
-            Part::Literal(text) => formatter.write_str(&text.replace('{', "{{").replace('}', "}}")),
-            Part::Field(name) => write!(formatter, "{{{name}}}"),
+            Segment::Literal(text) => {
+                formatter.write_str(&text.replace('{', "{{").replace('}', "}}"))
+            }
+            Segment::Field(name) => write!(formatter, "{{{name}}}"),
         })
     }
 }
@@ -184,7 +186,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_written_as_a_literal(text in ".{0,30}") {
-            let template = Template { parts: vec![Part::Literal(text.clone())] };
+            let template = Template { parts: vec![Segment::Literal(text.clone())] };
             let parsed = Template::parse(&template.to_string()).unwrap();
             prop_assert_eq!(parsed.as_literal(), Some(text.as_str()));
         }

@@ -34,7 +34,7 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
             others::plain(call, Class::Search, "Searched for tools", "Tool search")
         }
         Purpose::Mcp => others::mcp(call),
-        Purpose::Delete | Purpose::Other => others::unknown(call),
+        Purpose::Delete | Purpose::McpResource | Purpose::Other => others::unknown(call),
     };
     if call.status == CallOutcome::Cancelled {
         fact.outcome = Outcome::Cancelled;

@@ -1,0 +1,268 @@
+//! Decisions about calls, and how calls end.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Permission decision for a call, ordered by strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The call may run.
+    Allow,
+    /// The user must approve the call.
+    Ask,
+    /// The call must not run.
+    Deny,
+}
+
+/// Origin of a permission decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DecidedBy {
+    /// The permission mode.
+    Mode {
+        /// The mode, e.g. `acceptEdits`.
+        #[schemars(with = "String")]
+        mode: Mode,
+    },
+    /// A built-in rule.
+    Builtin {
+        /// The rule, e.g. `critical-path`.
+        #[schemars(with = "String")]
+        builtin: BuiltinRule,
+    },
+    /// A configured rule.
+    Rule {
+        /// The rule, as written.
+        rule: String,
+        /// Decision for matching calls.
+        behavior: Decision,
+        /// The option or file that contains the rule.
+        source: String,
+    },
+    /// A hook.
+    Hook {
+        /// The hook event.
+        hook: String,
+    },
+    /// A permission prompt.
+    Prompt {
+        /// Kind of prompt: `tty`, `stdio`, or the name of a tool.
+        prompt: String,
+    },
+    /// Nothing matched.
+    Default {
+        /// Always `true`.
+        default: bool,
+    },
+}
+
+/// The permission mode (`--permission-mode`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Read-only calls run; all others need approval.
+    #[default]
+    #[cfg_attr(feature = "clap", value(alias = "manual"))]
+    Default,
+    /// Changes to files in the working directories run as well.
+    #[cfg_attr(feature = "clap", value(
+        name = "acceptEdits",
+        aliases = ["accept-edits", "auto-edit", "auto_edit"]
+    ))]
+    AcceptEdits,
+    /// Read-only calls run; all others need approval, even if a rule allows them.
+    Plan,
+    /// A model decides about calls that no rule decides.
+    Auto,
+    /// Calls that no rule decides are denied.
+    #[cfg_attr(feature = "clap", value(name = "dontAsk", alias = "dont-ask"))]
+    DontAsk,
+    /// All calls run, except those that no mode allows.
+    #[cfg_attr(feature = "clap", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
+    BypassPermissions,
+}
+
+impl Mode {
+    /// Returns the name of the mode in settings and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::Auto => "auto",
+            Self::DontAsk => "dontAsk",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// A built-in rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuiltinRule {
+    /// Read-only calls are allowed.
+    ReadOnly,
+    /// Removing critical paths outside the project needs approval.
+    CriticalPath,
+    /// Changing files that determine which programs run needs approval.
+    Protected,
+    /// A command line that cannot be parsed needs approval.
+    Unparsable,
+    /// A command needs approval if its program or paths are known only at run time and a rule restricts
+    /// some of them.
+    Unresolved,
+}
+
+impl BuiltinRule {
+    /// Returns the effect of a call that triggers the rule, as a verb phrase.
+    pub fn effect(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "only reads",
+            Self::CriticalPath => "removes a critical path",
+            Self::Protected => "changes a file that determines which programs run",
+            Self::Unparsable => "cannot be parsed",
+            Self::Unresolved => {
+                "may do something that a rule denies, which is known only at run time"
+            }
+        }
+    }
+}
+
+/// Size of the start of a result that is read, in bytes.
+const MAX_START_BYTES: usize = 600;
+
+/// The outcome of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It succeeded.
+    Ok,
+    /// It failed.
+    Failed,
+    /// The user declined it.
+    Declined,
+    /// A rule denied it.
+    Denied,
+    /// The user interrupted it.
+    Interrupted,
+    /// It was cancelled because a parallel call failed.
+    Cancelled,
+}
+
+/// Phrases in results of calls that did not run or did not finish.
+const REFUSALS: [(&str, CallOutcome); 13] = [
+    (
+        "doesn't want to proceed with this tool use",
+        CallOutcome::Declined,
+    ),
+    ("tool use was rejected", CallOutcome::Declined),
+    ("Operation cancelled by user", CallOutcome::Declined),
+    ("requested permission", CallOutcome::Denied),
+    ("Permission to use ", CallOutcome::Denied),
+    ("denied by permission rule", CallOutcome::Denied),
+    ("but that permission was declined", CallOutcome::Denied),
+    ("Tool execution denied by policy", CallOutcome::Denied),
+    ("Tool execution blocked: ", CallOutcome::Denied),
+    ("Command blocked by PreToolUse hook", CallOutcome::Denied),
+    (
+        "exec_command failed: CreateProcess { message: \"Rejected(",
+        CallOutcome::Denied,
+    ),
+    ("[Request interrupted by user", CallOutcome::Interrupted),
+    ("Sibling tool call errored", CallOutcome::Cancelled),
+];
+
+/// Returns the part of a result that shows the outcome.
+pub fn start_of_result(text: &str) -> &str {
+    let text = text.trim_start();
+    &text[..text.floor_char_boundary(MAX_START_BYTES)]
+}
+
+impl CallOutcome {
+    /// Whether the user or a rule denied the call.
+    pub fn is_denied(self) -> bool {
+        matches!(self, Self::Denied | Self::Declined)
+    }
+
+    /// Finds the outcome of a call in the text of its result, and in whether the agent marked it as failed.
+    pub fn of_result(text: &str, failed: bool) -> Self {
+        let start = start_of_result(text);
+        // The same words inside a file have no meaning.
+        let says = |words: &str| {
+            if failed {
+                start.contains(words)
+            } else {
+                start
+                    .strip_prefix("The user ")
+                    .unwrap_or(start)
+                    .starts_with(words)
+            }
+        };
+        if let Some((_, outcome)) = REFUSALS.iter().find(|(words, _)| says(words)) {
+            return *outcome;
+        }
+        if failed || start.starts_with("<tool_use_error>") {
+            return Self::Failed;
+        }
+        Self::Ok
+    }
+}
+
+#[cfg(test)]
+mod outcome_tests {
+    use super::*;
+
+    #[test]
+    fn results_show_the_outcome() {
+        let table = [
+            (
+                "The user doesn't want to proceed with this tool use.",
+                true,
+                CallOutcome::Declined,
+            ),
+            ("12: // The tool use was rejected", false, CallOutcome::Ok),
+            (
+                "Permission to use Bash with command rm has been denied.",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Qwen Code requires permission to use \"edit\", but that permission was declined.",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Tool execution denied by policy.",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "Command blocked by PreToolUse hook: no. Command: make",
+                false,
+                CallOutcome::Denied,
+            ),
+            (
+                "[Request interrupted by user for tool use]",
+                true,
+                CallOutcome::Interrupted,
+            ),
+            (
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                true,
+                CallOutcome::Cancelled,
+            ),
+            (
+                "<tool_use_error>File does not exist.</tool_use_error>",
+                false,
+                CallOutcome::Failed,
+            ),
+            ("fine", false, CallOutcome::Ok),
+        ];
+        for (text, failed, expected) in table {
+            assert_eq!(CallOutcome::of_result(text, failed), expected, "{text}");
+        }
+    }
+}

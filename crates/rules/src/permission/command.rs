@@ -1,0 +1,428 @@
+//! A command line as seen by rules: its commands and everything each of them may start.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::command_pattern::CommandPattern;
+use super::directories::{self, BaseDirectories, Target};
+use super::invocation::{Invocation, joined};
+use super::mentions::Mentions;
+use super::named_file::NamedFile;
+use super::new_names::{self, NewName};
+use super::outline::{found_by, names_in, outlines};
+use super::path_context::{PathContext, ResolvedPath};
+use super::standard_input::StandardInput;
+use super::started::{StartedCommands, guessed, started};
+use super::wildcard::GAP;
+use super::{domain, programs};
+use crate::shell::{CommandPart, PartWord, WordPiece};
+
+/// A command of a command line.
+pub(super) struct Command<'a> {
+    /// The source text.
+    pub(super) text: &'a str,
+    /// The command and the commands it wraps, outermost first; empty if the command line cannot be
+    /// parsed.
+    pub(super) levels: Vec<CommandPart>,
+    /// Everything that may run.
+    pub(super) invocations: Vec<Invocation>,
+    /// Whether it may also run commands known only at run time.
+    pub(super) runs_unknown: bool,
+    /// File names that it takes from standard input.
+    pub(super) names_taken: Vec<PartWord>,
+    /// Possible working directories; empty if unknown.
+    pub(super) directories: Vec<PathBuf>,
+    /// Base directories of its relative paths.
+    reached: BaseDirectories,
+    /// Names that the command line creates.
+    new_names: Rc<[NewName]>,
+    /// Texts that its command line writes to a file that it names.
+    composed: Rc<[String]>,
+    mentions: OnceCell<Mentions>,
+    mentioned: OnceCell<[Vec<NamedFile>; 2]>,
+    /// Spellings; one must match for it to be allowed.
+    known: Vec<Spelling>,
+    named: OnceCell<Vec<NamedFile>>,
+    pub(super) read: OnceCell<Vec<NamedFile>>,
+    redirected: OnceCell<Vec<NamedFile>>,
+    changed: OnceCell<Vec<NamedFile>>,
+}
+
+/// A spelling of a command, with gaps for unknown parts.
+struct Spelling {
+    text: String,
+    /// Assignments before it that the rule must name literally.
+    set: String,
+    /// Whether it starts something that rules with `*` do not see.
+    starts_unseen: bool,
+}
+
+/// Returns the commands of a command line that consists of `parts`. A command line that cannot be
+/// parsed is one command that may be anything in its text.
+pub(super) fn commands<'a>(
+    script: &'a str,
+    parts: Option<&[CommandPart]>,
+    context: &PathContext<'_>,
+) -> Vec<Command<'a>> {
+    let Some(parts) = parts else {
+        let mut started = guessed(script, context);
+        let directories = if std::mem::take(&mut started.changes_directory) {
+            Vec::new()
+        } else {
+            vec![context.request.directory.to_owned()]
+        };
+        let mut command = Command::new(script, Vec::new(), started, directories, context);
+        command.runs_unknown |= context.is_unclear();
+        if command.takes_names() {
+            command.names_taken.push(PartWord::unknown(0..0, "$name"));
+        }
+        command.new_names = new_names::linked(command.new_names(context)).into();
+        return vec![command];
+    };
+    let line = StandardInput::new(parts, context);
+    let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
+    let directories = directories::of(script, &parts, context);
+    let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
+    let mut commands: Vec<Command<'a>> = Vec::new();
+    for (levels, directories) in parts.into_iter().zip(directories) {
+        let written = levels
+            .first()
+            .and_then(|part| script.get(part.span.clone()));
+        let started = started(&levels, &line);
+        let mut command = Command::new(
+            written.unwrap_or_default(),
+            levels,
+            started,
+            directories,
+            context,
+        );
+        if command.takes_names() {
+            let pieces = match commands.last() {
+                Some(before) if before.is_piped_into(&command, script) => {
+                    found_by(&before.levels[0].words)
+                }
+                _ => vec![WordPiece::Unknown],
+            };
+            command.names_taken.push(PartWord {
+                pieces,
+                ..PartWord::unknown(0..0, "$name")
+            });
+        }
+        commands.push(command);
+    }
+    let names = commands
+        .iter()
+        .flat_map(|command| command.new_names(context));
+    let creating = commands
+        .iter()
+        .filter(|command| command.relocating().next().is_some());
+    let creating = creating.count();
+    let names: Rc<[NewName]> = new_names::linked(names.collect()).into();
+    for command in &mut commands {
+        let mut programs = command.invocations.iter().map(Invocation::program);
+        let is_alone = creating == 1 && command.relocating().next().is_some();
+        if !is_alone
+            || programs.any(|program| programs::STARTS.contains(program) || program == "find")
+        {
+            command.new_names = names.clone();
+            command.reached.is_open |= !names.is_empty() && leaves_links;
+        }
+    }
+    let (composed, is_exact) = line.composed();
+    let composed: Rc<[String]> = composed.into();
+    for command in &mut commands {
+        if context.passes_text() {
+            command.composed = composed.clone();
+        }
+        let mut programs = command.invocations.iter().map(Invocation::program);
+        if programs.any(|program| programs::SHELLS.contains(program)) && context.sets("PATH") {
+            command.reached.is_open = true;
+        }
+        if line.is_used_by(&command.levels) {
+            command.composed = composed.clone();
+            let mut invocations = command.invocations.iter();
+            command.runs_unknown |= !is_exact && invocations.any(Invocation::may_run_a_file);
+        }
+        command.runs_unknown |= context.is_unclear();
+    }
+    commands
+}
+
+impl<'a> Command<'a> {
+    fn new(
+        text: &'a str,
+        levels: Vec<CommandPart>,
+        started: StartedCommands,
+        directories: Vec<PathBuf>,
+        context: &PathContext<'_>,
+    ) -> Self {
+        let mut known = Vec::new();
+        for level in &levels {
+            for by_value in [true, false] {
+                let text = joined(level.words.iter().map(|word| known_text(word, by_value)));
+                if text.is_empty() || text.starts_with(GAP) {
+                    continue;
+                }
+                let starts_unseen = programs::starts_unseen(level);
+                let assigned = Some(level.assigned.clone()).filter(|set| !set.is_empty());
+                let without = programs::is_harmlessly_set(level).then(String::new);
+                known.extend(assigned.into_iter().chain(without).map(|set| Spelling {
+                    text: format!("{set}{text}"),
+                    set,
+                    starts_unseen,
+                }));
+            }
+        }
+        known.dedup_by(|one, other| one.text == other.text);
+        let reached = directories::reached(&started, &directories, context);
+        Self {
+            text,
+            levels,
+            invocations: started.invocations,
+            runs_unknown: started.runs_unknown,
+            names_taken: Vec::new(),
+            directories,
+            reached,
+            new_names: Rc::default(),
+            composed: Rc::default(),
+            mentions: OnceCell::new(),
+            mentioned: OnceCell::new(),
+            known,
+            named: OnceCell::new(),
+            read: OnceCell::new(),
+            redirected: OnceCell::new(),
+            changed: OnceCell::new(),
+        }
+    }
+}
+
+impl Command<'_> {
+    /// Returns what it mentions in texts that programs may interpret.
+    pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
+        let mentions = || Mentions::of(&self.levels, &self.composed, context);
+        self.mentions.get_or_init(mentions)
+    }
+
+    /// Whether it takes file names from standard input.
+    fn takes_names(&self) -> bool {
+        self.invocations.iter().any(|one| {
+            programs::TAKES_NAMES.contains_with(one.program(), &one.words)
+                && !one.passes_text_only()
+        })
+    }
+
+    /// Whether the input of the next command is exactly its output.
+    fn is_piped_into(&self, next: &Self, script: &str) -> bool {
+        let (Some(from), Some(to)) = (self.levels.first(), next.levels.first()) else {
+            return false;
+        };
+        script
+            .get(from.span.end..to.span.start)
+            .is_some_and(|between| between.trim() == "|")
+    }
+
+    /// Whether its command line could be parsed.
+    pub(super) fn is_understood(&self) -> bool {
+        !self.levels.is_empty()
+    }
+
+    /// Whether it, or anything that it starts, matches.
+    pub(super) fn runs(&self, pattern: &CommandPattern) -> bool {
+        self.invocations.iter().any(|one| one.is(pattern))
+    }
+
+    /// Whether it, or anything that it starts, may match. Unknown parts match.
+    pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
+        self.invocations.iter().any(|one| one.may_be(pattern))
+    }
+
+    /// Whether it is known to match, directly or as the argument of wrappers.
+    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
+        self.known.iter().any(|known| {
+            pattern.begins_with(&known.set)
+                && pattern.covers(&known.text)
+                && (pattern.is_literal() || !known.starts_unseen)
+        })
+    }
+
+    /// Returns the hosts of URLs in its words.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = String> {
+        let words = self.invocations.iter().flat_map(|one| &one.words);
+        words
+            .filter_map(|word| word.value.as_deref())
+            .filter(|value| value.contains("://"))
+            .filter_map(domain::host)
+    }
+
+    /// Returns the known leading words of the innermost command, unless a variable may change its
+    /// meaning.
+    pub(super) fn known_words(&self) -> Option<Vec<&str>> {
+        let level = self
+            .levels
+            .last()
+            .filter(|part| programs::is_harmlessly_set(part))?;
+        let words = level.words.iter();
+        Some(words.map_while(|word| word.value.as_deref()).collect())
+    }
+
+    /// Whether it consists only of redirections.
+    pub(super) fn is_redirection(&self) -> bool {
+        self.levels
+            .iter()
+            .all(|part| part.words.is_empty() && part.assignments.is_empty())
+    }
+
+    /// Returns the targets of its redirections, if all of them are known.
+    pub(super) fn redirection_targets(
+        &self,
+        context: &PathContext<'_>,
+    ) -> Option<Vec<&ResolvedPath>> {
+        let targets = self.redirected(context).iter().map(|file| match file {
+            NamedFile::Known(path) => Some(path),
+            NamedFile::Outlined(_) => None,
+        });
+        targets.collect()
+    }
+
+    /// Whether its redirections are known to be its only changes.
+    pub(super) fn only_reads(&self, context: &PathContext<'_>) -> bool {
+        let Some(part) = self.levels.first() else {
+            return false;
+        };
+        if part.words.is_empty() {
+            // The substitution in an assigned value is a separate part.
+            return part.only_reads && !part.assignments.is_empty();
+        }
+        let stays = || match directories::target(&self.levels, context) {
+            None => true,
+            Some(Target::Back) => !self.directories.is_empty(),
+            Some(Target::Unknown) => false,
+            Some(Target::Known(to)) => {
+                let from = self.directories.iter();
+                let mut reached = from.flat_map(|from| to.iter().map(|to| from.join(to)));
+                !self.directories.is_empty()
+                    && reached.all(|to| context.is_inside(&context.resolve(&to)))
+            }
+        };
+        part.only_reads
+            && programs::is_harmlessly_set(part)
+            && stays()
+            && !self.reads_outside(context)
+    }
+
+    /// Returns the files that its texts mention, in the known base directories: those that may be
+    /// read, and those that may be changed.
+    pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
+        let of = |name: &String| {
+            let mut files = self.file(name, context);
+            let is_path = name.contains(['/', '.']);
+            files.retain(|file| is_path || !file.is_anything());
+            files
+        };
+        let files = || {
+            let names = self.mentions(context).names();
+            names.map(|names| names.iter().flat_map(of).collect())
+        };
+        self.mentioned.get_or_init(files)
+    }
+
+    /// Returns the files that a word, or part of one, may name in its base directories.
+    pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
+        let mut files = NamedFile::of(name, &self.reached.known, context);
+        let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
+        if self.reached.is_open && is_relative {
+            files.push(NamedFile::anything());
+        }
+        if !self.new_names.is_empty() {
+            for directory in &self.reached.known {
+                let path = directory.join(name);
+                files.extend(new_names::behind(&self.new_names, &path, context));
+            }
+        }
+        files
+    }
+
+    /// Returns the names that it creates.
+    fn new_names(&self, context: &PathContext<'_>) -> Vec<NewName> {
+        let created = self.relocating().flat_map(|one| {
+            new_names::created_by(one, &self.reached, || {
+                let files = self.files(one.words.iter().skip(1), context);
+                files.iter().map(NamedFile::known_start).collect()
+            })
+        });
+        created.collect()
+    }
+
+    /// Returns the commands that it starts which create names.
+    fn relocating(&self) -> impl Iterator<Item = &Invocation> {
+        self.invocations.iter().filter(|one| {
+            let words =
+                one.behind(|program, words| programs::RELOCATES.contains_with(program, words));
+            words.count() > 0
+        })
+    }
+
+    /// Returns the files that the words, or parts of them, may name.
+    pub(super) fn files<'w>(
+        &self,
+        words: impl Iterator<Item = &'w PartWord>,
+        context: &PathContext<'_>,
+    ) -> Vec<NamedFile> {
+        let mut files = Vec::new();
+        for outline in words.flat_map(|word| outlines(word, context)) {
+            for name in names_in(&outline) {
+                files.extend(self.file(name, context));
+            }
+        }
+        files
+    }
+
+    /// Returns the files that its words and input redirections may name.
+    pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
+        self.named.get_or_init(|| {
+            let invocations = self.invocations.iter();
+            let words = invocations.flat_map(|one| {
+                let words = one.words.iter().filter(|_| !one.takes_only_text());
+                words.chain(&one.reads)
+            });
+            self.files(words, context)
+        })
+    }
+
+    /// Returns the targets of its redirections.
+    pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[NamedFile] {
+        self.redirected.get_or_init(|| {
+            let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
+            let outlines = words.flat_map(|word| outlines(word, context));
+            outlines
+                .flat_map(|outline| self.file(&outline, context))
+                .collect()
+        })
+    }
+
+    /// Returns the files that it, or a command that it starts, changes directly.
+    pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
+        self.changed.get_or_init(|| {
+            let mut changed = Vec::new();
+            for one in &self.invocations {
+                for word in one.changed() {
+                    changed.extend(self.files_of(one, &word, context));
+                }
+            }
+            changed
+        })
+    }
+}
+
+/// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part
+/// known at run time, and whitespace inside a word does not separate words.
+fn known_text(word: &PartWord, by_value: bool) -> &str {
+    match word.value.as_deref() {
+        None => "\0",
+        Some(value) if by_value && !value.is_empty() && !value.contains(char::is_whitespace) => {
+            value
+        }
+        Some(_) => &word.text,
+    }
+}

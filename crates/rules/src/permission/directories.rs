@@ -1,0 +1,212 @@
+//! Working directories of the commands of a command line.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::outline::outlines;
+use super::path_context::{PathContext, normalised};
+use super::programs;
+use super::started::StartedCommands;
+use super::wildcard::{GAP, GLOB};
+use crate::shell::{CommandPart, PartInput, PartWord};
+
+/// Maximum number of possible directories; more count as unknown.
+const MAX_DIRECTORIES: usize = 16;
+
+/// Base directories of relative paths.
+pub(super) struct BaseDirectories {
+    /// Known directories; never empty.
+    pub(super) known: Vec<PathBuf>,
+    /// Whether other directories are possible.
+    pub(super) is_open: bool,
+}
+
+/// The target of a change of directory.
+pub(super) enum Target {
+    /// One of these, relative to the directory before.
+    Known(Vec<PathBuf>),
+    /// A directory of an earlier command.
+    Back,
+    Unknown,
+}
+
+/// Returns the possible working directories of each command; empty if unknown. A `cd` may fail or
+/// not run, so the previous directory stays possible unless all commands are joined by `&&`.
+pub(super) fn of(
+    script: &str,
+    parts: &[Vec<CommandPart>],
+    context: &PathContext<'_>,
+) -> Vec<Vec<PathBuf>> {
+    let mut possible = vec![context.request.directory.to_owned()];
+    let mut earlier = possible.clone();
+    let targets: Vec<_> = parts.iter().map(|levels| target(levels, context)).collect();
+    let changes = targets.iter().any(Option::is_some);
+    if changes && may_repeat(script) {
+        possible.clear();
+    }
+    let mut of_parts = Vec::new();
+    for (levels, target) in parts.iter().zip(targets) {
+        // A `trap` may run in any later directory.
+        let runs_later = is_program(levels, "trap") && changes;
+        of_parts.push(if runs_later {
+            Vec::new()
+        } else {
+            possible.clone()
+        });
+        let Some(target) = target else {
+            continue;
+        };
+        let mut after: Vec<PathBuf> = match target {
+            Target::Known(to) => (possible.iter())
+                .flat_map(|from| to.iter().flat_map(|to| led_to(from, to, context)))
+                .collect(),
+            Target::Back if !possible.is_empty() => earlier.clone(),
+            Target::Back | Target::Unknown => Vec::new(),
+        };
+        earlier.extend_from_slice(&after);
+        if !after.is_empty() && !levels.first().is_some_and(|part| is_certain(script, part)) {
+            after.append(&mut possible);
+        }
+        after.sort_unstable();
+        after.dedup();
+        if after.len() > MAX_DIRECTORIES {
+            after.clear();
+        }
+        possible = after;
+    }
+    of_parts
+}
+
+/// Whether commands may run several times, or later than they are written.
+fn may_repeat(script: &str) -> bool {
+    const REPEATS: &[&str] = &[
+        "for", "while", "until", "function", "repeat", "foreach", "select",
+    ];
+    let is_separator = |letter: char| letter.is_whitespace() || ";&|(){}`".contains(letter);
+    let mut pieces = script.split('(').skip(1);
+    pieces.any(|piece| piece.trim_start().starts_with(')'))
+        || script
+            .split(is_separator)
+            .any(|word| REPEATS.contains(&word))
+}
+
+/// Whether a command runs the program with this name.
+fn is_program(levels: &[CommandPart], name: &str) -> bool {
+    let mut programs = levels
+        .iter()
+        .filter_map(|level| level.words.first()?.value.as_deref());
+    programs.any(|program| program == name)
+}
+
+/// Returns the directories that a path may lead to: `..` may follow a link or not.
+fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
+    let by_name = normalised(&from.join(to));
+    let is_upward = to.components().any(|part| part == Component::ParentDir);
+    let real = context.resolve(&from.join(to)).real.filter(|_| is_upward);
+    let real = real
+        .map(|real| real.to_path_buf())
+        .filter(|real| *real != by_name);
+    std::iter::once(by_name).chain(real).collect()
+}
+
+/// Returns the directory that a command changes to, if any.
+pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
+    let words = &levels.last()?.words;
+    match words.first()?.value.as_deref()? {
+        "cd" | "pushd" => {}
+        "popd" => {
+            return Some(if words.len() == 1 {
+                Target::Back
+            } else {
+                Target::Unknown
+            });
+        }
+        "." | "source" => {
+            let given = levels.last()?.input != PartInput::Inherited;
+            return given.then_some(Target::Unknown);
+        }
+        _ => return None,
+    }
+    Some(known_target(words, context).map_or(Target::Unknown, Target::Known))
+}
+
+/// Returns the possible operands of `cd` or `pushd`, unless it may lead elsewhere.
+fn known_target(words: &[PartWord], context: &PathContext<'_>) -> Option<Vec<PathBuf>> {
+    let words: Vec<PartWord> = words
+        .iter()
+        .skip(1)
+        .flat_map(PartWord::alternatives)
+        .collect();
+    let is_option = |word: &&PartWord| {
+        let value = word.value.as_deref();
+        value.is_some_and(|value| matches!(value, "--" | "-P" | "-L" | "-e" | "-PP" | "-Pe"))
+    };
+    let operands: Vec<&PartWord> = words.iter().skip_while(is_option).collect();
+    if operands.is_empty() {
+        return Some(vec![context.home()?.to_owned()]);
+    }
+    let values = operands
+        .into_iter()
+        .flat_map(|word| outlines(word, context));
+    let values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+    let is_known = |to: &String| {
+        let is_fixed = !["/proc/", "/dev/"].iter().any(|start| to.contains(start));
+        is_fixed && !to.starts_with(['-', '+']) && !to.contains([GAP, GLOB])
+    };
+    let is_exact = !context.finds_directories() && values.iter().all(is_known);
+    is_exact.then(|| values.into_iter().map(PathBuf::from).collect())
+}
+
+/// Whether the rest of the command line runs only if its first command, a `cd`, succeeds.
+fn is_certain(script: &str, first: &CommandPart) -> bool {
+    let before = script.get(..first.span.start).unwrap_or_default();
+    let after = script.get(first.span.end..).unwrap_or_default();
+    let joined_otherwise = after.replace("&&", "").replace(">&", "").replace("&>", "");
+    before.trim().is_empty()
+        && after.trim_start().starts_with("&&")
+        && !joined_otherwise.contains([';', '\n', '&'])
+        && !joined_otherwise.contains("||")
+}
+
+/// Returns the base directories of relative paths for a command that runs in one of `directories`,
+/// including directories given with options such as `-C`.
+pub(super) fn reached(
+    started: &StartedCommands,
+    directories: &[PathBuf],
+    context: &PathContext<'_>,
+) -> BaseDirectories {
+    let mut is_open = directories.is_empty() || started.changes_directory;
+    let mut known = directories.to_vec();
+    if known.is_empty() {
+        known.push(context.request.directory.to_owned());
+    }
+    let words = started
+        .invocations
+        .iter()
+        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
+    let entered = started.entered.iter().cloned();
+    for to in words
+        .chain(entered)
+        .flat_map(|word| outlines(&word, context))
+    {
+        if to.contains([GAP, GLOB]) {
+            is_open = true;
+        } else if known.len() <= MAX_DIRECTORIES {
+            let further: Vec<PathBuf> = known
+                .iter()
+                .flat_map(|from| led_to(from, Path::new(&to), context))
+                .collect();
+            known.extend(further);
+        }
+    }
+    known.sort_unstable();
+    known.dedup();
+    BaseDirectories { known, is_open }
+}
+
+/// Whether a change of directory may leave a link to a directory.
+pub(super) fn leaves_links(levels: &[CommandPart]) -> bool {
+    let words = levels.last().map_or(&[][..], |level| &level.words);
+    let mut values = words.iter().map(|word| word.value.as_deref());
+    matches!(values.next().flatten(), Some("cd" | "pushd"))
+        && values.any(|word| word.is_none_or(|word| word.starts_with('-') || word.contains("..")))
+}

@@ -1,0 +1,441 @@
+//! A program with its arguments, in all spellings that rules may use.
+
+use super::command_pattern::CommandPattern;
+use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
+use super::path_context::PathContext;
+use super::programs;
+use super::wildcard::begins_with_gap;
+use crate::shell::{CommandPart, PartWord, analyse};
+use crate::tool_facts::possibly_patched;
+
+/// Maximum number of words that are combined into the names of copies.
+const MAX_COPIED: usize = 16;
+
+/// A program, its arguments and its redirections.
+pub(super) struct Invocation {
+    pub(super) words: Vec<PartWord>,
+    pub(super) reads: Vec<PartWord>,
+    pub(super) writes: Vec<PartWord>,
+    /// Index of the first word at which another command may start, as after `xargs`; at least 1.
+    begins_at: usize,
+    /// Files that it changes without naming them in its arguments.
+    pub(super) patched: Vec<PartWord>,
+    /// The words, with gaps for unknown parts; the first one without directories.
+    pub(super) outlines: Vec<String>,
+    /// All spellings of the command.
+    texts: Vec<String>,
+}
+
+impl Invocation {
+    pub(super) fn new(words: &[PartWord], is_guessed: bool, context: &PathContext<'_>) -> Self {
+        let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
+        let words = with_pathspecs(with_placeholders(words));
+        let mut outlines: Vec<String> = words.iter().map(|word| outline(word, context)).collect();
+        let program = outlines.first().map_or("", |word| programs::name(word));
+        let begins_at = if is_guessed {
+            1
+        } else {
+            begins_at(program, &words)
+        };
+        let written = joined(words.iter().map(|word| word.text.as_str()));
+        let meant = joined(outlines.iter().map(String::as_str));
+        // The program is matched by name only.
+        let by_name = joined(outlines.iter().enumerate().map(|(index, word)| {
+            if index == 0 || index >= begins_at {
+                programs::name(word)
+            } else {
+                word
+            }
+        }));
+        if let Some(program) = outlines.first_mut() {
+            *program = programs::name(program).to_owned();
+        }
+        let mut invocation = Self {
+            words,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            begins_at,
+            patched: Vec::new(),
+            outlines,
+            texts: vec![written, meant, by_name],
+        };
+        // `git -C . push` is also a `git push`, even after `sudo`.
+        let is_known =
+            |start: &usize| *start == 0 || !begins_with_gap(&invocation.outlines[*start]);
+        let starts = invocation.beginnings().filter(is_known);
+        for start in starts.collect::<Vec<usize>>() {
+            for at in invocation.positions_from(start).into_iter().skip(1) {
+                let program = invocation.outlines.iter().skip(start).take(1);
+                let kept = program.chain(invocation.outlines.iter().skip(at));
+                let text = joined(kept.map(String::as_str));
+                invocation.texts.push(text);
+            }
+        }
+        // `git-push` is a `git push`.
+        let split = invocation.texts.iter().filter(|text| text.contains("git-"));
+        let split: Vec<String> = split.map(|text| text.replace("git-", "git ")).collect();
+        invocation.texts.extend(split);
+        invocation.texts.dedup();
+        invocation
+    }
+
+    /// Creates the invocation of a command with its redirections.
+    pub(super) fn of(level: &CommandPart, context: &PathContext<'_>) -> Self {
+        let mut invocation = Self::new(&level.words, false, context);
+        invocation.reads.clone_from(&level.reads);
+        invocation.writes.clone_from(&level.writes);
+        // `>!` of zsh.
+        if level.writes.iter().any(|word| word.text == "!") {
+            invocation.writes.extend_from_slice(&level.words);
+        }
+        invocation
+    }
+
+    /// Adds the files that variables name.
+    pub(super) fn add_variables(&mut self, set: &[(String, Option<String>)]) {
+        let files = set
+            .iter()
+            .filter(|(name, _)| programs::FILE_VARIABLES.contains(name));
+        for (_, value) in files {
+            let unknown = || PartWord::unknown(0..0, "$file");
+            let word = value.as_deref().map_or_else(unknown, PartWord::known);
+            self.reads.push(word.clone());
+            self.writes.push(word);
+        }
+    }
+
+    /// Adds the files that it changes without naming them.
+    pub(super) fn add_effects(&mut self, level: &CommandPart) {
+        if self.patches() {
+            self.patch(level);
+        }
+        if programs::COPIES.contains(self.program()) {
+            self.add_copies();
+        }
+        if self.program() == "find" {
+            self.add_found();
+        }
+    }
+
+    /// Whether another command may start at one of its words.
+    pub(super) fn begins_anywhere(&self) -> bool {
+        self.begins_at < self.words.len()
+    }
+
+    /// Returns the indices of words at which a command may start.
+    fn beginnings(&self) -> impl Iterator<Item = usize> + use<> {
+        let first = usize::from(!self.words.is_empty());
+        (0..first).chain(self.begins_at..self.words.len())
+    }
+
+    /// Whether another command may start at a word.
+    pub(super) fn may_begin_at(&self, at: usize) -> bool {
+        at >= self.begins_at
+    }
+
+    /// Whether a word is before those that may be a command of their own.
+    pub(super) fn is_subcommand(&self, at: usize) -> bool {
+        let has_one =
+            self.begins_at != usize::MAX || programs::STARTS_INSIDE.has_marks(self.program());
+        has_one && at < self.begins_at
+    }
+
+    /// Whether it has the name of a program that runs the commands in a file.
+    pub(super) fn may_run_a_file(&self) -> bool {
+        self.words.iter().any(|word| {
+            let name = programs::name(word.value.as_deref().unwrap_or_default());
+            programs::SHELLS.contains(name) || programs::RUNS_FILES.contains(name)
+        })
+    }
+
+    /// Returns the name of the program, without directories.
+    pub(super) fn program(&self) -> &str {
+        self.outlines.first().map_or("", String::as_str)
+    }
+
+    /// Returns the indices of words that may be the first operand: each option may or may not have
+    /// a value. `container` of `docker` counts as an option.
+    pub(super) fn operand_positions(&self) -> impl Iterator<Item = usize> + use<> {
+        self.positions_from(0).into_iter()
+    }
+
+    /// Like `operand_positions`, for the program at index `start`.
+    fn positions_from(&self, start: usize) -> Vec<usize> {
+        let is_option = |at: usize| {
+            self.outlines
+                .get(at)
+                .is_some_and(|word| word.starts_with('-'))
+        };
+        let mut at = start + 1;
+        let mut positions = vec![at];
+        while is_option(at) {
+            at += 1;
+            positions.push(at);
+            let has_value = self
+                .outlines
+                .get(at - 1)
+                .is_some_and(|word| word.contains('='));
+            if !has_value && !is_option(at) && at < self.outlines.len() {
+                at += 1;
+                positions.push(at);
+            }
+        }
+        let groups = |at: &usize| {
+            let group = self.outlines.get(*at).map(String::as_str);
+            let program = self
+                .outlines
+                .get(start)
+                .map_or("", |word| programs::name(word));
+            matches!(
+                (program, group),
+                ("docker" | "podman" | "nerdctl", Some("container"))
+            )
+        };
+        let within: Vec<usize> = positions
+            .iter()
+            .filter(|at| groups(at))
+            .map(|at| at + 1)
+            .collect();
+        positions.extend(within);
+        positions.retain(|at| *at < self.outlines.len());
+        positions
+    }
+
+    /// Adds the names of files that it may change.
+    pub(super) fn add_changed<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let names = names.filter(|name| !name.is_empty());
+        self.patched.extend(names.map(PartWord::known));
+    }
+
+    /// Adds the copies of each operand in every operand that may be a directory.
+    fn add_copies(&mut self) {
+        let words = self.words.iter().skip(1).take(MAX_COPIED);
+        let values = words.filter_map(|word| word.value.as_deref());
+        let values = values.map(|value| value.rsplit_once('=').map_or(value, |(_, after)| after));
+        let operands: Vec<&str> = values.filter(|value| !value.starts_with('-')).collect();
+        let targets = operands
+            .iter()
+            .rev()
+            .take(if self.copied() > 0 { 1 } else { MAX_COPIED });
+        let copies = targets.flat_map(|to| {
+            let names = operands.iter().map(|from| programs::name(from));
+            names.map(move |name| format!("{to}/{name}"))
+        });
+        let copies: Vec<String> = copies.collect();
+        self.add_changed(copies.iter().map(String::as_str));
+    }
+
+    /// Adds the files that `find` finds, if it changes them.
+    fn add_found(&mut self) {
+        if programs::CHANGES.contains_with(self.program(), &self.words) {
+            self.patched.push(PartWord {
+                pieces: found_by(&self.words),
+                ..PartWord::unknown(0..0, "{}")
+            });
+        }
+    }
+
+    /// Whether it, or a command that it starts, changes the files that a patch names.
+    fn patches(&self) -> bool {
+        self.beginnings().any(|at| {
+            let name = self.words[at].value.as_deref().unwrap_or_default();
+            programs::PATCHES.contains_with(programs::name(name), &self.words[at + 1..])
+        })
+    }
+
+    /// Adds the files named in its patch.
+    fn patch(&mut self, level: &CommandPart) {
+        let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
+        let texts = arguments.chain(std::iter::once(level.input.text()));
+        let files: Vec<String> = texts
+            .flatten()
+            .flat_map(possibly_patched)
+            .flat_map(|name| {
+                std::iter::once(name).chain(name.split_once('/').map(|(_, below)| below))
+            })
+            .map(str::to_owned)
+            .collect();
+        // `-p2` removes more directories.
+        let mut options = self.words.iter().skip(1).map(|word| word.text.as_str());
+        let is_cut = options.any(|word| {
+            word.starts_with("--str") || word.starts_with("-p") && !["-p0", "-p1"].contains(&word)
+        });
+        if files.is_empty() || is_cut {
+            self.patched.push(PartWord::unknown(0..0, "$patch"));
+        }
+        self.add_changed(files.iter().map(String::as_str));
+    }
+
+    /// Whether it matches; parts known only at run time match only stars.
+    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.covers(text))
+    }
+
+    /// Whether it may match; unknown parts match.
+    pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
+        self.has_text(pattern, |text| pattern.may_cover(text))
+    }
+
+    fn has_text(&self, pattern: &CommandPattern, is_covered: impl Fn(&str) -> bool) -> bool {
+        // A program known only at run time needs approval.
+        let is_known = |text: &str| !begins_with_gap(text);
+        self.outlines.first().is_some_and(|first| is_known(first))
+            && pattern.may_cover_reordered(&self.outlines)
+            || self.is_short_for(pattern)
+            || self.texts.iter().any(|text| {
+                is_known(text) && is_covered(text)
+                    || (self.begins_anywhere()
+                        && text
+                            .match_indices(' ')
+                            .skip(self.begins_at - 1)
+                            .filter_map(|(at, _)| text.get(at + 1..))
+                            .any(|rest| !begins_with_gap(rest) && is_covered(rest)))
+            })
+    }
+
+    /// Whether it has a shortened subcommand that may match, as in `npm pub`.
+    fn is_short_for(&self, pattern: &CommandPattern) -> bool {
+        pattern.may_start_with(self.program())
+            && programs::ABBREVIATES.contains(self.program())
+            && self.operand_positions().any(|at| {
+                let expanded = pattern.expanded(&self.outlines[at]);
+                expanded.is_some_and(|subcommand| {
+                    let words = self.outlines.iter().map(String::as_str);
+                    let rest = words.clone().skip(at + 1);
+                    let words = words.take(1).chain(std::iter::once(subcommand)).chain(rest);
+                    pattern.may_cover(&joined(words))
+                })
+            })
+    }
+
+    /// Whether it starts a command known only at run time.
+    pub(super) fn starts_unknown(&self) -> bool {
+        let program = self.program();
+        let is_unknown = |at: usize| {
+            let text = &self.outlines[at];
+            begins_with_gap(programs::name(text))
+        };
+        let first_operand = (1..self.words.len()).find(|at| !self.outlines[*at].starts_with('-'));
+        (1..self.words.len()).any(|at| {
+            let before = &self.words[at - 1];
+            let is_behind_operand = programs::STARTS_BEHIND_OPERAND
+                .contains_with(program, &self.words)
+                && first_operand.is_some_and(|first| first < at);
+            let attached = self.outlines[at]
+                .split_once('\0')
+                .is_some_and(|(option, _)| {
+                    programs::STARTS_INSIDE.is_mark(program, &PartWord::known(option))
+                });
+            attached
+                || is_unknown(at)
+                    && (is_behind_operand
+                        || programs::COMMAND_OPTIONS
+                            .contains(before.value.as_deref().unwrap_or_default())
+                        || (before.value.is_some()
+                            && programs::STARTS_INSIDE.is_mark(program, before)))
+        })
+    }
+
+    /// Whether it is, or starts, a program that runs commands from its input.
+    pub(super) fn may_be_shell(&self, level: &CommandPart) -> bool {
+        let program = self.program();
+        if programs::READS_COMMANDS.contains_with(program, &self.words) {
+            return true;
+        }
+        let takes_names = programs::TAKES_NAMES.contains(program);
+        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
+        {
+            return reads_script(&self.outlines[1..]);
+        }
+        let is_shell = |word: &PartWord| {
+            let value = word.value.as_deref().unwrap_or_default();
+            let name = programs::name(value);
+            programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
+        };
+        // The command that `find` starts ends there.
+        let behind = |at: usize| {
+            let words = &self.outlines[at + 1..];
+            words.split(|word| word == ";").next().unwrap_or_default()
+        };
+        let mut shells = (self.words.iter().enumerate()).filter(|(_, word)| is_shell(word));
+        if takes_names {
+            return shells.any(|(at, _)| at > 0);
+        }
+        self.begins_anywhere()
+            && level.unwrapped().is_none()
+            && shells.any(|(at, _)| reads_script(behind(at)))
+    }
+
+    /// Returns the words after the first program that satisfies `is_wanted`.
+    pub(super) fn behind<'a>(
+        &'a self,
+        is_wanted: impl Fn(&str, &[PartWord]) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a PartWord> {
+        let found = self.beginnings().find(|at| {
+            let value = self.words[*at].value.as_deref();
+            is_wanted(programs::name(value.unwrap_or_default()), &self.words)
+        });
+        let first = found.map_or(self.words.len(), |program| program + 1);
+        self.words.iter().skip(first)
+    }
+}
+
+/// Returns the index of the first word of a program at which it may start another.
+fn begins_at(program: &str, words: &[PartWord]) -> usize {
+    let inside = &programs::STARTS_INSIDE;
+    let is_word = |at: usize| {
+        let value = words.get(at).and_then(|word| word.value.as_deref());
+        value.is_some_and(|value| !value.starts_with('-'))
+    };
+    if inside.contains(program) && programs::SUBCOMMANDS.contains(program) && is_word(1) {
+        let is_group = programs::SUBCOMMANDS.is_mark(program, &words[1]);
+        return 2 + usize::from(is_group && is_word(2));
+    }
+    let is_starter = programs::STARTS.contains(program)
+        || inside.contains(program)
+        || (programs::INTERPRETS.contains(program) && !is_known_to_read(words));
+    if is_starter {
+        return 1;
+    }
+    let mut arguments = words.iter().skip(1);
+    let mark = arguments.position(|word| inside.is_mark(program, word));
+    mark.map_or(usize::MAX, |at| at + 2)
+}
+
+/// Whether a shell with these arguments runs its standard input. An unknown word may be an option.
+fn reads_script(arguments: &[String]) -> bool {
+    let is_stdin = |value: &str| {
+        // A process substitution counts as standard input.
+        value == "/dev/stdin" || value.starts_with("/dev/fd/") || value.starts_with("/proc/")
+    };
+    let mut values = arguments.iter().map(String::as_str);
+    while let Some(value) = values.next() {
+        match value {
+            value if begins_with_gap(value) => return true,
+            "-" | "--" => return values.next().is_none_or(is_stdin),
+            "--rcfile" | "--init-file" => _ = values.next(),
+            option if option.starts_with("--") => {}
+            option if option.starts_with(['-', '+']) => {
+                if option.contains(['c', 's', '\0']) {
+                    return !option.contains('c');
+                }
+                if option.ends_with(['o', 'O']) {
+                    values.next();
+                }
+            }
+            operand => return is_stdin(operand),
+        }
+    }
+    true
+}
+
+/// Whether the analysis finds a command read-only.
+fn is_known_to_read(words: &[PartWord]) -> bool {
+    let command = joined(words.iter().map(|word| word.text.as_str()));
+    analyse(&command).verdict.is_read_only()
+}
+
+/// Joins words with spaces.
+pub(super) fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<Vec<_>>().join(" ")
+}

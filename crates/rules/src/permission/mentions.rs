@@ -1,0 +1,220 @@
+//! Mentions of programs and files in texts that a program may interpret in ways that the tables do
+//! not describe. A mention needs approval.
+
+use std::collections::BTreeSet;
+
+use super::command_pattern::CommandPattern;
+use super::invocation::Invocation;
+use super::outline::{names_in, outlines};
+use super::path_context::PathContext;
+use super::programs;
+use super::wildcard::{GAP, GLOB};
+use crate::shell::{CommandPart, analyse, lenient_parts};
+
+/// Maximum number of names that are looked up; more are one name that may be any.
+const MAX_NAMES: usize = 4096;
+
+/// Maximum length of a name with spaces, in bytes.
+const MAX_NAME: usize = 255;
+
+/// Maximum nesting depth of scripts.
+const MAX_DEPTH: usize = 4;
+
+/// Texts that a command passes to programs that may interpret them.
+#[derive(Default)]
+pub(super) struct Mentions {
+    /// Words of the texts that may be run, one list per text.
+    runnable: Vec<Vec<String>>,
+    /// What may name files that are read.
+    read: BTreeSet<String>,
+    /// What may name files that are changed.
+    changed: BTreeSet<String>,
+}
+
+impl Mentions {
+    /// Returns the mentions of a command, given with the commands that it wraps. `composed` has the
+    /// texts that its command line writes to a file it names.
+    pub(super) fn of(
+        levels: &[CommandPart],
+        composed: &[String],
+        context: &PathContext<'_>,
+    ) -> Self {
+        let mut mentions = Self::default();
+        let mut guessed = Vec::new();
+        if levels.is_empty() {
+            let read = lenient_parts(context.script());
+            guessed.extend(read.parts.iter().flat_map(CommandPart::levels));
+            for enclosed in &read.enclosed {
+                mentions.add_script(enclosed, MAX_DEPTH, context);
+            }
+        }
+        for level in levels.iter().chain(&guessed) {
+            mentions.add(level, composed, MAX_DEPTH, context);
+        }
+        for names in [&mut mentions.read, &mut mentions.changed] {
+            if names.len() > MAX_NAMES {
+                *names = BTreeSet::from([format!("{GAP}/{GLOB}")]);
+            }
+        }
+        mentions
+    }
+
+    /// Whether a text mentions the program of a pattern, and the command line the rest of it.
+    pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
+        let words = || self.runnable.iter().flatten();
+        words().any(|word| pattern.may_start_with(word)) && {
+            let line = words_of(context.script());
+            let words = words().chain(line.iter().flatten());
+            pattern.is_composed_of(&words.map(String::as_str).collect::<Vec<_>>())
+        }
+    }
+
+    /// Returns the names that a text mentions: those that may be read, and those that may be changed.
+    pub(super) fn names(&self) -> [&BTreeSet<String>; 2] {
+        [&self.read, &self.changed]
+    }
+
+    fn add(
+        &mut self,
+        level: &CommandPart,
+        composed: &[String],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) {
+        let first = level.words.first().and_then(|word| word.value.as_deref());
+        let is_assigning =
+            first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
+        let is_for_command = !level.words.is_empty();
+        let set = level.assignments.iter();
+        let set = set.filter(|set| is_for_command || programs::RUN_VARIABLES.contains(&set.name));
+        for text in set.flat_map(|set| outlines(&set.word, context)) {
+            self.add_text(&text);
+        }
+        if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
+            return;
+        }
+        let invocation = Invocation::new(&level.words, false, context);
+        let program = invocation.program();
+        let is_shell = programs::SHELLS.contains(program);
+        let takes_data = !invocation.begins_anywhere()
+            && programs::is_harmlessly_set(level)
+            && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program));
+        let copies = programs::COPIES.contains(program);
+        if invocation.begins_anywhere() && program.ends_with("awk") {
+            let words = invocation.words.iter().skip(1);
+            let texts = words.flat_map(|word| outlines(word, context));
+            self.runnable.extend(texts.flat_map(|text| words_of(&text)));
+        }
+        for word in invocation.read_words() {
+            let at = invocation.words.iter().position(|one| one == word);
+            let only_reads = at.is_some_and(|at| invocation.only_reads_operand(at));
+            let names_no_program = at.is_some_and(|at| {
+                let before = invocation.words[at - 1].value.as_deref();
+                !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
+                    && (takes_data || invocation.is_subcommand(at))
+            });
+            // A copy of a program or a link to it is the program: `cp "$(which rm)" x; ./x`.
+            if copies && word.value.is_none() {
+                self.runnable.extend(words_of(&word.text));
+            }
+            for text in outlines(word, context) {
+                if is_shell && self.add_script(&text, depth, context) {
+                    continue;
+                }
+                // `curl` decodes it.
+                if word.value.is_some() && text.starts_with(GAP) {
+                    self.changed.insert(format!("{GAP}/{GLOB}"));
+                }
+                let is_data = names_no_program && !copies && is_plain(&text, "_.+-/@~");
+                if !is_data {
+                    self.runnable.extend(words_of(&text));
+                }
+                let is_operand = is_plain(&text, "_.+-/@~:,%{}[]*?");
+                if !is_operand {
+                    self.read.extend(names_of(&text));
+                }
+                if !(only_reads && (is_operand || text.starts_with('-'))) {
+                    self.changed.extend(names_of(&text));
+                }
+            }
+        }
+        let composed = composed.iter().filter(|_| !takes_data);
+        for text in level
+            .input
+            .text()
+            .into_iter()
+            .chain(composed.map(String::as_str))
+        {
+            if !(is_shell && self.add_script(text, depth, context)) {
+                self.add_text(text);
+            }
+        }
+    }
+
+    /// Adds the commands of a script; returns whether it is understood.
+    fn add_script(&mut self, script: &str, depth: usize, context: &PathContext<'_>) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let is_script = script.contains(char::is_whitespace) && !script.contains([GAP, GLOB]);
+        let parts = analyse(script).parts.filter(|_| is_script);
+        let found = parts.as_deref().unwrap_or_default();
+        for level in found.iter().flat_map(CommandPart::levels) {
+            self.add(&level, &[], depth, context);
+        }
+        parts.is_some()
+    }
+
+    fn add_text(&mut self, text: &str) {
+        self.runnable.extend(words_of(text));
+        self.read.extend(names_of(text));
+        self.changed.extend(names_of(text));
+    }
+}
+
+/// Whether a text has only letters, digits and these characters, and does not start with a dash.
+fn is_plain(text: &str, others: &str) -> bool {
+    let is_allowed = |letter: char| {
+        letter.is_alphanumeric() || [GAP, GLOB].contains(&letter) || others.contains(letter)
+    };
+    !text.starts_with('-') && text.chars().all(is_allowed)
+}
+
+/// Returns the words of a text in any language, also with its quotes and escapes removed.
+fn words_of(text: &str) -> Vec<Vec<String>> {
+    let is_separator = |letter: char| {
+        !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
+    };
+    let words = |text: &str| {
+        let words = text
+            .split(is_separator)
+            .map(|word| word.trim_end_matches('.'));
+        let words = words.filter(|word| !word.is_empty());
+        words.map(|word| programs::name(word).to_owned()).collect()
+    };
+    spelled(text).map(|text| words(&text)).collect()
+}
+
+/// Returns a text with its line feeds and tabs, and with and without its quotes and escapes.
+fn spelled(text: &str) -> impl Iterator<Item = String> {
+    let quotes = ['"', '\'', '\\'];
+    let text = text.replace("\\n", "\n").replace("\\t", "\t");
+    let plain = text.contains(quotes).then(|| text.replace(quotes, ""));
+    std::iter::once(text).chain(plain)
+}
+
+/// Returns what may name files in a text in any language, without unknown text before it.
+fn names_of(text: &str) -> Vec<String> {
+    let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
+    let named = |text: String| {
+        let pieces = text.split(is_separator).flat_map(names_in);
+        let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
+        let names = whole.into_iter().chain(pieces);
+        let names = names.map(|name| {
+            name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
+        });
+        let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    spelled(text).flat_map(named).collect()
+}

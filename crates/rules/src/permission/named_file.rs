@@ -1,0 +1,264 @@
+//! Files named by the words of a command.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::path_context::{PathContext, ResolvedPath};
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
+
+/// Maximum number of names that the start of a glob is expanded to.
+const MAX_EXPANDED: usize = 256;
+
+/// Maximum number of components that an unknown start of a path may span.
+const MAX_TAILS: usize = 8;
+
+/// A file named by a word.
+#[derive(Debug, Clone)]
+pub(super) enum NamedFile {
+    /// A known path.
+    Known(ResolvedPath),
+    /// A path with gaps. It is absolute or starts with a gap.
+    Outlined(String),
+}
+
+impl NamedFile {
+    /// Returns the file that `name`, a word or part of one, names in each directory. Without
+    /// directories, relative paths are unknown.
+    pub(super) fn of(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<Self> {
+        // `file://$PWD/x`
+        let rest = name.trim_start_matches('/');
+        let name = if rest.starts_with(GAP) { rest } else { name };
+        let path = Path::new(name);
+        if name.starts_with(GAP) {
+            let mut files = linked_below(name, directories, context);
+            files.push(Self::Outlined(name.to_owned()));
+            return files;
+        }
+        if path.is_relative() && directories.is_empty() {
+            return vec![Self::Outlined(format!("{GAP}/{name}"))];
+        }
+        if let Some((link, below)) = link_of_process(path) {
+            let mut files = Self::of(&format!("{GAP}/{below}"), directories, context);
+            let below = if link == "root" {
+                format!("/{below}")
+            } else {
+                below
+            };
+            files.extend(Self::of(&below, directories, context));
+            return files;
+        }
+        let root = [PathBuf::from("/")];
+        let directories = if path.is_absolute() {
+            &root
+        } else {
+            directories
+        };
+        let mut files = Vec::new();
+        for directory in directories {
+            let path = directory.join(path);
+            if name.contains([GAP, GLOB]) {
+                let outline = normalised_outline(&path);
+                if outline.starts_with(GAP) {
+                    files.extend(linked_below(
+                        &outline,
+                        std::slice::from_ref(directory),
+                        context,
+                    ));
+                }
+                files.extend(through_links(Path::new(&outline), context));
+                files.push(Self::Outlined(outline));
+            } else {
+                files.push(Self::Known(context.resolve(&path)));
+            }
+        }
+        files
+    }
+
+    /// Whether it has a gap that may span several path components.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Outlined(path) if path.contains(GAP))
+    }
+
+    /// Returns the path up to the first component with a gap.
+    pub(super) fn known_start(&self) -> PathBuf {
+        let path = self.resolved().name;
+        let has_gap =
+            |part: &Component<'_>| part.as_os_str().to_string_lossy().contains([GAP, GLOB]);
+        path.components()
+            .take_while(|part| !has_gap(part))
+            .collect()
+    }
+
+    /// Returns a file that may be any.
+    pub(super) fn anything() -> Self {
+        Self::Outlined(GAP.to_string())
+    }
+
+    /// Returns the file that it may be through links, if its directory is only one of several possible ones.
+    fn linked_somewhere(self) -> Option<Self> {
+        let path = match self {
+            Self::Known(ResolvedPath { name, real }) => {
+                real.filter(|real| **real != *name)?.to_path_buf()
+            }
+            Self::Outlined(path) => path.into(),
+        };
+        Some(Self::Outlined(format!("{}{GAP}", path.display())))
+    }
+
+    /// Whether nothing of it is known.
+    pub(super) fn is_anything(&self) -> bool {
+        matches!(self, Self::Outlined(path) if path.chars().eq([GAP]))
+    }
+
+    /// Returns the known part of the path.
+    pub(super) fn resolved(&self) -> ResolvedPath {
+        match self {
+            Self::Known(path) => path.clone(),
+            Self::Outlined(path) => ResolvedPath {
+                name: path.into(),
+                real: None,
+            },
+        }
+    }
+}
+
+/// Returns the files behind links that a path with an unknown start may name, such as `$PWD/link`:
+/// links in and just below the directories.
+fn linked_below(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<NamedFile> {
+    let name = normalised_outline(Path::new(name));
+    let rest = name.trim_start_matches(GAP);
+    let mut tails = vec![rest.trim_start_matches('/').to_owned()];
+    if let Some(below) = rest.strip_prefix('/') {
+        let starts = below.match_indices('/').take(MAX_TAILS);
+        tails.extend(starts.map(|(at, _)| below[at + 1..].to_owned()));
+    } else {
+        tails.push(name.clone());
+    }
+    tails.retain(|tail| !tail.trim_matches([GAP, GLOB]).is_empty());
+    if tails.is_empty() {
+        return Vec::new();
+    }
+    let own = [context.request.directory.to_owned()];
+    let mut bases: Vec<PathBuf> = own.iter().chain(directories).cloned().collect();
+    let children = bases
+        .iter()
+        .flat_map(|base| context.branches(base).to_vec());
+    let children: Vec<PathBuf> = children.take(MAX_EXPANDED).collect();
+    bases.extend(children);
+    let paths = bases
+        .iter()
+        .flat_map(|base| tails.iter().map(|tail| base.join(tail)));
+    let files = paths.flat_map(|path| {
+        if path.to_string_lossy().contains([GAP, GLOB]) {
+            through_links(&path, context)
+        } else {
+            vec![NamedFile::Known(context.resolve(&path))]
+        }
+    });
+    files.filter_map(NamedFile::linked_somewhere).collect()
+}
+
+/// Returns the files that an absolute path with gaps may name through links.
+fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
+    let linked = |name: &PathBuf| context.real(name).filter(|real| **real != **name);
+    let mut files = Vec::new();
+    let mut reached = vec![PathBuf::new()];
+    let mut is_known = true;
+    let mut components = outline.components();
+    loop {
+        let rest = components.as_path();
+        let Some(component) = components.next() else {
+            break;
+        };
+        let name = component.as_os_str().to_string_lossy();
+        if !name.contains([GAP, GLOB]) {
+            for path in &mut reached {
+                path.push(component);
+            }
+            continue;
+        }
+        is_known &= !name.contains(GAP);
+        if reached.len() > MAX_EXPANDED {
+            files.push(NamedFile::Outlined(format!("{GAP}/{}", rest.display())));
+            return files;
+        }
+        let inside = reached
+            .iter()
+            .filter_map(linked)
+            .map(|real| real.join(rest));
+        files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
+        let name = format!("/{name}");
+        let is_filled_by = |path: &PathBuf| {
+            let found = path.file_name().unwrap_or_default().to_string_lossy();
+            Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
+        };
+        let branches = reached
+            .iter()
+            .flat_map(|path| context.branches(path).to_vec());
+        reached = branches.filter(is_filled_by).collect();
+    }
+    files.extend(reached.into_iter().filter_map(|name| {
+        let real = linked(&name)?;
+        Some(if is_known {
+            let real = Some(real);
+            NamedFile::Known(ResolvedPath { name, real })
+        } else {
+            NamedFile::Outlined(format!("{}{GAP}", real.display()))
+        })
+    }));
+    files
+}
+
+/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match.
+fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
+    let below = normalised_outline(path.strip_prefix("/").ok()?);
+    let names: Vec<&str> = below.split('/').collect();
+    let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
+    let descriptor = match names.as_slice() {
+        [dev, fd, _, below @ ..] if may_be(dev, "dev") && may_be(fd, "fd") => below,
+        [dev, "stdin", below @ ..] if may_be(dev, "dev") => below,
+        [proc, _, below @ ..] if may_be(proc, "proc") => {
+            let at = below.iter().position(|name| may_be(name, "fd"));
+            at.and_then(|at| below.get(at + 2..)).unwrap_or_default()
+        }
+        _ => &[],
+    };
+    if !descriptor.is_empty() {
+        return Some(("fd", descriptor.join("/")));
+    }
+    if names.len() < 3 || !may_be(names[0], "proc") {
+        return None;
+    }
+    ["cwd", "root"].into_iter().find_map(|link| {
+        let at = names.iter().skip(2).position(|name| may_be(name, link))?;
+        Some((link, names[at + 3..].join("/")))
+    })
+}
+
+/// Removes `.` and `..` from a path with gaps. `..` after a gap becomes a gap.
+fn normalised_outline(path: &Path) -> String {
+    let mut result = PathBuf::new();
+    let mut begins_anywhere = false;
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                // A name that is not known may be a link.
+                if result.to_string_lossy().contains([GAP, GLOB]) {
+                    begins_anywhere = true;
+                    result.clear();
+                } else {
+                    result.pop();
+                }
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                result.push(component);
+            }
+        }
+    }
+    let text = result.to_string_lossy();
+    if begins_anywhere {
+        format!("{GAP}/{text}")
+    } else {
+        text.into_owned()
+    }
+}

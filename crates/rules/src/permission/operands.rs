@@ -1,0 +1,195 @@
+//! The operands of programs: the files that they read and change, and text.
+
+use super::invocation::Invocation;
+use super::programs::{self, Programs};
+use crate::shell::PartWord;
+
+impl Invocation {
+    /// Returns the words that may name a file that it reads.
+    pub(super) fn read_words(&self) -> impl Iterator<Item = &PartWord> {
+        let program = self.program();
+        let skipped = if self.takes_only_text() {
+            self.words.len()
+        } else {
+            1
+        };
+        // Their first operand is a script.
+        let script = self.words.iter().skip(1).position(|word| {
+            programs::SCRIPT_FIRST.contains(program) && !word.text.starts_with('-')
+        });
+        let before = self.words.iter().take(1).chain(&self.words);
+        let words = self.words.iter().zip(before).enumerate();
+        let words = words.filter(move |(index, (word, before))| {
+            let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
+            // Names from standard input have an empty span.
+            let is_taken = word.value.is_none() && word.span.is_empty();
+            *index >= skipped
+                && !is_taken
+                && !self.only_counts(word)
+                && !is_revision(program, word)
+                && script.is_none_or(|script| *index != script + 1)
+                && !is_message(before)
+                && !is_message(word)
+        });
+        words.map(|(_, (word, _))| word).chain(&self.reads)
+    }
+
+    /// Whether the contents of a file are not shown that an operand known only at run time names.
+    fn only_counts(&self, word: &PartWord) -> bool {
+        let is_operand = word.value.is_none() && !word.text.starts_with('-');
+        is_operand && programs::COUNTS.contains(self.program())
+    }
+
+    /// Whether a word is a subcommand, or names a target or script, but no file.
+    pub(super) fn is_subcommand_or_target(&self, word: &PartWord) -> bool {
+        let value = |at: usize| self.words.get(at).and_then(|word| word.value.as_deref());
+        let is = |at: usize| value(at).is_some() && value(at) == word.value.as_deref();
+        matches!(self.program(), "make" | "cargo" | "npm" | "pnpm" | "yarn")
+            || programs::TAKES_DATA.contains(self.program()) && is(1)
+    }
+
+    /// Whether none of its words name a file.
+    pub(super) fn takes_only_text(&self) -> bool {
+        let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
+        // `git tag -F FILE`
+        let names_file = |word: &PartWord| {
+            let text = word.value.as_deref().unwrap_or(&word.text);
+            let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            text.starts_with("--fi") || letters.is_some_and(|letters| letters.contains('F'))
+        };
+        let is_git = self.program() == "git";
+        programs::TEXTS.contains_with(self.program(), subcommand)
+            && !(is_git && self.words.iter().any(names_file))
+            || self.unstages()
+    }
+
+    /// Whether it passes its input only to programs that show no contents of files, as in
+    /// `xargs -n 1 echo`.
+    pub(super) fn passes_text_only(&self) -> bool {
+        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+        let starts = self
+            .operand_positions()
+            .map(|at| self.outlines[at].as_str());
+        let mut starts = starts.filter(|word| !word.starts_with('-') && !is_number(word));
+        let first = starts.next();
+        let is_harmless =
+            |program: &str| programs::TEXTS.contains(program) || programs::COUNTS.contains(program);
+        let is_script =
+            |word: &String| word.contains(|letter: char| ";|&<>()$`\n".contains(letter));
+        matches!(self.program(), "xargs" | "parallel")
+            && first.is_some()
+            && (first.into_iter().chain(starts)).all(is_harmless)
+            && !self.outlines.iter().any(is_script)
+    }
+
+    /// Whether `cp` copies the file that a word names to the file that the last word names.
+    pub(super) fn is_copied(&self, at: usize) -> bool {
+        let is_plain = |word: &PartWord| {
+            let value = word.value.as_deref();
+            value.is_some_and(|value| {
+                let mut letters = value.strip_prefix('-').unwrap_or_default().chars();
+                letters.all(|letter| "LHPRadfinprvux".contains(letter))
+            })
+        };
+        self.program() == "cp" && at + 1 < self.words.len() && self.words.iter().all(is_plain)
+    }
+
+    /// Returns the number of arguments before the last, if it only copies what they name.
+    pub(super) fn copied(&self) -> usize {
+        let count = self.words.len().saturating_sub(2);
+        if self.is_copied(count) { count } else { 0 }
+    }
+
+    /// Whether it removes files from git's index only.
+    fn unstages(&self) -> bool {
+        let mut words = self.words.iter().map(|word| word.value.as_deref());
+        let is_option = |word: &&str| word.starts_with('-');
+        let options = words.clone().skip(2).flatten().filter(is_option);
+        let (cached, others): (Vec<&str>, Vec<&str>) =
+            options.partition(|word| *word == "--cached");
+        words.next() == Some(Some("git"))
+            && words.next() == Some(Some("rm"))
+            && words.all(|word| word.is_some())
+            && !cached.is_empty()
+            && others
+                .iter()
+                .all(|word| ["-r", "-f", "-q", "--"].contains(word))
+    }
+
+    /// Returns the values of some options.
+    pub(super) fn option_values<'a>(
+        &'a self,
+        options: &'a Programs,
+    ) -> impl Iterator<Item = PartWord> + 'a {
+        self.words.iter().enumerate().filter_map(|(index, word)| {
+            let text = word.value.as_deref().unwrap_or(&word.text);
+            if options.has_option(text) {
+                return self.words.get(index + 1).cloned();
+            }
+            let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
+            let is_attached = !value.is_empty() && options.has_option(name);
+            is_attached.then(|| match &word.value {
+                Some(_) => PartWord::known(value),
+                None => PartWord::unknown(0..0, value),
+            })
+        })
+    }
+
+    /// Returns the words that name files it changes directly.
+    pub(super) fn changed(&self) -> impl Iterator<Item = PartWord> {
+        let operands = self.behind(|program, words| {
+            (program == ">" || programs::CHANGES.contains_with(program, words)) && !self.unstages()
+        });
+        let operands = operands.skip(self.copied());
+        let written = self.option_values(&programs::OUTPUT_OPTIONS);
+        let written = written.filter(|word| word.value.is_some());
+        let named = operands.chain(&self.writes).chain(&self.patched);
+        named.cloned().chain(written)
+    }
+
+    /// Whether the program does not change the file that a word names, if it names one.
+    pub(super) fn only_reads_operand(&self, at: usize) -> bool {
+        let value = |at: usize| {
+            let word = &self.words[at];
+            word.value.as_deref().unwrap_or(&word.text)
+        };
+        let is_option = |text: &str| text.starts_with('-') && text != "-";
+        let is_input = |text: &str| {
+            let name = text.split_once('=').map_or(text, |(name, _)| name);
+            programs::INPUT_OPTIONS.contains(name)
+        };
+        if is_option(value(at)) || is_input(value(at - 1)) {
+            return is_input(value(at)) || is_input(value(at - 1));
+        }
+        // The command that `find` starts.
+        let is_start = |at: &usize| {
+            let before = value(at - 1);
+            programs::COMMAND_OPTIONS.contains(before)
+                || before == "-m"
+                || (*at == 1 && self.may_begin_at(1))
+        };
+        let program = value((1..at).rev().find(is_start).unwrap_or_default());
+        let is_flag = |at| {
+            let letters = value(at).trim_start_matches(['-', 'u', 'v', 'x']);
+            value(at).len() > 1 && letters.is_empty()
+        };
+        let is_script = programs::SCRIPTS.contains(self.program()) && (1..at).all(is_flag);
+        let mut words = (1..self.words.len()).map(value);
+        let may_write = |text: &str| programs::WRITING_OPTIONS.is_mark("-", &PartWord::known(text));
+        self.is_copied(at)
+            || is_script
+            || programs::READS.contains(programs::name(program))
+                && !(program != "git" && is_option(value(at - 1)) && may_write(value(at - 1)))
+                && !words.any(|word| programs::WRITING_OPTIONS.contains(word))
+    }
+}
+
+/// Whether a word known only at run time is a range of revisions of git, as in `main..$branch`.
+fn is_revision(program: &str, word: &PartWord) -> bool {
+    let mut ends = word.text.trim_matches('"').split("..");
+    let is_name = |text: &str| text.starts_with(char::is_alphanumeric) && !text.contains('/');
+    program == "git"
+        && word.value.is_none()
+        && ends.next().is_some_and(is_name)
+        && ends.next().is_some()
+}

@@ -1,0 +1,410 @@
+//! A permission rule.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::ParsedCall;
+use super::command::Command;
+use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::domain::DomainPattern;
+use super::named_file::NamedFile;
+use super::path_context::{PathContext, ResolvedPath};
+use super::path_pattern::{PathPattern, RuleSource};
+use super::wildcard::Wildcard;
+use super::{Action, Behavior, Request};
+use crate::tool_facts::Purpose;
+
+/// One rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// The source text.
+    pub text: String,
+    /// Its effect on matching calls.
+    pub behavior: Behavior,
+    /// Its source.
+    pub source: Arc<RuleSource>,
+    pub(super) tool: ToolName,
+    pub(super) specifier: Specifier,
+    /// The argument that calls must have, if the specifier has the form `name:value`.
+    argument: Option<Argument>,
+}
+
+/// The calls of a tool that a rule matches.
+#[derive(Debug, Clone)]
+pub(super) enum Specifier {
+    /// All calls.
+    Any,
+    /// `Bash(…)`
+    Command(CommandPattern),
+    /// `Read(…)`
+    Reading(PathPattern),
+    /// `Edit(…)`
+    Writing(PathPattern),
+    /// `WebFetch(…)`
+    Domain(DomainPattern),
+    /// Access to files outside the working directories.
+    Outside(OutsideAccess),
+    /// Calls with an argument.
+    Argument,
+    /// No calls: the tool takes no path in this form.
+    Nothing,
+}
+
+/// Access to files outside the working directories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutsideAccess {
+    /// Tools that read files.
+    Reading,
+    /// Tools that change files.
+    Writing,
+    /// Commands with a word that may name such a file.
+    Command,
+}
+
+#[derive(Debug, Clone)]
+struct Argument {
+    name: String,
+    value: Wildcard,
+}
+
+/// The text of a rule is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{source_name}: `{text}` is not a permission rule: {problem}")]
+pub struct InvalidRule {
+    source_name: String,
+    text: String,
+    problem: String,
+}
+
+impl Rule {
+    /// Parses a rule such as `Bash(npm run *)`.
+    ///
+    /// # Errors
+    /// The rule is malformed.
+    pub fn parse(
+        text: &str,
+        behavior: Behavior,
+        source: &Arc<RuleSource>,
+    ) -> Result<Self, InvalidRule> {
+        let invalid = |problem: String| InvalidRule {
+            source_name: source.name.clone(),
+            text: text.to_owned(),
+            problem,
+        };
+        let (name, specifier) =
+            split(text.trim()).map_err(|problem| invalid(problem.to_owned()))?;
+        if behavior == Behavior::Allow && name.contains('*') && !begins_with_server(name) {
+            let problem = "an allow rule can have `*` in the tool name only after `mcp__SERVER__`";
+            return Err(invalid(problem.to_owned()));
+        }
+        let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
+        let mut argument = argument(&specifier);
+        let specifier = match (canonical_tool(name), specifier.as_str()) {
+            (_, "" | "*") => Specifier::Any,
+            ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
+            ("Read", pattern) => Specifier::Reading(path(pattern)?),
+            ("Edit", pattern) => Specifier::Writing(path(pattern)?),
+            ("WebFetch", pattern) => {
+                let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
+                Specifier::Domain(DomainPattern::parse(host.trim()))
+            }
+            ("Agent" | "Skill", pattern) if argument.is_none() => {
+                let name = if canonical_tool(name) == "Agent" {
+                    "subagent_type"
+                } else {
+                    "skill"
+                };
+                argument = Some(Argument {
+                    name: name.to_owned(),
+                    value: Wildcard::parse(pattern),
+                });
+                Specifier::Argument
+            }
+            _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
+            _ => Specifier::Nothing,
+        };
+        let is_named_by_specifier = matches!(specifier, Specifier::Argument);
+        Ok(Self {
+            text: text.trim().to_owned(),
+            behavior,
+            source: Arc::clone(source),
+            tool: ToolName::parse(name),
+            argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
+            specifier,
+        })
+    }
+
+    /// Returns the rule of a setting, `text`, for files outside the working directories.
+    pub fn outside(
+        text: &str,
+        access: OutsideAccess,
+        behavior: Behavior,
+        source: &Arc<RuleSource>,
+    ) -> Self {
+        Self {
+            text: text.to_owned(),
+            behavior,
+            source: Arc::clone(source),
+            tool: ToolName::parse("Read"),
+            argument: None,
+            specifier: Specifier::Outside(access),
+        }
+    }
+
+    /// Whether a call matches or may match. A command line matches if any of its commands does.
+    pub fn matches(&self, request: &Request<'_>) -> bool {
+        let context = PathContext::new(request);
+        let call = ParsedCall::new(&context);
+        let is_unclear = |command: &Command<'_>| match &self.specifier {
+            Specifier::Command(pattern) => !command.is_understood() || command.may_be(pattern),
+            _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
+        };
+        call.commands().iter().any(is_unclear) || self.restricts(&call)
+    }
+
+    /// Whether it restricts a call or a part of it.
+    pub(super) fn restricts(&self, call: &ParsedCall<'_>) -> bool {
+        self.is_about(call.context.request)
+            || self.may_be_about_unknown(call.context.request)
+            || call
+                .commands()
+                .iter()
+                .any(|command| self.restricts_command(command, call.context))
+            || call
+                .reads
+                .iter()
+                .any(|file| self.restricts_reading(file, call.context))
+            || call
+                .writes
+                .iter()
+                .any(|path| self.restricts_writing(path, call.context))
+            || call
+                .host
+                .as_deref()
+                .is_some_and(|host| self.is_about_host(host))
+    }
+
+    /// Whether it matches a call regardless of its effects.
+    pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
+        let has_argument = || {
+            let argument = self.argument.as_ref();
+            argument.is_some_and(|argument| argument.is_among(request))
+        };
+        (matches!(self.specifier, Specifier::Any) || has_argument())
+            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_resources(request))
+    }
+
+    /// Whether it matches a call that reads resources of an MCP server. A call that names no server may read those of
+    /// any.
+    fn is_about_resources(&self, request: &Request<'_>) -> bool {
+        let server = request.input.get("server").and_then(Value::as_str);
+        Purpose::of(request.tool) == Purpose::McpResource
+            && (server.is_some() || self.behavior != Behavior::Allow)
+            && self.tool.covers_resources(server)
+    }
+
+    pub(super) fn is_about_host(&self, host: &str) -> bool {
+        matches!(&self.specifier, Specifier::Domain(domain) if domain.covers(host))
+    }
+
+    pub(super) fn restricts_command(
+        &self,
+        command: &Command<'_>,
+        context: &PathContext<'_>,
+    ) -> bool {
+        // A path that may be any file needs approval.
+        let any = |files: &[NamedFile], pattern: &PathPattern| {
+            let mut files = files.iter().filter(|file| !file.is_unknown());
+            files.any(|file| pattern.may_restrict(file, context))
+        };
+        match &self.specifier {
+            Specifier::Command(pattern) => command.runs(pattern),
+            Specifier::Reading(pattern) => {
+                any(command.named(context), pattern)
+                    || any(command.redirected(context), pattern)
+                    || any(command.changed(context), pattern)
+            }
+            Specifier::Writing(pattern) => {
+                any(command.redirected(context), pattern) || any(command.changed(context), pattern)
+            }
+            Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
+            Specifier::Any => {
+                self.tool.is("Edit")
+                    && !(command.redirected(context).is_empty()
+                        && command.changed(context).is_empty())
+            }
+            Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
+            Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
+        }
+    }
+
+    /// Whether it may restrict parts of a command known only at run time.
+    pub(super) fn may_restrict_unknown(
+        &self,
+        command: &Command<'_>,
+        context: &PathContext<'_>,
+    ) -> bool {
+        let paths = self.paths();
+        let may_be =
+            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
+        match &self.specifier {
+            Specifier::Command(pattern) => {
+                command.runs_unknown
+                    || command.may_be(pattern)
+                    || command.mentions(context).runs(pattern, context)
+            }
+            Specifier::Reading(_) => {
+                command.runs_unknown
+                    || command.mentioned(context)[0].iter().any(may_be)
+                    || command.reads_unknown(context, may_be)
+                    || command.changes_unknown(context, may_be)
+            }
+            Specifier::Writing(_) => {
+                command.runs_unknown
+                    || command.mentioned(context)[1].iter().any(may_be)
+                    || command.changes_unknown(context, may_be)
+            }
+            Specifier::Outside(_) => {
+                command.runs_unknown || command.changes_unknown(context, may_be)
+            }
+            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
+                false
+            }
+        }
+    }
+
+    /// Whether it matches the tool, in a call whose arguments do not name its target.
+    fn may_be_about_unknown(&self, request: &Request<'_>) -> bool {
+        let purpose = Purpose::of(request.tool);
+        *request.action == Action::Anything
+            && match self.specifier {
+                Specifier::Command(_) => purpose == Purpose::Shell,
+                Specifier::Reading(_) | Specifier::Outside(OutsideAccess::Reading) => {
+                    purpose.reads_files() || purpose.writes_files()
+                }
+                Specifier::Writing(_) | Specifier::Outside(OutsideAccess::Writing) => {
+                    purpose.writes_files()
+                }
+                Specifier::Domain(_) => purpose == Purpose::Fetch,
+                Specifier::Any
+                | Specifier::Outside(OutsideAccess::Command)
+                | Specifier::Argument
+                | Specifier::Nothing => false,
+            }
+    }
+
+    pub(super) fn restricts_reading(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
+        match &self.specifier {
+            Specifier::Reading(pattern) => pattern.may_restrict(file, context),
+            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(&file.resolved()),
+            _ => false,
+        }
+    }
+
+    /// Whether it restricts writing. A rule that denies reading also denies writing.
+    pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
+        match &self.specifier {
+            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
+                pattern.restricts(path, context)
+            }
+            Specifier::Outside(access) => {
+                *access == OutsideAccess::Writing && !context.is_inside(path)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it allows changing a file.
+    pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
+        match &self.specifier {
+            Specifier::Writing(pattern) => pattern.allows(path, context),
+            Specifier::Any => self.tool.is("Edit"),
+            _ => false,
+        }
+    }
+
+    /// Whether it allows a command without its redirections.
+    pub(super) fn allows_command(&self, command: &Command<'_>) -> bool {
+        matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
+    }
+
+    /// Returns the path pattern, for rules on files.
+    pub(super) fn paths(&self) -> Option<&PathPattern> {
+        match &self.specifier {
+            Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a deny rule on files.
+    pub(super) fn denies_files(&self) -> bool {
+        self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
+    }
+
+    /// Returns a warning about a well-formed rule that has no effect.
+    pub(super) fn warning(&self) -> Option<String> {
+        matches!(self.specifier, Specifier::Nothing).then(|| {
+            let Self { source, text, .. } = self;
+            format!(
+                "{}: the rule `{text}` never matches; paths are matched by `Read(…)` and `Edit(…)`, and arguments by rules that deny or ask",
+                source.name
+            )
+        })
+    }
+}
+
+impl Argument {
+    fn is_among(&self, request: &Request<'_>) -> bool {
+        match request.input.get(&self.name) {
+            Some(Value::String(text)) => self.value.covers(text),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                self.value.covers(&value.to_string())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Splits a rule into the tool name and the specifier, which may be empty.
+fn split(text: &str) -> Result<(&str, String), &'static str> {
+    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
+    if name.is_empty()
+        || name.contains(|character: char| character.is_whitespace() || character == ')')
+    {
+        return Err("it does not start with a tool name");
+    }
+    let Some(inside) = rest.strip_prefix('(') else {
+        return Ok((name, String::new()));
+    };
+    let inside = inside
+        .strip_suffix(')')
+        .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
+        .ok_or("it does not end with the closing parenthesis")?;
+    Ok((name, inside.trim().replace("\\(", "(").replace("\\)", ")")))
+}
+
+fn begins_with_server(name: &str) -> bool {
+    let (literal, _) = name.split_once('*').unwrap_or((name, ""));
+    literal
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+        .is_some_and(|(server, _)| !server.is_empty())
+}
+
+/// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
+fn argument(specifier: &str) -> Option<Argument> {
+    let (name, value) = specifier.split_once(':')?;
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_canonical = matches!(
+        name,
+        "command" | "file_path" | "path" | "notebook_path" | "url"
+    );
+    (is_name && !is_canonical).then(|| Argument {
+        name: name.to_owned(),
+        value: Wildcard::parse(value.trim()),
+    })
+}

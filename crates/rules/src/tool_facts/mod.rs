@@ -1,0 +1,14 @@
+//! Facts about the tools of coding agents: names, effects, parameters, and how their calls become calls of
+//! built-in tools.
+//!
+//! The facts are data (`tools.txt`). Permission rules, labels, display and the tool registry all use this
+//! table.
+
+mod arguments;
+mod table;
+
+pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
+pub use table::{
+    AgentTool, Parameter, Purpose, agent_tool, mcp_name, mcp_prefix, parameters, patched_files,
+    possibly_patched, texts,
+};

@@ -1,0 +1,318 @@
+//! The table of tools: the effect of each, and which parameters hold paths, commands and URLs.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error};
+use serde_json::{Map, Value};
+
+/// The effect of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Purpose {
+    Read,
+    ReadMany,
+    Write,
+    Edit,
+    Patch,
+    Delete,
+    Search,
+    Find,
+    List,
+    Lsp,
+    Shell,
+    Background,
+    StopBackground,
+    Agent,
+    Todo,
+    TaskCreate,
+    TaskUpdate,
+    TaskList,
+    TaskGet,
+    Fetch,
+    WebSearch,
+    Skill,
+    SlashCommand,
+    ExitPlan,
+    EnterPlan,
+    Ask,
+    Memory,
+    ToolSearch,
+    Mcp,
+    McpResource,
+    Other,
+}
+
+/// The meaning of a parameter's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Parameter {
+    Path,
+    Glob,
+    Filter,
+    Command,
+    Directory,
+    Stdin,
+    Url,
+    Patch,
+}
+
+/// A tool of a coding agent.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentTool {
+    /// The name in rules and messages.
+    pub name: &'static str,
+    pub purpose: Purpose,
+}
+
+/// Returns the words of each row of `tools.txt`, with those on the indented lines after it.
+pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = include_str!("tools.txt").lines();
+    let mut lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .peekable();
+    std::iter::from_fn(move || {
+        let mut row: Vec<&str> = lines.next()?.split_whitespace().collect();
+        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
+            row.extend(more.split_whitespace());
+        }
+        Some(row)
+    })
+}
+
+#[derive(Default)]
+struct Table {
+    /// Tools by lower-case name.
+    tools: HashMap<String, AgentTool>,
+    parameters: HashMap<Parameter, Vec<&'static str>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::default();
+    for row in rows() {
+        let mut words = row.into_iter();
+        let Some(first) = words.next().filter(|first| *first != "run") else {
+            continue;
+        };
+        if let Some(parameter) = first.strip_suffix(':') {
+            let names = table.parameters.entry(parsed(parameter)).or_default();
+            names.extend(words);
+            continue;
+        }
+        let purpose = parsed(first);
+        let mut names = words.peekable();
+        let name = names.peek().copied().unwrap_or_default();
+        for other in names {
+            let tool = AgentTool { name, purpose };
+            let key = other.to_ascii_lowercase();
+            table.tools.entry(key).or_insert(tool);
+        }
+    }
+    table
+});
+
+#[expect(clippy::expect_used, reason = "the table is part of the program")]
+fn parsed<T: Deserialize<'static>>(word: &'static str) -> T {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).expect("a known word")
+}
+
+/// Returns the tool with this name, in any letter case.
+pub fn agent_tool(name: &str) -> Option<AgentTool> {
+    TABLE.tools.get(&name.to_ascii_lowercase()).copied()
+}
+
+/// Returns the names of the parameters with this meaning, the most specific first.
+pub fn parameters(parameter: Parameter) -> &'static [&'static str] {
+    TABLE.parameters.get(&parameter).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the strings in parameters with this meaning, including those in lists and in objects in lists. `None` if a value
+/// has an unexpected form.
+pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&str>> {
+    let mut texts = Vec::new();
+    for (name, value) in input {
+        let is_named = parameters(parameter).contains(&name.as_str());
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        for value in values {
+            match value {
+                Value::Null => {}
+                Value::Object(inner) => texts.extend(self::texts(inner, parameter)?),
+                Value::String(text) if is_named => {
+                    texts.extend(Some(text.as_str()).filter(|text| !text.is_empty()));
+                }
+                _ if is_named => return None,
+                _ => {}
+            }
+        }
+    }
+    Some(texts)
+}
+
+/// Returns the files that a patch names, in the format of Codex or `git diff`.
+pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADERS: [&str; 5] = [
+        "*** Update File:",
+        "*** Add File:",
+        "*** Delete File:",
+        "*** Move to:",
+        "+++ b/",
+    ];
+    patch.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let file = HEADERS
+            .iter()
+            .find_map(|header| line.strip_prefix(header))?;
+        Some(file.trim())
+    })
+}
+
+/// Returns the files that a patch names, in the format of Codex or in any that `patch` reads.
+pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADERS: [&str; 7] = [
+        "+++ ",
+        "--- ",
+        "Index: ",
+        "rename to ",
+        "rename from ",
+        "copy to ",
+        "diff --git ",
+    ];
+    let others = patch.lines().filter_map(|line| {
+        let line = line.trim_start_matches([' ', '\t', '>']);
+        let name = HEADERS
+            .iter()
+            .find_map(|header| line.strip_prefix(header))?;
+        // `diff` writes the time behind a tab.
+        let name = name.split('\t').next()?.trim();
+        // `diff --git a/x b/y`
+        let name = name.rsplit_once(" b/").map_or(name, |(_, name)| name);
+        let name = name.trim_matches('"');
+        let name = ["a/", "b/"]
+            .iter()
+            .find_map(|side| name.strip_prefix(side))
+            .unwrap_or(name);
+        Some(name)
+    });
+    let names = patched_files(patch)
+        .map(|name| name.trim_matches('"'))
+        .chain(others);
+    names.filter(|name| !matches!(*name, "" | "/dev/null" | "dev/null"))
+}
+
+/// Prefix of the names of all tools of MCP servers.
+const MCP_PREFIX: &str = "mcp__";
+
+/// Returns the prefix of the names of a server's tools.
+pub fn mcp_prefix(server: &str) -> String {
+    format!("{MCP_PREFIX}{}__", mcp_name(server))
+}
+
+/// Replaces every character that model APIs reject in names with an underscore.
+pub fn mcp_name(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).collect()
+}
+
+impl Purpose {
+    /// Returns the purpose of the tool of this name.
+    pub fn of(name: &str) -> Self {
+        match agent_tool(name) {
+            Some(tool) => tool.purpose,
+            None if name.to_ascii_lowercase().starts_with(MCP_PREFIX) => Self::Mcp,
+            None => Self::Other,
+        }
+    }
+
+    /// Whether it reads, searches or lists files.
+    pub fn reads_files(self) -> bool {
+        use Purpose::{Find, List, Lsp, Read, ReadMany, Search};
+        matches!(self, Read | ReadMany | Search | Find | List | Lsp)
+    }
+
+    /// Whether parameters name the files, so that patterns can only narrow them down.
+    pub fn is_about_named_files(self) -> bool {
+        (self.reads_files() || self.writes_files()) && self != Self::Find
+    }
+
+    /// Whether it changes files.
+    pub fn writes_files(self) -> bool {
+        matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Delete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn published_tools_are_known() {
+        let agents = include_str!("../../../../tests/data/permission/agent-tools.jsonl").lines();
+        for agent in agents.map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+            for tool in agent["tools"].as_array().unwrap() {
+                let known = agent_tool(tool.as_str().unwrap());
+                assert!(known.is_some(), "{tool} of {}", agent["agent"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_denotes_one_tool() {
+        let mut seen = HashMap::new();
+        let is_tool = |row: &Vec<&str>| row[0].starts_with(|first: char| first.is_uppercase());
+        for row in rows().filter(is_tool) {
+            let mut names = row.into_iter().skip(1);
+            let name = names.next().unwrap();
+            for other in std::iter::once(name).chain(names) {
+                let earlier = seen.insert(other.to_ascii_lowercase(), name);
+                assert!(earlier.is_none_or(|earlier| earlier == name), "{other}");
+            }
+            assert_eq!(agent_tool(name).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn names_of_several_agents_denote_the_same_tool() {
+        assert_eq!(Purpose::of("Read"), Purpose::of("read_file"));
+        assert_eq!(Purpose::of("run_shell_command"), Purpose::Shell);
+        assert_eq!(Purpose::of("mcp__linear__get_issue"), Purpose::Mcp);
+        assert_eq!(Purpose::of("Frobnicate"), Purpose::Other);
+    }
+
+    #[test]
+    fn parameters_are_found_in_lists_and_objects() {
+        let rows = [
+            (json!({"file_path": "a", "content": "b"}), Some(vec!["a"])),
+            (
+                json!({"paths": ["a", "b"], "path": null}),
+                Some(vec!["a", "b"]),
+            ),
+            (
+                json!({"edits": [{"filePath": "a"}, {"x": 1}]}),
+                Some(vec!["a"]),
+            ),
+            (json!({"args": {"file": [{"path": "a"}]}}), Some(vec!["a"])),
+            (json!({"path": "", "x": [1]}), Some(vec![])),
+            (json!({"path": 1}), None),
+            (json!({"paths": ["a", ["b"]]}), None),
+        ];
+        for (input, expected) in rows {
+            let found = texts(input.as_object().unwrap(), Parameter::Path);
+            assert_eq!(found, expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn other_characters_become_underscores() {
+        assert_eq!(mcp_prefix("files"), "mcp__files__");
+        assert_eq!(mcp_prefix("my server.v2"), "mcp__my_server_v2__");
+        assert_eq!(mcp_name("größe/max-1"), "gr__e_max-1");
+    }
+}

@@ -1,0 +1,188 @@
+//! `session export -o atif`: writes sessions as trajectories, each with its subagents.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use crate::cmd::UsageError;
+use crate::cmd::session::show::cost_of;
+use crate::cmd::session::source::SourceArguments;
+use crate::io::{Environment, Messages};
+use crate::message::{Media, Thread, Usage};
+use crate::session::{ExportFolder, Listed, Prices, Scope, Session, subagent_files};
+use crate::text::sha256;
+use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
+
+/// The directory of images, in that of the trajectories.
+const IMAGES: &str = "images";
+
+/// The context of all trajectories.
+pub(super) struct Trajectories<'a> {
+    pub(super) source: &'a SourceArguments,
+    pub(super) prices: &'a Prices,
+    pub(super) environment: &'a Environment,
+    pub(super) messages: &'a Messages,
+    pub(super) folder: &'a ExportFolder,
+    pub(super) redact: bool,
+}
+
+/// The trajectory of the subagents whose messages are in the file of their session.
+const SUBAGENTS: &str = "subagents";
+
+/// A trajectory to write.
+struct Part<'a> {
+    listed: &'a Listed,
+    session: Session,
+    /// Its id, if it is embedded.
+    id: Option<&'a str>,
+    /// The messages to write, or all.
+    thread: Option<Thread>,
+    /// The tokens of its steps, and those of the whole trajectory.
+    own: Usage,
+    total: Option<Usage>,
+}
+
+impl Trajectories<'_> {
+    /// Writes a session. The trajectories of its subagents, in `started`, are named by `links`.
+    pub(super) fn write(
+        &self,
+        listed: &Listed,
+        started: &[Box<Listed>],
+        links: &[Subagent],
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let counted = subagent_files(&listed.path, listed.agent);
+        let mut main = self.part(listed, None)?;
+        let mut subagents = Vec::new();
+        for (subagent, link) in started.iter().zip(links) {
+            let part = self.part(subagent, Some(&link.page))?;
+            if !counted.contains(&subagent.path) {
+                main.total = main.total.zip(part.total).map(|(mut all, usage)| {
+                    all += usage;
+                    all
+                });
+            }
+            subagents.push(part);
+        }
+        main.thread = (!listed.facts.is_subagent).then_some(Thread::Main);
+        let (remaining, is_whole) = self.steps(&main, links, out)?;
+        if !is_whole {
+            let others = Part {
+                id: Some(SUBAGENTS),
+                thread: Some(Thread::Subagent),
+                own: remaining,
+                total: None,
+                ..main
+            };
+            subagents.insert(0, others);
+        }
+        for (index, part) in subagents.iter().enumerate() {
+            let separator = if index == 0 {
+                ",\n\"subagent_trajectories\":["
+            } else {
+                ","
+            };
+            out.write_all(separator.as_bytes())?;
+            self.steps(part, &[], out)?;
+            out.write_all(b"}")?;
+        }
+        let end = if subagents.is_empty() { "}\n" } else { "]}\n" };
+        Ok(out.write_all(end.as_bytes())?)
+    }
+
+    fn part<'a>(&self, listed: &'a Listed, id: Option<&'a str>) -> anyhow::Result<Part<'a>> {
+        let session = Session::open(&listed.path).map_err(UsageError::reason)?;
+        let cost = cost_of(&session, self.prices).map_err(UsageError::reason)?;
+        Ok(Part {
+            listed,
+            session,
+            id,
+            thread: None,
+            own: cost.usage,
+            total: Some(cost.usage),
+        })
+    }
+
+    /// Writes a trajectory without its end. Returns the tokens that no step has, and whether all messages were
+    /// written.
+    fn steps(
+        &self,
+        part: &Part<'_>,
+        links: &[Subagent],
+        out: &mut dyn Write,
+    ) -> anyhow::Result<(Usage, bool)> {
+        let context = TrajectoryContext {
+            subagents: links,
+            save: &|media| self.save(media),
+            price: &|model, usage| self.prices.cost(model, usage),
+        };
+        let facts = &part.listed.facts;
+        let mut writer = TrajectoryWriter::new(out, head(part), part.own, context)?;
+        let copied = match &facts.forked_from {
+            Some(_) => part.session.copied_records()?,
+            None => HashSet::new(),
+        };
+        let (source, environment) = (self.source, self.environment);
+        let ancestors = source.ancestors(&part.session, facts, environment, self.messages);
+        let mut is_whole = true;
+        let own = std::iter::once((&part.session, false));
+        for (session, is_ancestor) in ancestors.iter().map(|one| (one, true)).chain(own) {
+            let messages = session.messages(Scope::Live).map_err(UsageError::reason)?;
+            for message in messages {
+                let mut message = message.map_err(UsageError::reason)?;
+                if part.thread.is_some_and(|thread| thread != message.thread) {
+                    is_whole = false;
+                    continue;
+                }
+                let is_copy = |id: &String| copied.contains(id);
+                let is_copied = is_ancestor || message.uuid.as_ref().is_some_and(is_copy);
+                if self.redact {
+                    message.redact();
+                }
+                writer.message(message, is_copied)?;
+            }
+        }
+        Ok((writer.finish(part.total.as_ref())?, is_whole))
+    }
+
+    /// Saves an image under the hash of its content. Returns its path.
+    fn save(&self, media: &Media) -> io::Result<Option<String>> {
+        let data = media
+            .data
+            .as_ref()
+            .and_then(|data| STANDARD.decode(data).ok());
+        let Some(data) = data else { return Ok(None) };
+        let kind = media.media_type.trim_start_matches("image/");
+        let name = format!("{IMAGES}/{}.{kind}", &sha256(&data)[..32]);
+        self.folder
+            .write(&name, |mut file| -> anyhow::Result<()> {
+                Ok(file.write_all(&data)?)
+            })
+            .map_err(io::Error::other)?;
+        Ok(Some(name))
+    }
+}
+
+fn head(part: &Part<'_>) -> TrajectoryHead {
+    let facts = &part.listed.facts;
+    let agent = [("cwd", &facts.first_cwd), ("git_branch", &facts.branch)];
+    let title = facts.title.as_ref().map(|title| title.text.clone());
+    let about = [("title", &title), ("forked_from", &facts.forked_from)];
+    let known =
+        |(name, value): (&'static str, &Option<String>)| Some((name, json!(value.as_ref()?)));
+    TrajectoryHead {
+        session_id: facts.session_id.clone(),
+        trajectory_id: part.id.map(str::to_owned),
+        agent: TrajectoryAgent {
+            name: part.listed.agent.name(),
+            version: "unknown",
+            model_name: facts.model.clone(),
+            extra: agent.into_iter().filter_map(known).collect(),
+        },
+        extra: about.into_iter().filter_map(known).collect(),
+        ..TrajectoryHead::default()
+    }
+}

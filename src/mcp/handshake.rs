@@ -1,0 +1,163 @@
+//! The start of a connection: transports, protocol revisions, and notifications of the server.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, RoleClient, RunningService,
+    serve_client_with_lifecycle,
+};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
+};
+use tokio::net::unix::pipe;
+use tokio::sync::broadcast;
+
+use super::content::{LimitedOutput, Output};
+use super::process::{Ends, MAX_MESSAGE_WIDTH};
+use crate::text::{fitted, terminal_safe_line};
+
+/// The transport of a connection.
+pub(super) enum Route {
+    /// Through pipes.
+    Pipes(Ends),
+    /// Over HTTP.
+    Http(reqwest::Client, StreamableHttpClientTransportConfig),
+}
+
+/// The protocol revisions to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Revisions {
+    /// The newest one, else one with a handshake.
+    Any,
+    /// Those with a handshake, to 2025-11-25.
+    WithHandshake,
+    /// Those without a handshake, since 2026-07-28.
+    Stateless,
+}
+
+/// A failed start.
+#[derive(Debug)]
+pub(super) struct StartFailure {
+    pub(super) reason: String,
+    /// The revisions that a new connection may use: the attempt failed because of the others.
+    pub(super) retry: Option<Revisions>,
+}
+
+impl From<String> for StartFailure {
+    fn from(reason: String) -> Self {
+        let retry = None;
+        Self { reason, retry }
+    }
+}
+
+/// Handles notifications of a server. Refuses all requests of servers.
+pub(super) struct Listener {
+    /// Set when the list of tools has changed.
+    pub(super) changed: Arc<AtomicBool>,
+    pub(super) progress: broadcast::Sender<ProgressNotificationParam>,
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("turnpipe", env!("CARGO_PKG_VERSION")),
+        )
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        // The call may have ended.
+        let _ = self.progress.send(progress);
+    }
+}
+
+/// Connects to a server.
+pub(super) async fn connect(
+    listener: Listener,
+    route: Route,
+    revisions: Revisions,
+    output: Arc<Output>,
+) -> Result<RunningService<RoleClient, Listener>, StartFailure> {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    let lifecycle = match revisions {
+        Revisions::Any => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        },
+        Revisions::WithHandshake => ClientLifecycleMode::Initialize,
+        Revisions::Stateless => ClientLifecycleMode::Discover { preferred_versions },
+    };
+    let served = match route {
+        Route::Pipes((to_server, from_server)) => {
+            let pipes = pipe::Receiver::from_owned_fd(from_server).and_then(|receiver| {
+                let sender = pipe::Sender::from_owned_fd(to_server)?;
+                let lines = LimitedOutput::new(receiver, output);
+                Ok(AsyncRwTransport::new_client(lines, sender))
+            });
+            let pipes = pipes.map_err(|error| error.to_string())?;
+            serve_client_with_lifecycle(listener, pipes, lifecycle).await
+        }
+        Route::Http(client, config) => {
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            serve_client_with_lifecycle(listener, transport, lifecycle).await
+        }
+    };
+    served.map_err(|error| StartFailure {
+        retry: retry(&error).filter(|_| revisions == Revisions::Any),
+        reason: reason(&error),
+    })
+}
+
+/// Returns the revisions to try after a failure of [`Revisions::Any`]. Some servers end, or respond too late for
+/// the handshake that follows, when they are asked for the newest revision.
+fn retry(error: &ClientInitializeError) -> Option<Revisions> {
+    use ClientInitializeError as Failure;
+    match error {
+        // The late response describes the server, so it knows the request.
+        Failure::ConflictInitResponseId(..) => Some(Revisions::Stateless),
+        Failure::UncorrelatedErrorResponse { .. }
+        | Failure::NoCompatibleProtocolVersion { .. }
+        | Failure::ExpectedInitResult(_)
+        | Failure::ConnectionClosed(_)
+        | Failure::TransportError { .. } => Some(Revisions::WithHandshake),
+        _ => None,
+    }
+}
+
+fn reason(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => innermost(error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => reason(fallback),
+        other => innermost(other),
+    }
+}
+
+/// Returns the root cause of an error. The outer errors name types, and URLs that may contain keys.
+pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut error = error;
+    loop {
+        let request = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::Client(request)) => Some(request as &(dyn Error + 'static)),
+            _ => error.source(),
+        };
+        match request {
+            Some(cause) => error = cause,
+            None => return fitted(&terminal_safe_line(&error.to_string()), MAX_MESSAGE_WIDTH),
+        }
+    }
+}

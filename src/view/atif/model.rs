@@ -1,0 +1,212 @@
+//! The objects of a trajectory, as they are written.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use crate::message::{Call, Usage, rounded_dollars};
+
+/// Members that the format does not have.
+pub(crate) type Extra = BTreeMap<&'static str, Value>;
+
+/// The members of a trajectory before its steps.
+#[derive(Debug, Default, Serialize)]
+pub struct TrajectoryHead {
+    /// The version of the format; set when it is written.
+    pub schema_version: &'static str,
+    /// The session id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The id of an embedded trajectory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trajectory_id: Option<String>,
+    /// The agent.
+    pub agent: TrajectoryAgent,
+    /// Further facts.
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
+}
+
+/// The agent of a trajectory.
+#[derive(Debug, Default, Serialize)]
+pub struct TrajectoryAgent {
+    /// The name.
+    pub name: &'static str,
+    /// The version, which not all agents record.
+    pub version: &'static str,
+    /// The last model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_name: Option<String>,
+    /// Further facts.
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
+}
+
+#[derive(Serialize)]
+pub(super) struct Step {
+    #[serde(rename = "step_id")]
+    pub(super) number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timestamp: Option<String>,
+    pub(super) source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model_name: Option<String>,
+    pub(super) message: Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tool_calls: Vec<ToolCall>,
+    #[serde(skip_serializing_if = "Observation::is_empty")]
+    pub(super) observation: Observation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) metrics: Option<Metrics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) is_copied_context: Option<bool>,
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub(super) extra: Extra,
+    /// The number of calls without a result.
+    #[serde(skip)]
+    pub(super) waiting: usize,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum ContentPart {
+    Text { text: String },
+    Image { source: Source },
+}
+
+#[derive(Serialize)]
+pub(super) struct Source {
+    pub(super) media_type: String,
+    pub(super) path: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToolCall {
+    #[serde(rename = "tool_call_id")]
+    pub(super) id: String,
+    pub(super) function_name: String,
+    pub(super) arguments: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) extra: Option<Value>,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Observation {
+    pub(super) results: Vec<Observed>,
+}
+
+impl Observation {
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Observed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source_call_id: Option<String>,
+    pub(super) content: Content,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) subagent_trajectory_ref: Vec<Value>,
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub(super) extra: Extra,
+}
+
+#[derive(Serialize)]
+pub(super) struct Metrics {
+    pub(super) prompt_tokens: u64,
+    pub(super) completion_tokens: u64,
+    pub(super) cached_tokens: u64,
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub(super) cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub(super) extra: Extra,
+}
+
+#[derive(Serialize)]
+pub(super) struct FinalMetrics {
+    pub(super) total_prompt_tokens: u64,
+    pub(super) total_completion_tokens: u64,
+    pub(super) total_cached_tokens: u64,
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub(super) total_cost_usd: Option<f64>,
+    pub(super) total_steps: u64,
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    pub(super) extra: Extra,
+}
+
+impl Step {
+    pub(super) fn new(source: &'static str) -> Self {
+        Self {
+            number: 0,
+            timestamp: None,
+            source,
+            model_name: None,
+            message: Content::Text(String::new()),
+            reasoning_content: None,
+            tool_calls: Vec::new(),
+            observation: Observation::default(),
+            metrics: None,
+            is_copied_context: None,
+            extra: Extra::new(),
+            waiting: 0,
+        }
+    }
+}
+
+/// Returns a call, whose arguments must be an object.
+pub(super) fn tool_call(call: Call) -> ToolCall {
+    let is_object = call.input.get().starts_with('{');
+    let arguments = if is_object {
+        None
+    } else {
+        let wrapped = BTreeMap::from([("input", &call.input)]);
+        to_raw_value(&wrapped).ok()
+    };
+    ToolCall {
+        id: call.id,
+        function_name: call.name,
+        extra: (!is_object).then(|| json!({"raw_input": call.input})),
+        arguments: arguments.unwrap_or(call.input),
+    }
+}
+
+/// Returns a time as every reader of ISO 8601 accepts it: unchanged, if it is written like that.
+pub(super) fn iso_time(text: &str) -> Option<String> {
+    let time: Timestamp = text.parse().ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.TZ+".contains(&byte);
+    let time = match text.as_bytes().get(10) {
+        Some(b'T') if text.bytes().all(is_plain) => text.to_owned(),
+        _ => time.to_string(),
+    };
+    Some(time).filter(|time| time.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Returns the counts that the format does not have.
+pub(super) fn extra_tokens(cache_write: &'static str, usage: &Usage) -> Extra {
+    let counts = [
+        (cache_write, usage.cache_write),
+        ("ephemeral_1h_input_tokens", usage.cache_write_1h),
+        ("web_search_requests", usage.web_searches),
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts.map(|(name, count)| (name, json!(count))).collect()
+}
