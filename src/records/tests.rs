@@ -300,6 +300,27 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","tool_use_ids":["a"],"calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
         ),
         (
+            "permission_count",
+            line(&PermissionCountRecord {
+                tool: "Bash".to_owned(),
+                command: Some("git push".to_owned()),
+                calls: 3,
+                allow: 1,
+                ask: 2,
+                deny: 0,
+            }),
+            r#"{"type":"permission_count","tool":"Bash","command":"git push","calls":3,"allow":1,"ask":2,"deny":0}"#,
+        ),
+        (
+            "permission_proposal",
+            line(&PermissionProposalRecord {
+                rule: "Bash(git push *)".to_owned(),
+                spares: 2,
+                also_allows: "uses the network".to_owned(),
+            }),
+            r#"{"type":"permission_proposal","rule":"Bash(git push *)","spares":2,"also_allows":"uses the network"}"#,
+        ),
+        (
             "check_permission",
             line(&CheckPermissionRecord {
                 check: PermissionCheck::Only,
