@@ -21,9 +21,11 @@ mod facts;
 mod format;
 mod gemini;
 mod hook_settings;
+mod named;
 mod opencode;
 mod own;
 mod pi;
+mod program;
 mod qwen;
 mod sign;
 mod sqlite;
@@ -48,12 +50,16 @@ pub use format::{
     Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use named::{NamedRoot, set_named_roots};
+pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub use table::{Root, document, format_of, own_format, session_roots, trajectory_format};
+pub use table::{
+    Root, document, format_of, is_of, named_format, own_format, session_roots, trajectory_format,
+};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
-pub use unread::{fork_at, refusal, refusal_at};
+pub use unread::{fork_at, fork_names, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;

@@ -11,6 +11,7 @@ use super::cursor::CURSOR;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::named::{named_at, named_roots};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
@@ -39,6 +40,11 @@ impl Agent {
             Self::Gemini => project_root(session),
             _ => None,
         }
+    }
+
+    /// Returns the name of the agent that wrote the session in this file, which may use the format of this one.
+    pub fn name_at(self, path: &Path) -> &'static str {
+        fork_at(path).unwrap_or(self.name())
     }
 
     /// Returns the shell command that resumes the session with this id in this file, to be run in the
@@ -100,7 +106,21 @@ pub fn session_roots(environment: &Environment) -> Vec<Root> {
             path,
         })
     });
-    roots.collect()
+    let named = named_roots().map(|root| Root {
+        agent: Some(root.format),
+        path: root.path.clone(),
+    });
+    roots.chain(named).collect()
+}
+
+/// Returns the format of the files in a directory that the configuration names.
+pub fn named_format(path: &Path) -> Option<&'static Format> {
+    Some(named_at(path)?.format.format())
+}
+
+/// Whether a record belongs to a file of this format.
+pub fn is_of(format: &Format, record: &str) -> bool {
+    Row::read(record).is_some_and(|row| (format.wrote)(&row))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::named::{named_at, named_roots};
+
 /// Agents, one on a line: the name, directories and files in the paths of its sessions, the beginning of
 /// its files if that is distinctive, and the way to see its sessions.
 const AGENTS: &str = include_str!("unread.txt");
@@ -36,7 +38,14 @@ fn others() -> impl Iterator<Item = OtherAgent> {
 /// Returns the agent in whose directory a file is, if its sessions have the format of another
 /// agent.
 pub fn fork_at(path: &Path) -> Option<&'static str> {
-    Some(at(path)?.name)
+    let named = named_at(path).map(|root| root.name.as_str());
+    named.or_else(|| Some(at(path)?.name))
+}
+
+/// Returns the names of these agents.
+pub fn fork_names() -> impl Iterator<Item = &'static str> {
+    let named = named_roots().map(|root| root.name.as_str());
+    named.chain(others().map(|other| other.name))
 }
 
 /// Returns why a session with this first line is not read although its records look like another agent's.

@@ -54,7 +54,7 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
 
 /// A point in time: RFC 3339, the start of a date, `today`, `yesterday`, or a duration ago (`30m`, `12h`,
 /// `2d`, `1w`).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeArgument {
     At(Timestamp),
     On(Date),

@@ -115,6 +115,8 @@ pub(super) struct ConfigFile {
     pub(super) advisor_model: Option<Spanned<String>>,
     /// Model providers by name.
     pub(super) providers: BTreeMap<String, ProviderTable>,
+    /// Agents that use the format of another one, by name.
+    pub(super) agents: BTreeMap<String, AgentTable>,
     pub(super) http: HttpTable,
     /// Whether pages may come from this machine and private networks.
     pub(super) allow_private_addresses: Option<Spanned<bool>>,
@@ -165,6 +167,16 @@ impl ConfigFile {
         Ok(file)
     }
 
+    /// Returns the error that the value of a key is invalid.
+    pub(super) fn invalid<T>(&self, key: &str, value: &Spanned<T>, problem: &str) -> ConfigError {
+        let before = self.text.get(..value.span().start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        ConfigError::Invalid {
+            path: self.path.clone().unwrap_or_default(),
+            reason: format!("line {line}: {key}: {problem}"),
+        }
+    }
+
     /// Returns a value of the file with its line.
     pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
         let value = value?;
@@ -202,6 +214,16 @@ fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigE
             reason: format!("line {line}: {message}"),
         }
     })
+}
+
+/// `[agents.NAME]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentTable {
+    /// The directory of its sessions, relative to the file; `~/` is the home directory.
+    pub(super) root: PathBuf,
+    /// The agent whose format it uses.
+    pub(super) format: Spanned<String>,
 }
 
 /// `[providers.NAME]`.

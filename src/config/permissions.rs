@@ -41,6 +41,13 @@ pub struct PermissionFlags {
     /// What to do with calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
+    /// Count commands that only read from servers, such as `gh pr view`, as reading
+    ///
+    /// `gh` with `view`, `list`, `diff`, `checks` or `status`, `gh api` with GET, `git ls-remote`, `cargo search`,
+    /// `npm view` and `pip index versions`, if all words are known and the directory configures no server or
+    /// program. They may update caches of these programs, and are never run in the parallel lane.
+    #[arg(long)]
+    pub allow_network_reads: bool,
     /// Ignore settings that are not understood, although they may restrict calls
     #[arg(long)]
     pub ignore_unknown_settings: bool,
@@ -56,6 +63,8 @@ pub struct PermissionSettings {
     pub mode: Mode,
     /// Whether calls that need approval are denied.
     pub denies_instead_of_asking: bool,
+    /// Whether commands that only read from servers count as reading.
+    pub network_reads: bool,
     /// Further working directories; absolute, without links.
     pub directories: Vec<PathBuf>,
     /// Environment variables; later files have precedence.
@@ -80,7 +89,10 @@ impl Config {
         let home = HOME.text(&self.environment).map(Path::new);
         let mut gathered = Gathered {
             rules: Vec::new(),
-            settings: PermissionSettings::default(),
+            settings: PermissionSettings {
+                network_reads: flags.allow_network_reads,
+                ..PermissionSettings::default()
+            },
             disabled: Vec::new(),
             ignores_unknown: flags.ignore_unknown_settings,
             directory,

@@ -13,6 +13,7 @@ use super::variables::{
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
+use crate::agent::{Agent, NamedRoot};
 use crate::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::results::ToolLimits;
@@ -174,6 +175,38 @@ impl Config {
             default: default.listed("bash_default_timeout_ms", milliseconds, listed),
             maximum: maximum.listed("bash_max_timeout_ms", milliseconds, listed),
         }
+    }
+
+    /// Returns the agents that use the format of another one.
+    ///
+    /// # Errors
+    /// A format is unknown, or the name is that of another known agent.
+    pub fn agents(&self) -> Result<Vec<NamedRoot>, ConfigError> {
+        let base = self.file.path.as_deref().and_then(Path::parent);
+        let home = HOME.text(&self.environment).unwrap_or_default();
+        let known = |name: &str| Agent::ALL.into_iter().find(|agent| agent.name() == name);
+        let agents = self.file.agents.iter().map(|(name, table)| {
+            let key = format!("agents.{name}");
+            let text = table.format.get_ref();
+            let Some(format) = known(text) else {
+                let names = Agent::ALL.map(Agent::name).join(", ");
+                let problem = format!("unknown format `{text}` [possible values: {names}]");
+                return Err(self
+                    .file
+                    .invalid(&format!("{key}.format"), &table.format, &problem));
+            };
+            if known(name).is_some() {
+                let problem = "this is the name of a known agent; give yours another name";
+                return Err(self.file.invalid(&key, &table.format, problem));
+            }
+            let path = match table.root.strip_prefix("~") {
+                Ok(below) => Path::new(home).join(below),
+                Err(_) => base.unwrap_or(Path::new("")).join(&table.root),
+            };
+            let name = name.clone();
+            Ok(NamedRoot { name, format, path })
+        });
+        agents.collect()
     }
 
     /// Returns the files that the configuration names, except itself.

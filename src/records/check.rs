@@ -51,6 +51,37 @@ pub struct CheckPermissionRecord {
     pub hint: Option<String>,
 }
 
+/// Number of past calls of a tool, or of a program that it runs, by the decision about them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "permission_count")]
+pub struct PermissionCountRecord {
+    /// Name of the tool.
+    pub tool: String,
+    /// Program, with its subcommand if the next word looks like one. Absent for all calls of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of calls that are allowed.
+    pub allow: u64,
+    /// Number of calls that are asked about.
+    pub ask: u64,
+    /// Number of calls that are denied.
+    pub deny: u64,
+}
+
+/// Proposed rule that would have spared questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "permission_proposal")]
+pub struct PermissionProposalRecord {
+    /// The allow rule.
+    pub rule: String,
+    /// Number of further calls that are allowed with this rule and those before it.
+    pub spares: u64,
+    /// What else it allows.
+    pub also_allows: String,
+}
+
 /// Result of cleaning model output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]

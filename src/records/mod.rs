@@ -22,7 +22,7 @@ pub use archive::{
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, HookDecisionRecord,
-    HookStatusRecord, TextKind, TextRejection,
+    HookStatusRecord, PermissionCountRecord, PermissionProposalRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{
@@ -40,13 +40,13 @@ pub use run::{
 };
 pub use session::{
     Dimension, RunTotals, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
-    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionToolRecord, ToolShare, UsageShare,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionState,
+    SessionStatsRecord, SessionToolRecord, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,
     SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
-    SessionSwitchRecord, SwitchReason,
+    SessionRankedRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,

@@ -27,9 +27,48 @@ pub struct SessionRecord {
     pub size: u64,
     /// Number of subagent transcripts.
     pub subagents: u64,
+    /// State, inferred from the end of the file and from running processes; only with `--state`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<SessionState>,
+    /// Whether `state` is inferred: always true beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub state_inferred: bool,
+    /// End of the file, the reason of `state`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_reason: Option<String>,
+    /// Process of the agent that uses the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
     /// Counts of its contents; only with `--counts`, which reads the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<SessionCounts>,
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// The agent runs, and works on a turn
+    Working,
+    /// The agent runs, and waits for a prompt, a permission or an answer of the user
+    Waiting,
+    /// The last turn is complete, and no agent runs
+    Idle,
+    /// The last request failed, or no agent runs and the last turn is incomplete
+    Failed,
+}
+
+impl SessionState {
+    /// Returns the name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Waiting => "waiting",
+            Self::Idle => "idle",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// Description of a session.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{CursorSubtype, SwitchSubtype};
+use super::session::SessionDescription;
 use super::tool_result::VersionOnly;
 use crate::message::{CallOutcome, Origin, Role, SessionId};
 
@@ -62,6 +63,35 @@ pub struct SessionHitRecord {
     pub matched: String,
     /// Number of matches in the block.
     pub matches: u64,
+}
+
+/// A session that fits the words of a ranked search, best first.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_ranked")]
+pub struct SessionRankedRecord {
+    /// Rank, starting at 1.
+    pub rank: u64,
+    /// Score; only comparable within one search.
+    pub score: f64,
+    /// Words of the query that the session contains.
+    pub words: Vec<String>,
+    #[serde(flatten)]
+    pub about: SessionDescription,
+    /// Latest time in its records, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_activity: Option<String>,
+    /// Line number of the message part with the most words, starting at 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Role of that message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Kind of that part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<HitBlock>,
+    /// The first word in that part, with context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<String>,
 }
 
 /// Kind of message block.

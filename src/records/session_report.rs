@@ -55,7 +55,7 @@ pub struct SessionReportRecord {
 pub struct ReportedSession {
     #[serde(flatten)]
     pub about: SessionDescription,
-    /// Recap by built-in rules, else the start of the last reply or error.
+    /// What the model reported last, by built-in rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
 }

@@ -278,7 +278,7 @@ fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Stri
         Dimension::Model => context.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
-        Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
+        Dimension::Agent => source.map(|source| source.agent.to_owned()),
         Dimension::Prompt => {
             let id = context.prompt_id.as_deref();
             Some(id.unwrap_or(MAIN).to_owned())

@@ -15,6 +15,7 @@ use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
+use super::state::InferredState;
 use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
@@ -67,6 +68,8 @@ pub struct Listed {
     pub counts: Option<SessionCounts>,
     /// The number of its subagent files.
     pub subagents: u64,
+    /// Its state, once it was inferred.
+    pub state: Option<Box<InferredState>>,
 }
 
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
@@ -178,7 +181,9 @@ impl Listing {
             return Ok(None);
         }
         let session = Session::open(&candidate.path)?;
-        let is_admitted = self.selection.admits_agent(session.agent());
+        let is_admitted = self
+            .selection
+            .admits_agent(session.agent(), &candidate.path);
         Ok(is_admitted.then_some(session))
     }
 
@@ -190,7 +195,7 @@ impl Listing {
         names: &NameIndexes,
     ) -> Examined {
         let agent = session.agent();
-        if !self.selection.admits_agent(agent) {
+        if !self.selection.admits_agent(agent, &session.file.path) {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
@@ -217,6 +222,7 @@ impl Listing {
             subagents,
             facts,
             counts,
+            state: None,
         });
         let is_admitted = self.selection.admits(&listed.facts)
             && match &self.selection.changed {

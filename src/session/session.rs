@@ -14,8 +14,8 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, refusal,
-    refusal_at, trajectory_format,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, is_of,
+    named_format, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -105,7 +105,8 @@ impl Session {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let mut format = match format_in(&head) {
+        let named = named_format(&file.path).filter(|format| is_in(&head, format));
+        let mut format = match named.or_else(|| format_in(&head)) {
             _ if trajectory.is_some() => None,
             Some(format) => Some(format),
             None if is_database => None,
@@ -331,6 +332,15 @@ fn format_on(line: &[u8]) -> Option<&'static Format> {
         format = format.or_else(|| format_of(record));
     });
     format
+}
+
+/// Whether the head contains a record of this format.
+fn is_in(head: &Head, format: &Format) -> bool {
+    head.lines().any(|(_, line)| {
+        let mut found = false;
+        each_record_on(line, &mut |record| found = found || is_of(format, record));
+        found
+    })
 }
 
 /// Returns the format of a file of lines.

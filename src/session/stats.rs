@@ -21,7 +21,7 @@ use super::prices::Unpriced;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tree::{Distinct, Key, Scope};
-use crate::agent::{Agent, Detail, Entry, Facts};
+use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
 use crate::records::RunTotals;
@@ -73,7 +73,7 @@ pub(super) struct ReplyCounts {
 /// A session that was read.
 #[derive(Debug)]
 pub(super) struct ReadSession {
-    pub(super) agent: Agent,
+    pub(super) agent: &'static str,
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
     pub(super) cwd: Option<String>,
@@ -232,7 +232,7 @@ impl Tally {
         tally.prompts = prompts;
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let source = Arc::new(ReadSession {
-            agent: session.agent(),
+            agent: session.agent().name_at(&session.file.path),
             session_id: facts.session_id.clone(),
             cwd: cwd.cloned(),
         });

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
 use super::recap::RecapGate;
 use super::{Language, dominant_language};
-use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
+use crate::message::{Block, Message, Origin, ResultPart, Role, Thread, without_injected};
 use crate::text::redact;
 
 /// Number of messages that the question shows, from the end.
@@ -16,6 +19,18 @@ const HEAD_MESSAGES: usize = 64;
 
 /// Number of messages with text that are kept from the end.
 const TAIL_MESSAGES: usize = 128;
+
+/// Number of messages with calls or results that are kept.
+const MAX_STEPS: usize = 64;
+
+/// Marks a cut in a result. Rules count nothing in a result with this mark.
+pub(super) const TRUNCATED: &str = "\n[truncated]\n";
+
+/// Maximum size of uncut arguments, in bytes.
+const MAX_INPUT_BYTES: usize = 64 * 1024;
+
+/// Bytes of each text that are kept in longer arguments.
+const KEPT_ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// Bytes of the start and of the end of a text that are kept.
 const KEPT_BYTES: usize = 16 * 1024;
@@ -28,8 +43,8 @@ pub struct Excerpt {
     gate: RecapGate,
     messages: usize,
     compacted: bool,
-    /// Results after the last message with text.
-    results: Option<Message>,
+    /// Calls and results after the last text of the user or the model, and the calls of that text.
+    steps: VecDeque<Message>,
 }
 
 impl Excerpt {
@@ -38,35 +53,49 @@ impl Excerpt {
         self.gate.note(&message);
         self.messages += 1;
         self.compacted |= message.origin == Origin::Compaction;
-        let reduced = reduced(message);
-        if reduced.blocks.is_empty() {
-            if reduced.origin == Origin::Results {
-                self.results = Some(reduced);
+        let (reduced, steps) = reduced(message);
+        let is_said = !reduced.blocks.is_empty() && reduced.thread == Thread::Main;
+        if is_said && matches!(reduced.origin, Origin::Prompt | Origin::Reply) {
+            self.steps.clear();
+        }
+        if !steps.blocks.is_empty() && steps.thread == Thread::Main {
+            if self.steps.len() == MAX_STEPS {
+                self.steps.pop_front();
             }
+            self.steps.push_back(steps);
+        }
+        if reduced.blocks.is_empty() {
             return;
         }
-        self.results = None;
         if self.head.len() < HEAD_MESSAGES {
             self.head.push(reduced);
             return;
         }
         if self.tail.len() == TAIL_MESSAGES {
-            self.tail.pop_front();
+            // The latest prompt may be far from the end.
+            let is_reply = |message: &Message| message.origin != Origin::Prompt;
+            let oldest = self.tail.iter().position(is_reply);
+            self.tail.remove(oldest.unwrap_or_default());
         }
         self.tail.push_back(reduced);
     }
 
-    /// Returns the first and the last messages with text, and an empty message if results follow them.
+    /// Returns the first and the last messages with text, and the calls and results that follow them.
     pub fn texts(&self) -> Vec<Message> {
         let said = self.head.iter().chain(&self.tail);
-        said.chain(&self.results).cloned().collect()
+        said.chain(&self.steps).cloned().collect()
     }
 
-    /// Joins this start of a conversation with `end`, a later part of it.
+    /// Joins the start and the prompts of a whole conversation with `end`, the part that the model sees.
     #[must_use]
     pub fn followed_by(self, end: &Self) -> Self {
+        let prompts = self.tail.into_iter();
+        let prompts = prompts.filter(|message| message.origin == Origin::Prompt);
         Self {
-            tail: end.texts().into(),
+            head: self.head,
+            tail: prompts.chain(end.texts()).collect(),
+            gate: self.gate,
+            steps: VecDeque::new(),
             ..self
         }
     }
@@ -110,18 +139,55 @@ impl Excerpt {
     }
 }
 
-/// Removes calls, results and attachments, and cuts long texts.
-fn reduced(message: Message) -> Message {
-    let blocks = message.blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => Some(Block::Text(
-            beginning_and_end(&text, KEPT_BYTES, "\n").into_owned(),
-        )),
-        Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => None,
-    });
-    Message {
-        blocks: blocks.collect(),
+/// Separates the texts of a message from its calls and results. Long ones are cut.
+fn reduced(message: Message) -> (Message, Message) {
+    let mut steps = Message::new(message.role, message.origin);
+    steps.thread = message.thread;
+    let mut said = Message {
+        blocks: Vec::new(),
         ..message
+    };
+    for block in message.blocks {
+        match block {
+            Block::Text(text) => {
+                let text = beginning_and_end(&text, KEPT_BYTES, "\n").into_owned();
+                said.blocks.push(Block::Text(text));
+            }
+            Block::Call(mut call) => {
+                call.input = bounded(call.input);
+                steps.blocks.push(Block::Call(call));
+            }
+            Block::Result(mut result) => {
+                let text = result.text();
+                let text = beginning_and_end(&text, KEPT_BYTES, TRUNCATED).into_owned();
+                result.parts = vec![ResultPart::Text(text)];
+                steps.blocks.push(Block::Result(result));
+            }
+            Block::Thinking(_) | Block::Media(_) => {}
+        }
     }
+    (said, steps)
+}
+
+/// Cuts long texts in arguments.
+pub(super) fn bounded(input: Box<RawValue>) -> Box<RawValue> {
+    if input.get().len() <= MAX_INPUT_BYTES {
+        return input;
+    }
+    let Ok(Value::Object(members)) = serde_json::from_str(input.get()) else {
+        return RawValue::NULL.to_owned();
+    };
+    let members: Map<String, Value> = members
+        .into_iter()
+        .filter_map(|(name, value)| match value {
+            Value::String(text) => {
+                let end = text.floor_char_boundary(KEPT_ARGUMENT_BYTES);
+                Some((name, Value::from(&text[..end])))
+            }
+            other => (other.to_string().len() <= MAX_INPUT_BYTES).then_some((name, other)),
+        })
+        .collect();
+    serde_json::value::to_raw_value(&members).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Returns the first and the last `kept` bytes of a longer text, with `gap` between them.
@@ -241,6 +307,34 @@ fn parts(message: &Message) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::message::Role;
+
+    fn text(role: Role, origin: Origin, text: &str) -> Message {
+        Message {
+            blocks: vec![Block::Text(text.to_owned())],
+            ..Message::new(role, origin)
+        }
+    }
+
+    #[test]
+    fn the_latest_prompts_are_kept() {
+        let mut excerpt = Excerpt::default();
+        let prompt = |number: usize| text(Role::User, Origin::Prompt, &number.to_string());
+        excerpt.note(prompt(0));
+        let reply = || text(Role::Assistant, Origin::Reply, "step");
+        let replies = |excerpt: &mut Excerpt| {
+            for _ in 0..1000 {
+                excerpt.note(reply());
+            }
+        };
+        replies(&mut excerpt);
+        excerpt.note(prompt(1));
+        replies(&mut excerpt);
+        let mut compacted = Excerpt::default();
+        compacted.note(reply());
+        let texts = excerpt.followed_by(&compacted).texts();
+        let prompts = texts.iter().filter(|text| text.origin == Origin::Prompt);
+        assert_eq!(prompts.map(Message::text).collect::<Vec<_>>(), ["0", "1"]);
+    }
 
     #[test]
     fn a_long_conversation_is_cut() {

@@ -71,9 +71,7 @@ fn says_more(tool: AgentTool, input: &Input) -> bool {
         .filter(|name| is_given(name));
     let mut directories = parameters(Parameter::Directory).iter();
     match tool.purpose {
-        Purpose::Shell => {
-            commands.count() > 1 || is_given(&"shell") || directories.any(is_given)
-        }
+        Purpose::Shell => commands.count() > 1 || is_given(&"shell") || directories.any(is_given),
         Purpose::Find => input
             .values()
             .any(|value| value.as_str().is_some_and(|text| text.contains(".."))),

@@ -49,6 +49,11 @@ pub struct ShellGuarantees {
     pub protection: WriteProtection,
     /// Whether git neither refreshes its index nor fetches missing objects (`GIT_OPTIONAL_LOCKS=0`).
     pub keeps_git_from_writing: bool,
+    /// Whether the configuration of git is looked at. For calls of the past, whose repository may be gone, it is
+    /// taken to run no program.
+    pub probes_git: bool,
+    /// Whether commands that only read from servers count as reading.
+    pub network_reads: bool,
     /// The shells that may read the command line.
     pub dialect: ShellDialect,
     /// Whether commands that read outside the working directories need permission, because the
@@ -81,6 +86,8 @@ impl ShellGuarantees {
     pub const OWN: Self = Self {
         protection: WriteProtection::Lane,
         keeps_git_from_writing: true,
+        probes_git: true,
+        network_reads: false,
         dialect: ShellDialect::Bash,
         confines_reads: false,
     };
@@ -90,6 +97,8 @@ impl ShellGuarantees {
         Self {
             protection,
             keeps_git_from_writing: false,
+            probes_git: true,
+            network_reads: false,
             dialect: ShellDialect::Any,
             confines_reads: true,
         }

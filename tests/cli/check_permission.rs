@@ -175,3 +175,81 @@ fn text_has_one_line_per_call() {
         "turnpipe: standard input: line 7: no call found\n"
     );
 }
+
+#[test]
+fn past_calls_are_counted_and_rules_proposed_that_spare_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
+    let commands = [
+        "git log -3",
+        "cargo test --lib",
+        "cargo test && git push",
+        "cargo test --all",
+        "git push origin main",
+        "rm -rf target",
+        "rm -rf target",
+    ];
+    let lines = commands.iter().enumerate().map(|(index, command)| {
+        let call = json!({"type": "tool_use", "id": format!("c{index}"), "name": "Bash",
+            "input": {"command": command}});
+        let line = json!({"type": "assistant", "uuid": format!("u{index}"), "sessionId": "s",
+            "cwd": project, "timestamp": "2026-11-01T10:00:00Z",
+            "message": {"role": "assistant", "id": format!("m{index}"), "content": [call]}});
+        line.to_string() + "\n"
+    });
+    let session = folder.path().join("s.jsonl");
+    fs::write(&session, lines.collect::<String>()).unwrap();
+    let session = session.to_str().unwrap();
+    let records = records(&["--history", session, "--deny", "Bash(rm *)"], "");
+    let of = |kind: &'static str| records.iter().filter(move |record| record["type"] == kind);
+    let whole = of("permission_count")
+        .find(|count| count["command"].is_null())
+        .unwrap();
+    let numbers = ["calls", "allow", "ask", "deny"].map(|name| whole[name].as_u64().unwrap());
+    assert_eq!(numbers, [7, 1, 4, 2]);
+    let pushes = of("permission_count")
+        .find(|count| count["command"] == "git push")
+        .unwrap();
+    assert_eq!(pushes["ask"], 2);
+    let proposals: Vec<(&str, u64)> = of("permission_proposal")
+        .map(|one| {
+            (
+                one["rule"].as_str().unwrap(),
+                one["spares"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        proposals,
+        [("Bash(cargo test *)", 2), ("Bash(git push *)", 2)]
+    );
+    for proposal in of("permission_proposal") {
+        let effects = proposal["also_allows"].as_str().unwrap();
+        assert!(
+            effects.contains("network") && effects.contains("outside"),
+            "{effects}"
+        );
+    }
+    let told = run(
+        &["check", "permission", "--history", "-o", "text", session],
+        b"",
+    );
+    assert!(
+        told.stdout
+            .starts_with("7 calls of 1 sessions: 1 allowed, 6 asked about"),
+        "{told:?}"
+    );
+    assert!(
+        told.stdout
+            .contains("Bash(cargo test *)\n         also: runs code"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn filters_of_sessions_need_the_history() {
+    let told = run(&["check", "permission", "--since", "2d"], b"");
+    assert_eq!(told.status, Some(2));
+    assert!(told.stderr.contains("`--history`"), "{told:?}");
+}

@@ -48,6 +48,29 @@ fn rules_decide_in_the_form_of_each_agent() {
 }
 
 #[test]
+fn reads_from_servers_are_allowed_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let hook = |arguments: &[&str], command: &str| {
+        let arguments = [&["hook", "pre-tool-use"], arguments].concat();
+        let told = run(&arguments, &listing(folder.path(), command));
+        told.stdout.contains("\"permissionDecision\":\"allow\"")
+    };
+    let allow = "--allow-network-reads";
+    let command = "gh pr list --json title | jq length";
+    assert!(!hook(&[], command));
+    assert!(hook(&[allow], command));
+    assert!(!hook(&[allow, "--deny", "Bash(gh *)"], command));
+    assert!(!hook(&[allow, "--ask", "Bash(gh pr *)"], command));
+    assert!(!hook(&[allow], "gh pr merge 1"));
+    assert!(hook(&[allow], "npm view a"));
+    fs::write(folder.path().join(".npmrc"), "").unwrap();
+    assert!(
+        !hook(&[allow], "npm view a"),
+        "the directory may choose a server"
+    );
+}
+
+#[test]
 fn commands_with_languages_are_allowed_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let hook = |arguments: &[&str], command: &str| {
@@ -59,13 +82,21 @@ fn commands_with_languages_are_allowed_on_request() {
     let trust = ["--trust-analysis"];
     let deny = ["--trust-analysis", "--deny", "Read(.env)"];
     for command in [
+        "git config --get user.name",
+        "find . -daystart -name '*.rs'",
+        "sed -n '1{p}' a",
+        "awk '{print $1 / 2}' a",
+    ] {
+        assert!(!hook(&[], command), "{command}");
+        assert!(hook(&trust, command), "{command}");
+    }
+    for command in [
         "git log --oneline | head",
         "find . -name '*.rs'",
         "sed -n 1,9p a",
         "awk '{print $1}' a",
     ] {
-        assert!(!hook(&[], command), "{command}");
-        assert!(hook(&trust, command), "{command}");
+        assert!(hook(&[], command), "{command}");
     }
     for command in [
         "find . -delete",

@@ -374,3 +374,84 @@ fn times_have_both_names_everywhere() {
         }
     }
 }
+
+/// `[agents.NAME]` names an agent whose sessions have the format of a known one.
+#[test]
+fn agents_of_the_configuration_are_listed_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("fork/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    std::fs::copy(data("codex.jsonl"), sessions.join("s.jsonl")).unwrap();
+    let config = folder.path().join("config.toml");
+    let run = |text: &str, arguments: &[&str]| {
+        std::fs::write(&config, text).unwrap();
+        let mut command = turnpipe(&["--config", config.to_str().unwrap()]);
+        let output = command
+            .env("HOME", folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    for root in [
+        "fork/sessions",
+        "~/fork/sessions",
+        sessions.to_str().unwrap(),
+    ] {
+        let named = format!("[agents.myfork]\nroot = \"{root}\"\nformat = \"codex\"\n");
+        let list = ["session", "list", "--all", "-o", "jsonl"];
+        let (status, text, messages) = run(&named, &list);
+        assert_eq!(status, Some(0), "{messages}");
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&record["agent"], &record["written_by"]),
+            (&"codex".into(), &"myfork".into())
+        );
+        assert_eq!(record.get("resume"), None);
+        let of = |agent| run(&named, &[&list[..], &["--agent", agent]].concat()).1;
+        assert_eq!((of("myfork"), of("codex")), (text, String::new()));
+        assert!(
+            run(&named, &["session", "list", "--all", "-o", "text"])
+                .1
+                .contains("myfork")
+        );
+        let costs = run(
+            &named,
+            &["session", "stats", "--by", "agent", "-o", "jsonl"],
+        )
+        .1;
+        assert!(costs.contains("myfork"), "{costs}");
+        assert!(run(&named, &["doctor", "-o", "text"]).1.contains("myfork"));
+    }
+    let (status, _, messages) = run("", &["session", "list", "--agent", "myfork"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        messages.starts_with("turnpipe: unknown agent `myfork`"),
+        "{messages}"
+    );
+    for (text, problem) in [
+        (
+            "[agents.a]\nroot = \"x\"\nformat = \"cobol\"\n",
+            "line 3: agents.a.format: unknown format `cobol`",
+        ),
+        (
+            "[agents.claude]\nroot = \"x\"\nformat = \"codex\"\n",
+            "agents.claude: this is the name of a known agent",
+        ),
+        ("[agents.a]\nformat = \"codex\"\n", "missing field `root`"),
+    ] {
+        for command in [&["session", "list"][..], &["doctor", "-o", "text"]] {
+            let (status, text, messages) = run(text, command);
+            assert_ne!(status, Some(0), "{command:?}");
+            assert!(
+                text.contains(problem) || messages.contains(problem),
+                "{text}{messages}"
+            );
+        }
+    }
+}

@@ -93,7 +93,7 @@ fn the_summary_says_what_happened() {
 
 **Task:** Mend the parser with the key ghp\\_\\[redacted\\]
 
-**Outcome:** Goal: Mend the parser with the key ghp\\_\\[redacted\\]. Last report: Fixed the parser.
+**Outcome:** Fixed the parser.
 
 | | |
 |---|---|
@@ -278,7 +278,7 @@ result=failed
 failed_gates=--fail-on denied
 cost_usd=0.9450
 task=Mend the parser with the key ghp_[redacted]
-outcome=Goal: Mend the parser with the key ghp_[redacted]. Last report: Fixed the parser.
+outcome=Fixed the parser.
 sessions=1
 calls=3
 failed_calls=1

@@ -263,3 +263,97 @@ fn paths_in_a_pipe_are_not_cleaned() {
     let found = session(&["search", "differ", "--root", root, "-l", "-o", "text"]);
     assert_eq!(found.text.trim_end_matches('\n'), path.to_str().unwrap());
 }
+
+/// Titles and prompts weigh more than replies, replies more than results, rare words more than common ones, and a word
+/// weighs less in a long text.
+#[test]
+fn sessions_are_ranked_by_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let user =
+        |content: Value| json!({"type": "user", "message": {"role": "user", "content": content}});
+    let reply = |block: Value| json!({"type": "assistant", "message": {"role": "assistant", "model": "m", "content": [block]}});
+    let text = |text: &str| reply(json!({"type": "text", "text": text}));
+    let result =
+        |text: &str| user(json!([{"type": "tool_result", "tool_use_id": "t", "content": text}]));
+    let call =
+        reply(json!({"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "a"}}));
+    let filler = "some other words of a long request ".repeat(40);
+    let title = json!({"type": "custom-title", "customTitle": "Retrying the parser"});
+    let sessions = [
+        (
+            "titled",
+            vec![user("please go on".into()), text("Done."), title],
+        ),
+        (
+            "prompted",
+            vec![user("why does the parser retry?".into()), text("Done.")],
+        ),
+        (
+            "long",
+            vec![
+                user(format!("{filler} parser retries").into()),
+                text("Done."),
+            ],
+        ),
+        (
+            "replied",
+            vec![user("go on".into()), text("The parser retried.")],
+        ),
+        (
+            "read",
+            vec![user("go on".into()), call, result("the parser retries")],
+        ),
+        ("rare", vec![user("paint a zebra".into()), text("Done.")]),
+        (
+            "other",
+            vec![user("go on".into()), text("Reparser, retryable.")],
+        ),
+    ];
+    for (name, lines) in sessions {
+        let line = |(number, mut line): (usize, Value)| {
+            line["sessionId"] = name.into();
+            line["uuid"] = format!("{name}{number}").into();
+            format!("{line}\n")
+        };
+        let lines: String = lines.into_iter().enumerate().map(line).collect();
+        std::fs::write(folder.path().join(format!("{name}.jsonl")), lines).unwrap();
+    }
+    let root = folder.path().to_str().unwrap();
+    let ranked = |words: &[&str]| {
+        let found = session(&[&["search", "--rank", "--root", root], words].concat());
+        assert_eq!(found.status, Some(0), "{}", found.messages);
+        found.records()
+    };
+    let ids = |records: &[Value]| -> Vec<String> {
+        let ids = records
+            .iter()
+            .map(|record| record["session_id"].as_str().unwrap().to_owned());
+        ids.collect()
+    };
+    let records = ranked(&["Parser", "retry"]);
+    assert_eq!(
+        ids(&records),
+        ["prompted", "titled", "long", "replied", "read"]
+    );
+    for record in &records {
+        assert_fits("session-ranked", record);
+    }
+    let best = &records[0];
+    assert_eq!(
+        (&best["rank"], &best["line"], &best["role"]),
+        (&json!(1), &json!(1), &json!("user"))
+    );
+    assert_eq!(best["words"], json!(["parser", "retry"]));
+    assert_eq!(ids(&ranked(&["zebra parser"]))[0], "rare");
+    assert_eq!(ids(&ranked(&["parser", "-n", "2"])), ["prompted", "titled"]);
+    assert_eq!(
+        session(&["search", "--rank", "giraffe", "--root", root]).status,
+        Some(1)
+    );
+    assert_eq!(
+        session(&["search", "--rank", "--root", root, "?"]).status,
+        Some(2)
+    );
+    let listed = session(&["search", "--rank", "zebra", "--root", root, "-o", "text"]);
+    assert!(listed.text.contains("paint a zebra"), "{}", listed.text);
+}

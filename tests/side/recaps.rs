@@ -6,7 +6,7 @@ use crate::files::{TALK, claude, qwen, records, write};
 use crate::server::fed;
 use crate::turnpipe::{command, run};
 
-const RECAP: &str = "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.";
+const RECAP: &str = "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Waiting for an answer: Would you like me to delete the old one?";
 
 #[test]
 fn recaps_are_records_or_one_line_of_text() {

@@ -18,6 +18,7 @@ object! { Git { branch } }
 object! { Source { subagent } }
 object! { Subagent { spawn = "thread_spawn" } }
 object! { Spawn { parent = "parent_thread_id" } }
+object! { Failure { message } }
 object! { CompletedItem { kind = "type", content } }
 object! { Settings { tier = "service_tier" } }
 object! { Info { total = "total_token_usage", last = "last_token_usage" } }
@@ -149,6 +150,11 @@ fn branch(git: Option<&RawValue>) -> Option<String> {
 fn event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
         "token_count" => reading(Info::of(payload.info)?.total),
+        // The turn failed.
+        "task_complete" => {
+            let reason = string(Failure::of(payload.error)?.message)?;
+            Some(note(Role::System, Origin::Error, reason))
+        }
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
             Some(note(

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cmd::output::name_of;
 use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
-use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
     Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
 };
@@ -94,17 +94,21 @@ fn configuration(
     findings: &mut Vec<DoctorRecord>,
 ) -> anyhow::Result<Config> {
     let loaded = globals.config(environment);
+    let agents = loaded
+        .as_ref()
+        .map_err(|error| UsageError::clone(error))
+        .and_then(|config| config.agents().map_err(UsageError::reason));
     if let Some((path, source)) = globals.config_source().path(environment) {
         let mut found = file(&Setting {
             name: "configuration".to_owned(),
             value: path.display().to_string(),
             source,
         });
-        if loaded.is_ok() && found.condition == Condition::Broken {
+        if agents.is_ok() && found.condition == Condition::Broken {
             // The default file is optional.
             (found.condition, found.problem) = (Condition::Absent, None);
         } else {
-            found = judged(found, loaded.as_ref().map(|_| ()).map_err(Clone::clone));
+            found = judged(found, agents.map(|_| ()));
         }
         findings.push(found);
     }
@@ -170,7 +174,7 @@ fn enforcement() -> DoctorRecord {
 
 fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     session_roots(environment).into_iter().map(|root| {
-        let agent = root.agent.map_or("", |agent| agent.name());
+        let agent = root.agent.map_or("", |agent| agent.name_at(&root.path));
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion(&root).filter(|_| exists);

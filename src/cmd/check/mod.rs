@@ -1,5 +1,6 @@
 //! The `check` commands, which check one line at a time and change nothing.
 
+pub(crate) mod history;
 pub(crate) mod input;
 pub(crate) mod permission;
 pub(crate) mod shell;

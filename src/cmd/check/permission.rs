@@ -10,11 +10,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
+use crate::cmd::check::history::History;
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::input::{LineForm, on_one_line};
 use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::run::tools::registry;
-use crate::cmd::{Form, Globals, Run, Status};
+use crate::cmd::session::source::MatchArguments;
+use crate::cmd::{Form, Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags};
 use crate::io::Io;
 use crate::message::{DecidedBy, Decision};
@@ -48,6 +50,15 @@ pub(crate) struct CheckPermissionArguments {
     tools: Vec<PathBuf>,
     #[command(flatten)]
     input: CheckInput,
+    /// Decide on the past calls of sessions instead (FILE names them, default all), and propose rules
+    ///
+    /// Prints how many calls the rules would allow, ask about and deny, by tool and by program, and the rules that
+    /// would have spared the most questions, each with what else it allows. Nothing is run; repositories of git
+    /// are taken to be harmless.
+    #[arg(long, conflicts_with_all = ["plain", "strict", "exit_status"])]
+    history: bool,
+    #[command(flatten)]
+    matching: MatchArguments,
     /// Exit with 1 if a call is not allowed or a line is unusable
     #[arg(long)]
     exit_status: bool,
@@ -82,6 +93,24 @@ impl Run for CheckPermissionArguments {
         };
         let registry = registry(&globals.settings(overrides, &io.environment)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
+        if self.history {
+            let form = self.input.form.form(io.terminal);
+            let sessions = self
+                .input
+                .files
+                .iter()
+                .map(|file| file.display().to_string());
+            let history = History {
+                sessions: sessions.collect(),
+                matching: self.matching,
+                form,
+            };
+            return history.run(registry, permissions, here, globals, io);
+        }
+        if self.matching != MatchArguments::default() {
+            let problem = "filters of sessions, such as `--since`, need `--history`";
+            return Err(UsageError::new(problem).into());
+        }
         let denies = permissions.denies_instead_of_asking;
         let shell = ShellGuarantees::OWN;
         let decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;

@@ -15,7 +15,7 @@ use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
 use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelDeps, ModelName, Provider};
-use crate::permission::{Decided, Mode};
+use crate::permission::{Decided, Mode, Rule};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor};
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
 use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees, ToolContext};
@@ -264,6 +264,10 @@ impl CallDecisions {
     ) -> Result<Self, NotEnforced> {
         let directories = [vec![start], settings.directories.clone()].concat();
         let environment = io.environment.with(&settings.environment);
+        let shell = ShellGuarantees {
+            network_reads: settings.network_reads,
+            ..shell
+        };
         Ok(Self {
             context: decision_context(directories, environment, shell)?,
             registry,
@@ -288,7 +292,38 @@ impl CallDecisions {
             directory: directory.to_owned(),
             ..self.context.clone()
         };
-        let call = self.registry.asked(name, input, &context);
+        self.decide_within(name, input, &context, mode)
+    }
+
+    /// Returns the decision about a call of a session that started in `start` and is still there.
+    pub(crate) fn decide_from(
+        &self,
+        name: &str,
+        input: &Input,
+        start: &Path,
+    ) -> (AskedCall, Decided) {
+        let context = DecisionContext {
+            directory: start.to_owned(),
+            allowed_directories: [vec![start.to_owned()], self.settings.directories.clone()]
+                .concat(),
+            ..self.context.clone()
+        };
+        self.decide_within(name, input, &context, self.settings.mode)
+    }
+
+    /// Adds a rule.
+    pub(crate) fn add(&mut self, rule: Rule) {
+        self.settings.rules.add(rule);
+    }
+
+    fn decide_within(
+        &self,
+        name: &str,
+        input: &Input,
+        context: &DecisionContext,
+        mode: Mode,
+    ) -> (AskedCall, Decided) {
+        let call = self.registry.asked(name, input, context);
         let request = context.request(&call.tool, &call.input, &call.action);
         let decided = self.settings.rules.decide(mode, &request);
         (call, decided)

@@ -396,7 +396,10 @@ impl RunToolsArguments {
                 environment: Arc::new(io.environment.with(&permissions.environment)),
                 kept_variables: Arc::new(self.env.iter().cloned().collect()),
                 lane: Arc::new(lane),
-                shell: ShellGuarantees::OWN,
+                shell: ShellGuarantees {
+                    network_reads: permissions.network_reads,
+                    ..ShellGuarantees::OWN
+                },
             },
             home_directory: here,
             child_variables: ChildVariables::default(),

@@ -7,7 +7,8 @@ use jiff::tz::TimeZone;
 
 use crate::cmd::session::source::about;
 use crate::cmd::times::recorded_minute;
-use crate::cmd::{Form, RecordWriter, output};
+use crate::cmd::{Form, Globals, RecordWriter, output};
+use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
@@ -37,29 +38,53 @@ pub(crate) struct ParentSession {
 
 /// Prints hits, session by session.
 pub(crate) struct HitPrinter {
-    pub(crate) writer: RecordWriter,
-    pub(crate) form: Form,
-    pub(crate) detail: HitDetail,
+    writer: RecordWriter,
+    form: Form,
+    detail: HitDetail,
     /// Whether text is coloured.
-    pub(crate) colored: bool,
+    colored: bool,
     /// The time zone of the user.
-    pub(crate) zone: TimeZone,
+    zone: TimeZone,
     /// The session of the hits that follow.
-    pub(crate) about: Option<SessionDescription>,
+    about: Option<SessionDescription>,
     /// The session that started it, if it is a subagent.
-    pub(crate) parent: Option<ParentSession>,
+    parent: Option<ParentSession>,
     /// The file of that session.
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     /// Whether the output is a terminal.
-    pub(crate) is_terminal: bool,
+    is_terminal: bool,
     /// Hits so far; of that session, if only their number is printed.
-    pub(crate) hits: u64,
+    hits: u64,
 }
 
 /// Maximum width of the title above hits, in columns.
 const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
+    /// Returns a printer to standard output.
+    ///
+    /// # Errors
+    /// The output cannot be opened.
+    pub(crate) fn new(
+        form: Form,
+        detail: HitDetail,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            writer: output::writer(form, io)?,
+            form,
+            detail,
+            colored: globals.colors_output(io),
+            zone: io.clock.time_zone(),
+            about: None,
+            parent: None,
+            path: PathBuf::new(),
+            is_terminal: io.terminal.stdout,
+            hits: 0,
+        })
+    }
+
     /// Sets the session of the hits that follow.
     pub(crate) fn session(
         &mut self,

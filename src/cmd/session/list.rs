@@ -1,6 +1,7 @@
 //! `session list` and `session path`: list sessions and their files.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,8 +13,11 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output}
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::message::SessionId;
-use crate::records::{SessionErrorRecord, SessionPathRecord, SessionRecord};
-use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::records::{SessionErrorRecord, SessionPathRecord, SessionRecord, SessionState};
+use crate::session::{
+    Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, infer_states, list,
+    list_as_text,
+};
 use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
@@ -40,6 +44,10 @@ pub(crate) struct SessionListArguments {
     /// columns) and records always do
     #[arg(long)]
     resume: bool,
+    /// Show the state of each session, or select by it: working, waiting, idle or failed. It is inferred from the end of
+    /// the file and from running processes
+    #[arg(long, value_enum, value_name = "STATE", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    state: Option<Vec<SessionState>>,
     #[command(flatten)]
     form: FormArguments,
 }
@@ -62,7 +70,7 @@ impl Run for SessionListArguments {
             Form::Text => {
                 let candidates = self.selection.matching.source.candidates(&io.environment);
                 let progress = reading(candidates.len(), &mut listing, globals, io);
-                let (listed, failed) = list(&candidates, &listing);
+                let (listed, failed) = self.list(&candidates, &listing, io);
                 for (path, error) in &failed {
                     io.messages.error(&format!("{}: {error}", path.display()));
                 }
@@ -89,6 +97,25 @@ impl Run for SessionListArguments {
 }
 
 impl SessionListArguments {
+    /// Lists sessions, with their states if they are asked for.
+    fn list(&self, candidates: &[Candidate], listing: &Listing, io: &Io) -> (Sessions, Failures) {
+        let Some(wanted) = &self.state else {
+            return list(candidates, listing);
+        };
+        // A state decides before the limit. The process of a session may use another one that is not selected.
+        let limit = listing.selection.limit.filter(|_| !wanted.is_empty());
+        let mut all = listing.clone();
+        all.selection.limit = listing.selection.limit.filter(|_| wanted.is_empty());
+        let (mut listed, failed) = list(candidates, &all);
+        infer_states(&mut listed, io.clock.now().into());
+        listed.retain(|session| {
+            let state = session.state.as_ref().map(|state| state.state);
+            wanted.is_empty() || state.is_some_and(|state| wanted.contains(&state))
+        });
+        listed.truncate(limit.map_or(usize::MAX, NonZeroUsize::get));
+        (listed, failed)
+    }
+
     fn print_records(
         &self,
         mut listing: Listing,
@@ -96,10 +123,10 @@ impl SessionListArguments {
         io: &mut Io,
     ) -> anyhow::Result<()> {
         let selection = &listing.selection;
-        if selection.limit.is_some() || selection.since.is_some() {
+        if selection.limit.is_some() || selection.since.is_some() || self.state.is_some() {
             let candidates = self.selection.matching.source.candidates(&io.environment);
             let progress = reading(candidates.len(), &mut listing, globals, io);
-            let (listed, failed) = list(&candidates, &listing);
+            let (listed, failed) = self.list(&candidates, &listing, io);
             drop(progress);
             let mut writer = output::record_writer(io)?;
             for session in listed {
@@ -157,7 +184,12 @@ fn finish(
 
 fn record(session: Listed) -> SessionRecord {
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    let state = session.state.map(|state| *state);
     SessionRecord {
+        state: state.as_ref().map(|state| state.state),
+        state_inferred: state.is_some(),
+        pid: state.as_ref().and_then(|state| state.pid),
+        state_reason: state.map(|state| state.reason),
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
         is_time_of_file: session.facts.is_time_of_file,

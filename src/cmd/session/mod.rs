@@ -1,5 +1,6 @@
 //! Commands on session files.
 
+pub(crate) mod agent_name;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod calls;
@@ -12,6 +13,7 @@ pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod printer;
+pub(crate) mod ranked;
 pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod report_gates;

@@ -10,7 +10,7 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageEr
 use crate::io::Io;
 use crate::message::SessionId;
 use crate::records::{RemovalOutcome, SessionRemovalRecord, SessionRemovedRecord};
-use crate::session::archiver::OpenFiles;
+use crate::session::SessionUsers;
 use crate::text::{byte_size, counted, terminal_safe_line};
 use crate::view::ProgressLine;
 
@@ -59,7 +59,7 @@ impl Run for SessionRemoveArguments {
         if let Some(dir) = &archive {
             dir.write_names(selected.bundles.iter())?;
         }
-        let open = OpenFiles::read();
+        let users = SessionUsers::read();
         let now = io.clock.now().into();
         let progress =
             ProgressLine::of_sessions("removing", selected.bundles.len(), globals.quiet, io);
@@ -70,7 +70,7 @@ impl Run for SessionRemoveArguments {
         };
         let mut output_failed = false;
         for bundle in &selected.bundles {
-            let removed = bundle.remove(&open, now, archive.as_ref(), self.yes);
+            let removed = bundle.remove(&users, now, archive.as_ref(), self.yes);
             progress.advance();
             let (outcome, name, count) = match (&removed.in_use, &removed.problem) {
                 (Some(_), _) => (RemovalOutcome::InUse, "in use", &mut totals.in_use),

@@ -374,11 +374,7 @@ impl<'a> Collector<'a> {
         about.first_prompt = about
             .first_prompt
             .map(|prompt| redact(&prompt).into_owned());
-        let recap = builtin::recap(&texts, None);
-        let outcome = match last {
-            Some(last) if recap.is_empty() => last.text(),
-            _ => recap,
-        };
+        let outcome = builtin::last_report(&texts);
         let outcome = fitted(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
         let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
         self.report

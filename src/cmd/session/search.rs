@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use crate::cmd::session::hits::{HitDetail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
+use crate::cmd::session::ranked::rank;
 use crate::cmd::session::source::{MatchArguments, candidates_at};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -26,6 +26,9 @@ use crate::view::ProgressLine;
 /// Searches the messages of all branches for a regular expression, matched against text, not JSON.
 /// The most recently changed sessions come first. Prints a list on a terminal, otherwise one record
 /// for each matching part of a message. Exits with 1 if nothing matches.
+///
+/// With `--rank`, finds the sessions that fit some words best, in any inflection and ignoring case: titles and
+/// prompts weigh more than replies, replies more than calls and results, and rare words more than common ones.
 #[derive(Debug, Args)]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
@@ -33,6 +36,14 @@ pub(crate) struct SessionSearchArguments {
     /// Search only these sessions: paths, ids or their prefixes, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
+    /// Take all arguments as words, and print the sessions that fit them best, 10 unless `-n` is given
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "fixed_strings", "word", "places", "role", "max_count", "files_with_matches", "count", "context",
+        ]
+    )]
+    rank: bool,
     #[command(flatten)]
     matching: MatchArguments,
     /// Treat the pattern as plain text
@@ -98,6 +109,13 @@ enum PlaceName {
 
 impl Run for SessionSearchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        if self.rank {
+            let words = std::iter::once(&self.pattern).chain(&self.sessions);
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            let limit = self.limit.map(NonZeroUsize::get);
+            let form = self.form.form(io.terminal);
+            return rank(&words.join(" "), &self.matching, limit, form, globals, io);
+        }
         let query = self.query()?;
         let source = &self.matching.source;
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
@@ -115,24 +133,12 @@ impl Run for SessionSearchArguments {
         let quiet = globals.quiet || is_still;
         let progress = ProgressLine::of_sessions("searching", candidates.len(), quiet, io);
         listing.examined = progress.done();
-        let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => HitDetail::Sessions,
             (false, true) => HitDetail::Counts,
             (false, false) => HitDetail::Hits,
         };
-        let mut printer = HitPrinter {
-            writer,
-            form,
-            detail,
-            colored: globals.colors_output(io),
-            zone: io.clock.time_zone(),
-            about: None,
-            parent: None,
-            path: PathBuf::new(),
-            is_terminal: io.terminal.stdout,
-            hits: 0,
-        };
+        let mut printer = HitPrinter::new(form, detail, globals, io)?;
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut any = false;
         let mut failure: Option<WriteError> = None;

@@ -8,6 +8,7 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::cmd::session::agent_name::{AgentName, AgentNameParser};
 use crate::cmd::times::TimeArgument;
 use crate::cmd::{Globals, InputErrors, UsageError};
 use crate::io::{Clock, Environment, Io};
@@ -26,14 +27,14 @@ const MAX_REFUSED: usize = 16;
 const DEFAULT_WAITING_JOBS: usize = 4;
 
 /// The directories to search for sessions, and filters that every command has.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct SourceArguments {
     /// Search for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub(crate) agent: Option<Agent>,
+    #[arg(long, value_parser = AgentNameParser, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
     /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -46,7 +47,7 @@ pub(crate) struct SourceArguments {
 }
 
 /// Filters of commands for many sessions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
     /// 2d)
@@ -70,7 +71,7 @@ pub(crate) struct FilterArguments {
 }
 
 /// All arguments that select sessions, except a limit.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct MatchArguments {
     #[command(flatten)]
     pub(crate) source: SourceArguments,
@@ -145,9 +146,12 @@ impl SourceArguments {
 
     /// Returns the directories to search.
     pub(crate) fn roots(&self, environment: &Environment) -> Vec<Root> {
-        let wanted = self.agent;
         let mut roots = self.all_roots(environment);
-        roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
+        roots.retain(|root| {
+            self.agent
+                .as_ref()
+                .is_none_or(|agent| agent.may_be_in(root))
+        });
         roots
     }
 
@@ -155,7 +159,11 @@ impl SourceArguments {
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
-                agent: self.agent,
+                agent: self.agent.as_ref().and_then(AgentName::known),
+                written_by: self
+                    .agent
+                    .as_ref()
+                    .and_then(|agent| agent.fork().map(str::to_owned)),
                 cwd: self.cwd.as_deref().map(absolute),
                 ..Selection::default()
             },

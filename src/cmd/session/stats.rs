@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cmd::inputs::take_stdin;
+use crate::cmd::session::agent_name::AgentName;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, runs_cell, with_separators,
 };
@@ -326,7 +327,7 @@ pub(crate) fn statusline(
     let now = io.clock.now();
     let midnight = TimeArgument::DaysAgo(0).time(now, zone);
     let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
-    source.agent.get_or_insert(Agent::Claude);
+    source.agent.get_or_insert(AgentName::Known(Agent::Claude));
     let mut listing = source.listing(Depth::Whole);
     listing.selection.since = Some(since);
     let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);

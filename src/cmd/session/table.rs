@@ -55,6 +55,12 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
         .iter()
         .any(|session| session.borrow().counts.is_some());
     let mut head = vec!["ID", "AGENT", "LAST ACTIVE", "SIZE"];
+    if sessions
+        .iter()
+        .any(|session| session.borrow().state.is_some())
+    {
+        head.insert(2, "STATE");
+    }
     if has_counts {
         head.extend(["MESSAGES", "CALLS", "COST"]);
     }
@@ -124,12 +130,16 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
     match head {
         "ID" => terminal_safe_line(id),
-        "AGENT" => session.agent.name().to_owned(),
+        "AGENT" => terminal_safe_line(session.agent.name_at(&session.path)),
         "LAST ACTIVE" => match (facts.last_activity, look.columns) {
             (Some(time), Some(_)) => ago(time, look.now, &look.zone),
             (Some(time), None) => to_the_minute(time, &look.zone),
             (None, _) => "-".to_owned(),
         },
+        "STATE" => {
+            let state = session.state.as_ref();
+            state.map_or("-", |state| state.state.name()).to_owned()
+        }
         "SIZE" => byte_size(session.size),
         "MESSAGES" => count(|counts| counts.messages),
         "CALLS" => count(|counts| counts.calls),
@@ -206,6 +216,7 @@ mod tests {
                 ..Facts::default()
             },
             counts: None,
+            state: None,
             subagents: 0,
         }
     }

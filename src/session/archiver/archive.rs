@@ -13,13 +13,11 @@ use super::bundle::Bundle;
 use super::copy::{Comparison, Copy, Problem, compare, open, remove_unfinished};
 use crate::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at};
+use crate::session::in_use::IN_USE;
 use crate::session::open::SessionFile;
 use crate::session::origin::Origin;
 use crate::session::title::read_names;
 use crate::state::lock_within;
-
-/// A file that changed within this time may be in use.
-pub(super) const IN_USE: Duration = Duration::from_mins(10);
 
 /// The file that is locked while sessions are archived.
 const LOCK: &str = ".turnpipe.lock";

@@ -9,5 +9,5 @@ mod select;
 pub use archive::{ArchiveDir, ArchiveError, Archived};
 pub use bundle::Bundle;
 pub use copy::Problem;
-pub use removal::{OpenFiles, Removed};
+pub use removal::Removed;
 pub use select::{Selected, select};

@@ -1,41 +1,14 @@
 //! Removes sessions that are not in use.
 
-use std::collections::HashSet;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::archive::{ArchiveDir, IN_USE};
+use super::archive::ArchiveDir;
 use super::bundle::Bundle;
 use super::copy::Problem;
+use crate::session::in_use::{IN_USE, SessionUsers};
 use crate::session::open::Identity;
-
-/// The files that other processes have open. Empty where the system does not tell.
-#[derive(Debug, Default)]
-pub struct OpenFiles {
-    open: HashSet<Identity>,
-}
-
-impl OpenFiles {
-    /// Reads the open files of all processes of this user.
-    pub fn read() -> Self {
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let others = processes.filter(|process| {
-            let id = process.file_name().to_string_lossy().parse::<u32>();
-            id.is_ok_and(|id| id != std::process::id())
-        });
-        let files = others.flat_map(|process| {
-            let files = fs::read_dir(process.path().join("fd"))
-                .into_iter()
-                .flatten()
-                .flatten();
-            files.filter_map(|file| fs::metadata(file.path()).ok().filter(Metadata::is_file))
-        });
-        Self {
-            open: files.map(|file| Identity::of(&file)).collect(),
-        }
-    }
-}
 
 /// The outcome for one session.
 #[derive(Debug, Default)]
@@ -55,7 +28,7 @@ impl Bundle {
     /// and removes nothing unless all of it can be read back.
     pub fn remove(
         &self,
-        open: &OpenFiles,
+        users: &SessionUsers,
         now: SystemTime,
         archive: Option<&ArchiveDir>,
         is_real: bool,
@@ -75,7 +48,7 @@ impl Bundle {
                 Ok(file) => {
                     removed.files += 1;
                     removed.bytes += file.len();
-                    removed.in_use = removed.in_use.or_else(|| use_of(path, &file, open, now));
+                    removed.in_use = removed.in_use.or_else(|| use_of(path, &file, users, now));
                     files.push((path, file));
                 }
                 Err(error) => removed.problem = Some(Problem::of(path, error)),
@@ -118,7 +91,7 @@ impl Bundle {
 }
 
 /// Returns why a file counts as in use.
-fn use_of(path: &Path, file: &Metadata, open: &OpenFiles, now: SystemTime) -> Option<Problem> {
+fn use_of(path: &Path, file: &Metadata, users: &SessionUsers, now: SystemTime) -> Option<Problem> {
     let age = file
         .modified()
         .ok()
@@ -126,6 +99,6 @@ fn use_of(path: &Path, file: &Metadata, open: &OpenFiles, now: SystemTime) -> Op
     if age.is_none_or(|age| age < IN_USE) {
         return Some(Problem::of(path, "changed within the last ten minutes"));
     }
-    let is_open = open.open.contains(&Identity::of(file));
+    let is_open = users.have_open(file);
     is_open.then(|| Problem::of(path, "is open in a process"))
 }

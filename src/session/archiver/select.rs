@@ -51,7 +51,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     for session in &listed {
         is_selected.push(if named.is_empty() {
             let selection = &listing.selection;
-            selection.admits_agent(session.agent) && selection.admits(&session.facts)
+            selection.admits_agent(session.agent, &session.path) && selection.admits(&session.facts)
         } else {
             let is_named = |name: &PathBuf| is_same(name, &session.path);
             let known = outside.len();

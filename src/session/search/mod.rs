@@ -4,8 +4,12 @@
 
 mod many;
 mod needles;
+mod rank;
 mod run;
+mod words;
 
 pub use many::{SearchEvent, search_all};
 pub use needles::{Case, PatternError, PatternOptions, Query};
+pub use rank::{RankedSession, rank_all};
 pub use run::{MatchExcerpt, SearchHit};
+pub use words::QueryWords;

@@ -21,7 +21,7 @@ const MAX_FOLDED: usize = 4;
 const MAX_NEEDLES: usize = 64;
 
 /// Prefixes of escapes for letters, digits and the underscore.
-const ESCAPED: [&str; 14] = [
+pub(super) const ESCAPED: [&str; 14] = [
     "\\u0030", "\\u0031", "\\u0032", "\\u0033", "\\u0034", "\\u0035", "\\u0036", "\\u0037",
     "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
 ];

@@ -283,7 +283,7 @@ impl Query {
 
 /// Returns all strings in a value, in order, without keys. A value that is nested too deeply counts
 /// as one string.
-fn strings(json: &str) -> Vec<String> {
+pub(super) fn strings(json: &str) -> Vec<String> {
     fn collect(value: Value, strings: &mut Vec<String>) {
         match value {
             Value::String(text) => strings.push(text),

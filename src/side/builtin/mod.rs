@@ -12,7 +12,7 @@ mod title;
 mod title_words;
 
 pub use label::{FinishedCall, is_look, label, needed_of_result};
-pub use recap::recap;
+pub use recap::{last_report, recap};
 pub use title::title;
 
 /// The model in records of texts by rules.

@@ -132,6 +132,7 @@ fn plain(line: &str) -> String {
         match letter {
             '\u{2190}'..='\u{21ff}' if plain.trim().is_empty() => {}
             '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}' => plain.push(' '),
+            '’' => plain.push('\''),
             other => plain.push(other),
         }
     }

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
+use super::label::{FinishedCall, label};
 use super::prose::{Sentence, is_east_asian, sentences};
-use super::title::{latest_request, open_request};
+use super::title::{latest_request, open_request, prompt};
 use super::title_words::{cut, fill};
-use crate::message::{Message, Origin, Role, Thread, is_remark, without_injected};
+use crate::message::{CallOutcome, Message, Origin, Role, Thread, is_remark, without_injected};
 use crate::side::Language;
 use crate::side::language::certain_language;
 
@@ -20,7 +21,7 @@ const MAX_WORDS: usize = 40;
 const MAX_CODE_LINES: usize = 20;
 
 /// Minimum length of the part of an item that is quoted without its explanation.
-const MIN_HEAD_BYTES: usize = 12;
+const MIN_HEAD_BYTES: usize = 10;
 
 /// Minimum number of words of a sentence that says enough without the list or code that it opens.
 const OPENING_WORDS: usize = 8;
@@ -40,9 +41,6 @@ const MIN_REPORT_CELLS: usize = 40;
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
 
-/// Maximum number of sentences at the end that are searched for a step.
-const LAST_SENTENCES: usize = 6;
-
 /// Beginnings of texts that agents write instead of the model.
 const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
 
@@ -57,19 +55,6 @@ static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ").ok()
 });
 
-/// A question that offers an action.
-static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)^(?:(?:would you like|do you want|want)(?: me)? to|(?:should|shall) (?:i|we)) ",
-    )
-    .ok()
-});
-
-/// A sentence that names a step.
-static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?| task)?(?: is(?: to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
-});
-
 /// A word before the report: `Done — `, `Great, `.
 static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:\w+ [—–-]+|(?:done|ok|okay|great|perfect|good)[,:]) ").ok()
@@ -77,12 +62,12 @@ static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The start of a sentence about what follows, or about the user's message.
 static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you)").ok()
+    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you)").ok()
 });
 
 /// The heading of a section, or the start of a sentence, with the outcome.
 static SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b").ok()
+    Regex::new(r"(?i)^(?:(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b|(?:i|we)(?:'ve| have)? (?:also )?\w{3,}ed )").ok()
 });
 
 /// The next step.
@@ -92,12 +77,44 @@ struct Next {
     is_question: bool,
 }
 
+/// The parts of a recap, not yet cut.
+struct Parts {
+    open: Option<String>,
+    goal: String,
+    /// Sentences of the last reply with a report, and the calls that the user denied after it.
+    report: Vec<String>,
+    was_interrupted: bool,
+    next: Option<Next>,
+    language: Option<Language>,
+}
+
 /// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
 /// without a report, a next step and an open request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(last) = messages.iter().rposition(is_reply) else {
+    let Some(parts) = parts(messages) else {
         return String::new();
     };
+    let language = language.or(parts.language);
+    let frame = frame(language.map_or("en", Language::code));
+    let fits = |recap: &String| {
+        recap.split_whitespace().count() <= MAX_WORDS
+            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
+    };
+    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
+    let recap = widths.map(|cells| parts.within(frame, cells)).find(fits);
+    let recap = recap.unwrap_or_else(|| parts.within(frame, MIN_REPORT_CELLS));
+    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+    words.join(" ")
+}
+
+/// Returns what the model reported last, in up to `REPORT_CELLS`; empty if it reported nothing.
+pub fn last_report(messages: &[Message]) -> String {
+    let report = parts(messages).map_or(Vec::new(), |parts| parts.report);
+    clean(&fill(report.iter().map(String::as_str), REPORT_CELLS))
+}
+
+fn parts(messages: &[Message]) -> Option<Parts> {
+    let last = messages.iter().rposition(is_reply)?;
     let (before, after) = messages.split_at(last + 1);
     let goal = latest_request(before, REQUEST_CELLS);
     let open = open_request(after, REQUEST_CELLS);
@@ -106,62 +123,60 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         |message: &Message| message.text().trim().starts_with("[Request interrupted");
     let was_interrupted = open.is_none() && after.iter().any(is_interruption);
     let said = sentences(&text);
-    // The step that the reply announces is taken if results follow it.
-    let taken = said.last().map(|last| &last.text);
-    let taken = taken.filter(|last| strip(&ANNOUNCEMENT, last).is_some());
-    let taken = taken.filter(|_| after.iter().any(|after| after.origin == Origin::Results));
-    let next = if open.is_some() || was_interrupted || taken.is_some() {
+    let opens_work = text.trim_end().ends_with(':');
+    let is_announced = |last: &&Sentence| opens_work || strip(&ANNOUNCEMENT, &last.text).is_some();
+    let announced = said.last().filter(is_announced);
+    let is_working = after.iter().any(|after| after.results().next().is_some());
+    let next = if open.is_some() || was_interrupted || is_working && announced.is_some() {
         None
     } else {
-        next(&said)
+        next(&said, opens_work)
     };
     // A reply that only announces a step or says that it is done follows the report.
-    let since_prompt = before
-        .iter()
-        .rev()
-        .take_while(|message| message.origin != Origin::Prompt);
+    let since_prompt = before.iter().rev();
+    let since_prompt = since_prompt.take_while(|message| prompt(message).is_none());
     let replies = since_prompt.filter(|message| is_reply(message));
-    let found = replies.flat_map(|reply| {
-        let text = reply.text();
-        let code = first_of_code(&text);
-        let mut found = reports(&sentences(&without_injected(&text)), 2);
-        if let (Some(first), Some(code)) = (found.first_mut(), &code)
-            && opens_code(&text, first)
-        {
-            first.clone_from(code);
-        }
-        [found, code.into_iter().collect()]
-    });
-    let report = found
+    let found = replies.map(|reply| reports_of(&reply.text()));
+    let mut report = found
         .chain([reports(&said, 1)])
-        .find(|found: &Vec<String>| !found.is_empty());
-    let report = match (report, taken) {
-        (Some(report), Some(taken)) => Some([report, vec![taken.clone()]].concat()),
-        (report, taken) => report.or_else(|| Some(vec![taken?.clone()])),
-    };
-    let report = report.filter(|_| !was_interrupted);
-    let is_empty = report.is_none() && next.is_none() && open.is_none() && !was_interrupted;
-    if goal.is_empty() || is_empty {
-        return String::new();
+        .find(|found| !found.is_empty())
+        .unwrap_or_default();
+    if next.is_none() {
+        report.extend(
+            announced
+                .filter(|_| open.is_none())
+                .map(|last| last.text.clone()),
+        );
     }
-    let language = language.or_else(|| certain_language(&text));
-    let language = language.or_else(|| certain_language(&goal).filter(|_| is_east_asian(&goal)));
-    let [
-        _,
-        colon,
-        stop,
-        opened,
-        aim,
-        told,
-        interrupted,
-        following,
-        question,
-    ] = frame(language.map_or("en", Language::code));
-    let with_report = |cells: usize| {
-        let report = report
-            .iter()
-            .map(|found| (told, fill(found.iter().map(String::as_str), cells)));
-        let next = next.iter().map(|next| {
+    report.extend(Some(denied(after)).filter(|label| !label.is_empty()));
+    let is_empty = report.is_empty() && next.is_none() && open.is_none() && !was_interrupted;
+    (!goal.is_empty() && !is_empty).then_some(Parts {
+        open,
+        goal,
+        report,
+        was_interrupted,
+        next,
+        language: certain_language(&text),
+    })
+}
+
+impl Parts {
+    /// Writes the recap with a report of up to `cells`.
+    fn within(&self, frame: [&str; 9], cells: usize) -> String {
+        let [
+            _,
+            colon,
+            stop,
+            opened,
+            aim,
+            told,
+            interrupted,
+            following,
+            question,
+        ] = frame;
+        let report = fill(self.report.iter().map(String::as_str), cells);
+        let report = (!report.is_empty()).then_some((told, report));
+        let next = self.next.iter().map(|next| {
             let name = if next.is_question {
                 question
             } else {
@@ -169,9 +184,9 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
             };
             (name, next.text.clone())
         });
-        let open = open.iter().map(|text| (opened, text.clone()));
-        let parts = open.chain([(aim, goal.clone())]).chain(report);
-        let parts = parts.chain(was_interrupted.then(|| (interrupted, String::new())));
+        let open = self.open.iter().map(|text| (opened, text.clone()));
+        let parts = open.chain([(aim, self.goal.clone())]).chain(report);
+        let parts = parts.chain(self.was_interrupted.then(|| (interrupted, String::new())));
         let mut recap = String::new();
         for (name, text) in parts.chain(next) {
             let colon = if text.is_empty() { "" } else { colon };
@@ -181,16 +196,35 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
             recap += &[name, colon, text, if is_ended { "" } else { stop }, space].concat();
         }
         clean(recap.trim_end())
-    };
-    let fits = |recap: &String| {
-        recap.split_whitespace().count() <= MAX_WORDS
-            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
-    };
-    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-    let recap = widths.map(with_report).find(fits);
-    let recap = recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS));
-    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
-    words.join(" ")
+    }
+}
+
+/// Returns the sentences of a reply that report something, or the text that it quotes.
+fn reports_of(text: &str) -> Vec<String> {
+    let mut found = reports(&sentences(&without_injected(text)), 2);
+    if found.is_empty() {
+        found.extend(first_of_code(text));
+    }
+    found
+}
+
+/// Returns the label of the calls that the user or a rule denied.
+fn denied(steps: &[Message]) -> String {
+    let results = || steps.iter().flat_map(Message::results);
+    let texts = steps.iter().flat_map(Message::calls).filter_map(|call| {
+        let result = results().find(|result| result.id == call.id)?;
+        let text = result.text();
+        let outcome = CallOutcome::of_result(&text, result.failed);
+        outcome.is_denied().then_some((call, text))
+    });
+    let texts: Vec<_> = texts.collect();
+    let calls = texts.iter().map(|(call, text)| FinishedCall {
+        name: &call.name,
+        input: &call.input,
+        text,
+        failed: true,
+    });
+    label(&calls.collect::<Vec<_>>(), None)
 }
 
 /// The line of a language in `FRAMES`.
@@ -237,12 +271,6 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
         let is_summary = strip(&SUMMARY, text).is_some();
         if sentence.is_heading {
             is_outcome = is_summary;
-            let is_numbered = text.starts_with(|letter: char| letter.is_ascii_digit());
-            let is_headline =
-                reports.is_empty() && !is_summary && !is_numbered && !text.ends_with([':', '：']);
-            if is_headline && is_report(text, min_words) {
-                reports.push(text.to_owned());
-            }
             continue;
         }
         let mut text = strip(&ACKNOWLEDGEMENT, text).unwrap_or(text).to_owned();
@@ -291,11 +319,12 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
     reports
 }
 
-/// The part of an item before its explanation, unless it is a mere mark such as `Line 10`.
+/// Returns the part of an item before its explanation; the whole item if this part is only a name.
 fn head(item: &str) -> &str {
     let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
-    let long = ends.into_iter().filter(|end| *end >= MIN_HEAD_BYTES);
-    item[..long.min().unwrap_or(item.len())].trim_end_matches(ENDS)
+    let is_said = |end: &usize| *end >= MIN_HEAD_BYTES && item[..*end].contains(' ');
+    let said = ends.into_iter().filter(is_said);
+    item[..said.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
 /// Returns the first line of a block of text in a reply that is about this text, such as a commit
@@ -312,15 +341,6 @@ fn first_of_code(text: &str) -> Option<String> {
     (is_text && is_short).then(|| line.to_owned())
 }
 
-/// Whether a report is the sentence that opens the first block of code of a text.
-fn opens_code(text: &str, report: &str) -> bool {
-    let before = text.split_once("```").map_or("", |(before, _)| before);
-    let opening = sentences(before)
-        .pop()
-        .map_or(String::new(), |last| last.text);
-    opening.ends_with([':', '：']) && opening.trim_end_matches(ENDS).ends_with(report)
-}
-
 /// Whether a sentence reports on the work.
 fn is_report(text: &str, min_words: usize) -> bool {
     let words = text
@@ -329,45 +349,31 @@ fn is_report(text: &str, min_words: usize) -> bool {
     let is_long = words.count() >= min_words || is_east_asian(text) && text.chars().count() >= 4;
     is_long
         && !text.ends_with(['?', '？'])
-        && [&ANNOUNCEMENT, &STEP, &NO_REPORT]
+        && [&ANNOUNCEMENT, &NO_REPORT]
             .iter()
             .all(|pattern| strip(pattern, text).is_none())
 }
 
-fn next(found: &[Sentence]) -> Option<Next> {
-    let step = |text: &str| Next {
-        text: lower_first(text),
-        is_question: false,
-    };
+/// Returns the step that the last sentence announces, or the question near the end.
+fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     let last = &found.last()?.text;
-    if let Some(what) = strip(&ANNOUNCEMENT, last) {
-        let ends = [": ", "—", "–"].iter().filter_map(|mark| what.find(mark));
-        let what = what[..ends.min().unwrap_or(what.len())].trim_end_matches(ENDS);
-        let is_said =
-            what.contains(' ') && !["know ", "be "].iter().any(|start| what.starts_with(start));
-        return is_said.then(|| step(&cut(what, NEXT_CELLS)));
-    }
-    let latest = || found.iter().rev();
-    let is_question =
-        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
-    if let Some(question) = latest().take(3).find(is_question) {
-        let question = question.text.as_str();
-        return Some(match strip(&OFFER, question) {
-            Some(what) => {
-                let what = cut(what.trim_end_matches('?'), NEXT_CELLS);
-                step(&format!("decide whether to {what}"))
-            }
-            None => Next {
-                text: cut(question, NEXT_CELLS),
-                is_question: true,
-            },
+    let opened = last.strip_suffix(':').filter(|_| opens_work);
+    let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
+    if let Some(what) = strip(&ANNOUNCEMENT, last).or(opened) {
+        let what = what.trim_end_matches(ENDS);
+        let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
+        return is_step.then(|| Next {
+            text: lower_first(&cut(what, NEXT_CELLS)),
+            is_question: false,
         });
     }
-    latest()
-        .take(LAST_SENTENCES)
-        .find_map(|sentence| strip(&STEP, &sentence.text))
-        .filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
-        .map(|what| step(&cut(what, NEXT_CELLS)))
+    let is_question =
+        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
+    let question = found.iter().rev().take(3).find(is_question)?;
+    Some(Next {
+        text: cut(&question.text, NEXT_CELLS),
+        is_question: true,
+    })
 }
 
 #[cfg(test)]

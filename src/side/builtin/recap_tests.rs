@@ -1,5 +1,6 @@
 use super::*;
-use crate::message::Block;
+use crate::message::{Block, Call, ResultPart, ToolResult};
+use serde_json::value::RawValue;
 
 fn recap_of(talk: &[(Role, &str)]) -> String {
     let messages = talk.iter().map(|(role, text)| {
@@ -28,7 +29,11 @@ fn recaps_have_goal_report_and_next_step() {
                     "Done. The parser reads all **old** files now.\n\nWould you like me to delete the old one?",
                 ),
             ],
-            "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.",
+            "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Waiting for an answer: Would you like me to delete the old one?",
+        ),
+        (
+            &[ask, (Role::Assistant, "Now read the old parser:")],
+            "Goal: Port the config parser to Rust. Next: read the old parser.",
         ),
         (
             &[ask, (Role::Assistant, "Let me read the old parser:")],
@@ -40,7 +45,7 @@ fn recaps_have_goal_report_and_next_step() {
                 (Role::Assistant, "All parts are ported."),
                 (Role::User, "[Request interrupted by user]"),
             ],
-            "Goal: Port the config parser to Rust. Interrupted by the user.",
+            "Goal: Port the config parser to Rust. Last report: All parts are ported. Interrupted by the user.",
         ),
         (&[ask], ""),
         (
@@ -119,7 +124,7 @@ fn every_frame_has_all_words() {
 
 #[test]
 fn every_pattern_compiles() {
-    for pattern in [&ANNOUNCEMENT, &OFFER, &STEP, &ACKNOWLEDGEMENT, &NO_REPORT] {
+    for pattern in [&ANNOUNCEMENT, &ACKNOWLEDGEMENT, &NO_REPORT, &SUMMARY] {
         assert!(pattern.is_some());
     }
 }
@@ -146,8 +151,8 @@ fn the_goal_is_the_latest_substantial_request() {
         (Role::User, "yes please"),
         (Role::Assistant, "Uploads are retried three times."),
     ];
-    let expected =
-        "Goal: Add retries to the upload queue. Last report: Uploads are retried three times.";
+    let expected = "Goal: Port the config parser → Add retries to the upload queue. \
+                    Last report: Uploads are retried three times.";
     assert_eq!(recap_of(&talk), expected);
     let short = (Role::User, "no, at the bottom");
     let talk = [talk[2], talk[5], talk[0], talk[1], short, talk[5]];
@@ -179,24 +184,84 @@ fn thanks_are_no_open_request() {
     assert_eq!(recap_of(&talk("commit it, thanks")), open);
 }
 
+fn with_blocks(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+    Message {
+        blocks,
+        ..Message::new(role, origin)
+    }
+}
+
+fn call(name: &str, input: &str) -> Message {
+    let call = Call {
+        id: "c".into(),
+        name: name.to_owned(),
+        input: RawValue::from_string(input.to_owned()).unwrap(),
+        signature: None,
+    };
+    with_blocks(Role::Assistant, Origin::Reply, vec![Block::Call(call)])
+}
+
+fn result(text: &str, failed: bool) -> Message {
+    let result = ToolResult {
+        id: "c".into(),
+        parts: vec![ResultPart::Text(text.to_owned())],
+        failed,
+    };
+    with_blocks(Role::User, Origin::Results, vec![Block::Result(result)])
+}
+
+fn text(role: Role, origin: Origin, text: &str) -> Message {
+    with_blocks(role, origin, vec![Block::Text(text.to_owned())])
+}
+
 #[test]
 fn a_step_with_results_is_not_the_next_one() {
-    let said = |role, origin, text: &str| Message {
-        blocks: vec![Block::Text(text.to_owned())],
-        ..Message::new(role, origin)
-    };
+    let said = "The tests pass. Let me run the linter.";
     let mut talk = vec![
-        said(Role::User, Origin::Prompt, "port the config parser"),
-        said(
-            Role::Assistant,
-            Origin::Reply,
-            "The tests pass. Let me run the linter.",
-        ),
+        text(Role::User, Origin::Prompt, "port the config parser"),
+        text(Role::Assistant, Origin::Reply, said),
+        call("Bash", r#"{"command":"lint"}"#),
     ];
     let goal = "Goal: Port the config parser. Last report: The tests pass.";
     assert_eq!(recap(&talk, None), format!("{goal} Next: run the linter."));
-    talk.push(said(Role::User, Origin::Results, "0 issues"));
+    talk.push(result("0 issues", false));
     assert_eq!(recap(&talk, None), format!("{goal} Let me run the linter."));
+}
+
+#[test]
+fn a_rejected_plan_is_named() {
+    let interruption = "[Request interrupted by user for tool use]";
+    let talk = [
+        text(Role::User, Origin::Prompt, "port the config parser"),
+        text(Role::Assistant, Origin::Reply, "The plan is ready."),
+        call("ExitPlanMode", r##"{"plan":"# Port it to Rust"}"##),
+        result("The user doesn't want to proceed with this tool use.", true),
+        text(Role::User, Origin::Injected, interruption),
+    ];
+    let expected = "Goal: Port the config parser. Last report: The plan is ready. \
+                    Plan rejected: Port it to Rust. Interrupted by the user.";
+    assert_eq!(recap(&talk, None), expected);
+    assert_eq!(
+        last_report(&talk),
+        "The plan is ready. Plan rejected: Port it to Rust"
+    );
+    assert_eq!(last_report(&talk[..1]), "");
+}
+
+#[test]
+fn a_goal_that_refers_to_something_follows_it() {
+    let talk = [
+        (Role::User, "always show the address in the page header"),
+        (Role::Assistant, "The address is in the header."),
+        (
+            Role::User,
+            "It should not be inside of the header but below it, the logo is covered",
+        ),
+        (Role::Assistant, "The address is below the header."),
+    ];
+    let expected = "Goal: Always show the address in the page header → It should not be inside of \
+                    the header but below… Last report: The address is below the header.";
+    assert_eq!(recap_of(&talk), expected);
 }
 
 #[test]
@@ -208,7 +273,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "Good catch. Let me analyze the tests for these issues:\n\n## Issues found\n\n### 1. **Major duplication**\n\nI'm testing the same regex twice.\n\n## Summary\n\nThe error is not fixed yet.",
-            "Issues found. The error is not fixed yet. I'm testing the same regex twice",
+            "I'm testing the same regex twice. The error is not fixed yet",
         ),
         (
             "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it.",

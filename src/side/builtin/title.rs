@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clean::{clean, upper_first};
+use super::clean::{MORE, clean, upper_first};
 use super::prose::{code_depth, is_east_asian, sentences};
 use super::title_words::{ENOUGH_WORDS, TITLE_CELLS, WORDS, cut, fill, is_informative, shown};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
@@ -21,6 +21,9 @@ const MAX_PROMPTS: usize = 6;
 
 /// Minimum number of informative words of a substantial request.
 const SUBSTANTIAL_WORDS: usize = 3;
+
+/// Number of words at the start of a sentence that tell whether it depends on what was said before.
+const FIRST_WORDS: usize = 6;
 
 /// Maximum number of polite phrases that are skipped before a request.
 const MAX_OPENINGS: usize = 4;
@@ -86,33 +89,45 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Quotes the latest prompt that says something in up to `cells`, after the prompt with a topic before it
-/// if it is short; the title if no prompt says something.
+/// Quotes the latest prompt that says something in up to `cells`. If it is short or refers to something,
+/// it follows the latest prompt that says what the work is about.
 pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
-    let mut latest: Option<String> = None;
-    for prompt in prompts(messages).rev().take(MAX_PROMPTS) {
+    let mut prompts = prompts(messages).rev().take(MAX_PROMPTS).map(|prompt| {
         let found = quotations(&prompt);
         let says_something = || found.iter().position(|quotation| quotation.informative > 0);
-        let topic = topic(&found, ENOUGH_WORDS);
-        let Some(at) = topic.or_else(|| says_something().filter(|_| latest.is_none())) else {
-            continue;
-        };
-        if let Some(latest) = &latest {
-            let before = quote(&found[at..], cells - display_width(latest));
-            // A summary repeats the prompts before it.
-            if before == *latest {
-                continue;
-            }
-            return format!("{before} → {latest}");
-        }
-        let quoted = quote(&found[at..], cells);
-        let says_enough = found[at].informative > SUBSTANTIAL_WORDS;
-        if says_enough || display_width(&quoted) * 2 >= cells {
-            return quoted;
-        }
-        latest = Some(quoted);
+        let at = topic(&found, ENOUGH_WORDS).or_else(says_something)?;
+        Some(found[at..].to_vec())
+    });
+    let Some(latest) = prompts.find_map(|found| found) else {
+        return title(messages);
+    };
+    let names_topic =
+        |found: &Vec<Quotation>| found[0].informative >= ENOUGH_WORDS && !refers(&found[0].text);
+    let quoted = quote(&latest, cells);
+    let says_enough = latest[0].informative > SUBSTANTIAL_WORDS + 1;
+    if names_topic(&latest) && (says_enough || display_width(&quoted) * 2 >= cells) {
+        return quoted;
     }
-    latest.unwrap_or_else(|| title(messages))
+    // A summary and a compacted conversation repeat prompts.
+    let mut earlier = prompts.flatten().filter(|found| *found != latest);
+    let topic = earlier.find(names_topic);
+    let cells = cells + cells / 9;
+    let quoted = quote(&latest, cells * 3 / 5);
+    let rest = cells - display_width(&quoted);
+    let topic = topic.map_or_else(|| cut(&title(messages), rest), |found| quote(&found, rest));
+    if topic.is_empty() || quoted.starts_with(topic.trim_end_matches(MORE)) {
+        return quote(&latest, cells);
+    }
+    format!("{topic} → {quoted}")
+}
+
+/// Whether a sentence starts with a reference to something before it.
+fn refers(text: &str) -> bool {
+    let is_reference =
+        |word: &str| matches!(word, "it" | "its" | "this" | "these" | "those" | "them");
+    let text = text.to_lowercase();
+    let mut words = text.split_whitespace().take(FIRST_WORDS);
+    words.any(is_reference)
 }
 
 /// Returns the index of the first sentence with a topic, or of the request after a statement; `None` if no
@@ -156,23 +171,23 @@ pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String>
     (is_open && !found.is_empty()).then(|| quote(&found[topic.unwrap_or(0)..], cells))
 }
 
-/// Returns the user's non-blank prompts in the main conversation, including commands that the agent
-/// rewrote.
+/// Returns the user's non-blank prompts in the main conversation.
 fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
-    let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
-    messages
-        .iter()
-        .filter(of_user)
-        .filter_map(|message| {
-            let text = message.text();
-            let is_command = text.trim_start().starts_with("<command-");
-            match message.origin {
-                Origin::Injected | Origin::Prompt if is_command => Some(text),
-                Origin::Prompt => Some(typed(&text).trim().to_owned()),
-                _ => None,
-            }
-        })
-        .filter(|text| !text.is_empty() && !is_remark(text))
+    messages.iter().filter_map(prompt)
+}
+
+/// Returns the text of the user in a message of the main conversation, including commands that the agent
+/// rewrote; `None` if it is blank.
+pub(super) fn prompt(message: &Message) -> Option<String> {
+    let text = message.text();
+    let is_command = text.trim_start().starts_with("<command-");
+    let text = match message.origin {
+        Origin::Injected | Origin::Prompt if is_command => text,
+        Origin::Prompt => typed(&text).trim().to_owned(),
+        _ => return None,
+    };
+    let is_of_user = message.role == Role::User && message.thread == Thread::Main;
+    (is_of_user && !text.is_empty() && !is_remark(&text)).then_some(text)
 }
 
 /// Returns the possible titles in a prompt, one per sentence.
@@ -301,7 +316,7 @@ fn command_text(name: &str, arguments: &str) -> Option<String> {
 
 fn quotation(sentence: &str) -> Option<Quotation> {
     let sentence = clean(&sentence.replace('*', ""));
-    let sentence = without_mentions(sentence.trim());
+    let sentence = sentence.trim();
     let (request, is_request) = without_openings(sentence);
     // A request in the form of a question is not a question.
     let request = if is_request {
@@ -331,26 +346,6 @@ fn quotation(sentence: &str) -> Option<Quotation> {
     })
 }
 
-/// Removes mentions of files before a sentence that is informative without them.
-fn without_mentions(sentence: &str) -> &str {
-    let mut rest = sentence;
-    while let Some((mention, after)) = rest.split_once(' ')
-        && (mention.starts_with('@')
-            || rest.len() < sentence.len() && !mention.contains(char::is_alphabetic))
-    {
-        rest = after;
-    }
-    let informative = rest
-        .split_whitespace()
-        .filter(|word| is_informative(word))
-        .count();
-    if informative >= SUBSTANTIAL_WORDS {
-        rest
-    } else {
-        sentence
-    }
-}
-
 /// Removes openings, and returns whether one of them opens a request.
 fn without_openings(sentence: &str) -> (&str, bool) {
     let (mut rest, mut is_request) = (sentence, false);
@@ -359,10 +354,6 @@ fn without_openings(sentence: &str) -> (&str, bool) {
         let Some(found) = found.filter(|found| !found[0].is_empty()) else {
             break;
         };
-        // `now that it works` requires its first word.
-        if rest[found[0].len()..].starts_with("that ") {
-            break;
-        }
         is_request |= found.name("request").is_some();
         rest = &rest[found[0].len()..];
     }

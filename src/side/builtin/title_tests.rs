@@ -113,7 +113,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["@src/net.rs @src/lib.rs why does the retry loop never end?"],
-        "Why does the retry loop never end?",
+        "src/net.rs src/lib.rs why does the retry loop never end?",
     ),
     (
         &["me@host:~/app$ npm test\n> vitest\nThe snapshot test of the header fails"],

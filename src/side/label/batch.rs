@@ -1,7 +1,6 @@
 //! The calls of one message and the parts of their results that labels need.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::CallsEnded;
 use super::question::shown;
@@ -9,19 +8,10 @@ use crate::api::ResultBody;
 use crate::assemble::ToolCall;
 use crate::message::{SessionId, ToolUseId};
 use crate::side::builtin::{FinishedCall, needed_of_result};
-use crate::side::excerpt::beginning_and_end;
+use crate::side::excerpt::{TRUNCATED, beginning_and_end, bounded};
 
 /// Bytes of the beginning and of the end of a result that are kept for the rules.
 const KEPT_BYTES: usize = 64 * 1024;
-
-/// Marks a cut in a result. Rules count nothing in a result with this mark.
-const TRUNCATED: &str = "\n[truncated]\n";
-
-/// Maximum size of uncut arguments, in bytes.
-const MAX_INPUT_BYTES: usize = 64 * 1024;
-
-/// Bytes of each text that are kept in longer arguments.
-const KEPT_ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// Maximum number of calls in a batch.
 const MAX_CALLS: usize = 128;
@@ -167,27 +157,6 @@ impl BatchResult {
             failed: content.failed,
         }
     }
-}
-
-/// Cuts long texts in arguments.
-fn bounded(input: Box<RawValue>) -> Box<RawValue> {
-    if input.get().len() <= MAX_INPUT_BYTES {
-        return input;
-    }
-    let Ok(Value::Object(members)) = serde_json::from_str(input.get()) else {
-        return RawValue::NULL.to_owned();
-    };
-    let members: Map<String, Value> = members
-        .into_iter()
-        .filter_map(|(name, value)| match value {
-            Value::String(text) => {
-                let end = text.floor_char_boundary(KEPT_ARGUMENT_BYTES);
-                Some((name, Value::from(&text[..end])))
-            }
-            other => (other.to_string().len() <= MAX_INPUT_BYTES).then_some((name, other)),
-        })
-        .collect();
-    serde_json::value::to_raw_value(&members).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 #[cfg(test)]

@@ -29,10 +29,12 @@ pub(in crate::tools) fn assess(
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::everything(),
+        // The lane has no network.
+        (true, _) if settled.network_reads.is_some() => Access::everything(),
         (true, true) => Access::changes_directory(),
         (true, false) => Access::reads_everything(),
     };
-    let only_reads = access.is_read_only();
+    let only_reads = settled.verdict.is_read_only();
     let parts = match &analysis.parts {
         Some(parts) if !only_reads => Some(without_workspace_programs(parts, context)),
         parts => parts.clone(),
@@ -54,6 +56,9 @@ pub(in crate::tools) fn assess(
 /// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
 pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
+    if context.shell.network_reads {
+        analysis = analysis.allowing_network_reads();
+    }
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
@@ -83,6 +88,9 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         analysis.verdict = Verdict::Unknown;
         analysis.programs.clear();
         return analysis;
+    }
+    if !context.shell.probes_git {
+        return analysis.settled(|_| Ok(()));
     }
     let probe = LazyCell::new(|| GitProbe::new(context));
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))

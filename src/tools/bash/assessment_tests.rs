@@ -253,17 +253,17 @@ fn programs_of_the_workspace_are_not_those_of_the_table() {
 fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
     let mut session = session();
     let languages = [
-        "sed -n 1p a.txt",
-        "awk '{print $1}' a.txt",
-        "find . -name a.txt",
+        "sed -n '1{p}' a.txt",
+        "awk '{print $1 / 2}' a.txt",
+        "find . -name a.txt -daystart",
         "ls | xargs -n1 cat",
         "tar -tf a.tar",
         "gzip -cd a.gz",
         "unzip -l a.zip",
-        "git log",
+        "git status",
         "[[ -f a.txt ]] && ls",
         "cat a.txt | (yq -r .a)",
-        "timeout 5 sed -n 1p a.txt",
+        "timeout 5 sed -s -n 1p a.txt",
     ];
     let core = [
         "ls -la | head -3 && wc -l a.txt",
@@ -271,6 +271,8 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
         "for f in a b; do cat $f; done",
         "[ -f a.txt ] && jq .a b.json",
         "echo $((1 + 2))",
+        "find . -name a.txt | head -3",
+        "sed -n 1p a.txt | awk '{print $1}'",
     ];
     for command in languages {
         assert!(reads(&session, command), "{command}");
@@ -286,6 +288,28 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
         let assessment = assess(command, &analyse(command), &session.context);
         assert_eq!(assessment.access, Access::reads_everything(), "{command}");
     }
+}
+
+/// The lane has no network, so such a command is run in the serial lane, although it only reads.
+#[test]
+fn reads_from_servers_are_reads_on_request_outside_of_the_lane() {
+    let mut session = session();
+    let command = "gh pr view 1 | head";
+    let assessed = |session: &Session| assess(command, &analyse(command), &session.context);
+    let only_reads = |assessment: &Assessment| {
+        matches!(
+            assessment.action,
+            Action::Command {
+                only_reads: true,
+                ..
+            }
+        )
+    };
+    assert!(!only_reads(&assessed(&session)));
+    session.context.shell.network_reads = true;
+    let assessment = assessed(&session);
+    assert!(only_reads(&assessment), "{}", assessment.why);
+    assert_eq!(assessment.access, Access::everything());
 }
 
 /// `/` is the default directory of containers; the programs there are the system's.

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,17 @@ const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 /// The hook that runs after the index is written.
 const HOOK: &str = "hooks/post-index-change";
 
+/// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
+/// `npm` and `pip`.
+const SERVER_SETTINGS: [&str; 6] = [
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".npmrc",
+    "pyvenv.cfg",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+];
+
 const SUBMODULES: &str = "git may inspect submodules, which have separate settings";
 
 /// Checks git's configuration for one command line.
@@ -32,8 +43,9 @@ pub(super) struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
-    /// Whether git may write its index and then run a hook.
-    may_refresh_index: bool,
+    /// Whether git may write its index and then run a hook, and may have a terminal and start a pager.
+    is_foreign: bool,
+    home: Option<PathBuf>,
 }
 
 impl GitProbe {
@@ -46,7 +58,8 @@ impl GitProbe {
             spawners: Arc::clone(&context.lane),
             environment: environment.into(),
             begun: Instant::now(),
-            may_refresh_index: !context.shell.keeps_git_from_writing,
+            is_foreign: !context.shell.keeps_git_from_writing,
+            home: context.environment.text("HOME").map(PathBuf::from),
         }
     }
 
@@ -69,8 +82,22 @@ impl GitProbe {
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_trusted = matches!(origin, "system" | "global");
-            if runs_something(key, value, place.scope) || !(is_trusted || is_known(key)) {
+            let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
+            let is_server = place.scope == GitScope::Network && chooses_server(key, value);
+            let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);
+            if runs_something(key, value, place.scope) || !is_harmless {
                 return Err(format!("git's configuration: `{key}` may run a program"));
+            }
+        }
+        if place.scope == GitScope::Network {
+            let home = self.home.as_deref();
+            let mut above = directory.ancestors().filter(|above| Some(*above) != home);
+            let file = above.find_map(|above| {
+                let mut files = SERVER_SETTINGS.iter();
+                files.find(|file| above.join(file).symlink_metadata().is_ok())
+            });
+            if let Some(file) = file {
+                return Err(format!("`{file}` may choose a server or a program"));
             }
         }
         if place.scope == GitScope::WorkTree {
@@ -85,7 +112,7 @@ impl GitProbe {
             let index = self
                 .git(&["ls-files", "--stage", "-z", ":/"], directory)
                 .map_err(|_| "git's index cannot be read".to_owned())?;
-            if self.may_refresh_index {
+            if self.is_foreign {
                 let path = self.git(&["rev-parse", "--git-path", HOOK], directory)?;
                 let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
                 if directory.join(path).symlink_metadata().is_ok() {
@@ -134,6 +161,23 @@ impl GitProbe {
             .stdout
             .prefix(MAX_OUTPUT as u64)
             .map_err(|error| format!("git's configuration cannot be read: {error}"))
+    }
+}
+
+/// Whether a setting of a repository chooses a server or a program for connections, except a usual address.
+fn chooses_server(key: &str, value: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match (section, name) {
+        ("remote", "fetch") => false,
+        ("remote", "url") => {
+            let mut usual = ["https://", "git@", "ssh://"].iter();
+            !usual.any(|scheme| value.starts_with(scheme))
+        }
+        ("core", name) => ["askpass", "gitproxy", "sshcommand"].contains(&name),
+        ("credential" | "http" | "https" | "protocol" | "remote" | "ssh" | "url", _) => true,
+        _ => false,
     }
 }
 

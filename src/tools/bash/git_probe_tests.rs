@@ -1,7 +1,7 @@
 use super::*;
 use crate::io::Environment;
 use crate::process::Supervisor;
-use crate::tools::ShellGuarantees;
+use crate::tools::{ShellGuarantees, WriteProtection};
 
 #[test]
 fn settings_by_scope() {
@@ -44,16 +44,17 @@ fn unreadable_settings_are_not_clean() {
         scope: GitScope::Objects,
     });
     let directory = tempfile::tempdir().unwrap();
-    let probe = |path: &str| {
+    let probe_for = |path: &str, shell| {
         GitProbe::new(&DecisionContext {
             directory: directory.path().to_owned(),
             allowed_directories: Vec::new(),
             environment: Arc::new(Environment::from_iter([("PATH", path)])),
             kept_variables: Arc::default(),
             lane: Arc::clone(&spawners),
-            shell: ShellGuarantees::OWN,
+            shell,
         })
     };
+    let probe = |path: &str| probe_for(path, ShellGuarantees::OWN);
     let usual = std::env::var("PATH").unwrap();
     let asked = probe(&usual);
     assert_eq!(asked.settle(&place, directory.path()), Ok(()));
@@ -74,6 +75,40 @@ fn unreadable_settings_are_not_clean() {
         let is_clean = asked.settle(&place, directory.path()).is_ok();
         assert_eq!(is_clean, is_known, "{section}");
     }
+    // Only the shell of another agent may have a terminal, and so start a pager.
+    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    for section in ["core]\npager = x", "pager]\nlog = x"] {
+        std::fs::write(&config, format!("[{section}\n")).unwrap();
+        assert!(probe(&usual).settle(&place, directory.path()).is_ok());
+        let asked = probe_for(&usual, foreign);
+        assert!(asked.settle(&place, directory.path()).is_err(), "{section}");
+    }
+    let network = Requirement::CleanGitConfig(GitUse {
+        steps: Vec::new(),
+        scope: GitScope::Network,
+    });
+    for (setting, is_clean) in [
+        ("remote \"o\"]\nurl = https://example.com/a", true),
+        ("remote \"o\"]\nurl = git@example.com:a/b\nfetch = x", true),
+        ("remote \"o\"]\nurl = ext::sh", false),
+        ("remote \"o\"]\nuploadpack = x", false),
+        ("credential]\nhelper = !x", false),
+        ("core]\nsshCommand = x", false),
+        ("url \"ext::x\"]\ninsteadOf = https://", false),
+        ("protocol \"ext\"]\nallow = always", false),
+        ("http]\nproxy = http://example.com", false),
+    ] {
+        std::fs::write(&config, format!("[{setting}\n")).unwrap();
+        let settled = probe(&usual).settle(&network, directory.path());
+        assert_eq!(settled.is_ok(), is_clean, "{setting}: {settled:?}");
+        assert!(
+            probe(&usual).settle(&place, directory.path()).is_ok(),
+            "{setting}"
+        );
+    }
+    std::fs::write(&config, "").unwrap();
+    std::fs::write(directory.path().join(".npmrc"), "").unwrap();
+    assert!(probe(&usual).settle(&network, directory.path()).is_err());
     std::fs::write(&config, "[broken\n").unwrap();
     let asked = probe(&usual);
     assert!(asked.settle(&place, directory.path()).is_err());

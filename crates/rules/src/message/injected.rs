@@ -160,6 +160,12 @@ fn cut(text: &str) -> Option<(String, String)> {
     (!put_in.is_empty()).then_some((put_in, kept))
 }
 
+/// Whether a text is the note that the user interrupted the turn.
+pub fn is_interruption(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(REMARKS[0]) || text.starts_with("<turn_aborted>")
+}
+
 /// Whether a text is a single remark in brackets: it replaces omitted content, or an agent added it.
 pub fn is_remark(text: &str) -> bool {
     let inner = text

@@ -51,7 +51,9 @@ pub(super) fn behind(names: &[NewName], path: &Path, context: &PathContext<'_>) 
         let Ok(below) = reached.strip_prefix(&name.path) else {
             continue;
         };
-        let source = name.source.as_ref().map(|source| source.join(below));
+        let is_glob = below.to_string_lossy().contains([GAP, GLOB]);
+        let source = name.source.as_ref().filter(|_| !is_glob);
+        let source = source.map(|source| source.join(below));
         let source = source.map(|source| context.resolve(&source));
         // A relative link leads elsewhere from its new place.
         match source {

@@ -161,7 +161,7 @@ impl Programs {
         let marks = self.marks.get(name).map_or(&[][..], Vec::as_slice);
         // `tar cT list` has options without a dash.
         let text = argument.value.as_deref().unwrap_or(&argument.text);
-        let is_dashless = name == "tar" && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);
+        let is_dashless = name.ends_with("tar") && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);
         let bundle = is_dashless.then(|| PartWord::known(&format!("-{text}")));
         let argument = bundle.as_ref().unwrap_or(argument);
         marks.iter().any(|mark| is_marked(argument, mark))

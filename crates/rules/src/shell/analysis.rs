@@ -26,6 +26,9 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
     /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
+    /// For a command line that is read-only except that it reads from servers, in the way of
+    /// `tables/network.txt`: its requirements. The verdict is unknown.
+    pub network_reads: Option<Vec<Requirement>>,
     /// Whether a process that waits for a file, such as a named pipe, may outlive it. Calls of a
     /// session end such processes.
     pub may_leave_processes: bool,
@@ -46,8 +49,15 @@ pub fn analyse(command: &str) -> Analysis {
     };
     match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
         Ok((requires, effects)) => Analysis {
-            verdict: Verdict::ReadOnly { requires },
-            why: harmless(&effects),
+            why: match &effects.network {
+                Some(name) => format!("`{name}` reads from a server"),
+                None => harmless(&effects),
+            },
+            network_reads: effects.network.as_ref().map(|_| requires.clone()),
+            verdict: match effects.network {
+                Some(_) => Verdict::Unknown,
+                None => Verdict::ReadOnly { requires },
+            },
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
@@ -63,6 +73,7 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: true,
             programs: Vec::new(),
             language: None,
+            network_reads: None,
             may_leave_processes: false,
             parts,
         },
@@ -142,6 +153,20 @@ impl Analysis {
         .collect()
     }
 
+    /// Returns the analysis for users who allow reads from servers.
+    #[must_use]
+    pub fn allowing_network_reads(self) -> Self {
+        match &self.network_reads {
+            Some(requires) => Self {
+                verdict: Verdict::ReadOnly {
+                    requires: requires.clone(),
+                },
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
@@ -176,7 +201,7 @@ impl Analysis {
         };
         let elsewhere = requires.iter().find_map(|requirement| {
             let Requirement::CleanGitConfig(context) = requirement;
-            (!context.is_here() && context.scope == GitScope::WorkTree)
+            (!context.is_here() && context.scope != GitScope::Objects)
                 .then(|| context.steps.join("/"))
         });
         match elsewhere {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::commands::check_network;
 use super::options;
 use super::table::{COMMANDS, Command, Property};
 use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
@@ -59,6 +60,9 @@ impl CheckedCommand<'_> {
             && !ends_soon(name, arguments)
         {
             return Err(first.unknown(format!("`{}` may be left running", excerpt(name))));
+        }
+        if let Some(checked) = check_network(self, words) {
+            return checked;
         }
         let listed = COMMANDS.get(name);
         if listed.is_some_and(|command| command.is(Property::Language)) {
@@ -178,6 +182,8 @@ pub(super) struct Effects {
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
     pub(super) language: Option<String>,
+    /// The first command that reads from a server.
+    pub(super) network: Option<String>,
     /// Whether a substitution may outlive its reader, or a command its parent.
     pub(super) may_leave_processes: bool,
 }
@@ -216,6 +222,10 @@ impl Effects {
 
     pub(super) fn read_language(&mut self, command: &str) {
         self.language.get_or_insert_with(|| command.to_owned());
+    }
+
+    pub(super) fn read_network(&mut self, command: &str) {
+        self.network.get_or_insert_with(|| command.to_owned());
     }
 
     /// Returns the names of the programs, without subcommands, and of programs that they start.

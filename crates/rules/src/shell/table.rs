@@ -42,6 +42,8 @@ pub(super) enum Property {
     OnlyText,
     /// Its arguments are a language, or contradict each other.
     Language,
+    /// Git writes nothing, not even its index: trusted without the kernel if every word is known.
+    Safe,
     /// Git accesses the index, the files, or the contents of changes.
     LooksAtFiles,
     /// Git accesses them only with an option of `@diff`.
@@ -59,6 +61,7 @@ impl Property {
             "plain" => Self::PlainOperands,
             "text" => Self::OnlyText,
             "language" => Self::Language,
+            "safe" => Self::Safe,
             "files" => Self::LooksAtFiles,
             "changes" => Self::MayShowChanges,
             _ => return None,
@@ -149,6 +152,7 @@ impl Command {
                 self.short.extend(&other.short);
                 self.long.extend(&other.long);
                 self.rules.extend(&other.rules);
+                self.starts.extend(&other.starts);
                 self.properties.extend(&other.properties);
             } else if let Some(names) = word.strip_prefix("starts=") {
                 self.starts.extend(names.split(','));
@@ -178,6 +182,10 @@ pub(super) static COMMANDS: LazyLock<Table> =
 
 /// Read-only forms of git's subcommands.
 pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("tables/git.txt")));
+
+/// Commands that read from a server.
+pub(super) static NETWORK: LazyLock<Table> =
+    LazyLock::new(|| table(include_str!("tables/network.txt")));
 
 /// The wrappers.
 pub(super) static WRAPPERS: LazyLock<Table> =
@@ -233,7 +241,8 @@ mod tests {
         let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
         assert!(commands.len() > 150 && git.len() > 40 && wrappers.len() >= 10);
         let launchers = parse(include_str!("tables/launchers.txt")).unwrap();
-        let tables = [commands, git, wrappers, launchers];
+        let network = parse(include_str!("tables/network.txt")).unwrap();
+        let tables = [commands, git, wrappers, launchers, network];
         for (name, command) in tables.iter().flatten() {
             let mut long = command.long.clone();
             let count = long.len();

@@ -1,6 +1,7 @@
 //! `awk` with programs that only print: every token is known and unambiguous.
 
 use super::sed::delimited_length;
+use super::simple::is_simple_awk;
 use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
@@ -26,7 +27,7 @@ const RESERVED: &str = "and asort asorti bindtextdomain case close compl dcgette
                         srand strftime strtonum switch system systime typeof xor";
 
 /// Checks the options, the program, and the files and assignments after it.
-pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("awk", words)?;
     for given in &arguments.options {
         let variable = match given.value {
@@ -46,6 +47,12 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> 
         }
         return Err(name.unknown("`awk` without a program"));
     };
+    if !program
+        .literal()
+        .is_some_and(|text| is_simple_awk(&arguments, text))
+    {
+        call.effects.read_language("awk");
+    }
     let writes = |text: &str| {
         let signs = ["system(", "print >", "print |", "print>"];
         signs.iter().any(|sign| text.contains(sign))

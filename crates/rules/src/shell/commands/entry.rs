@@ -66,6 +66,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
     let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
     checked.is_ok()
         && effects.language.is_none()
+        && effects.network.is_none()
         && effects.git_uses().is_ok_and(|uses| uses.is_empty())
         && simple.substitutions.iter().all(waits_for_all)
 }

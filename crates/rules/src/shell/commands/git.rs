@@ -46,6 +46,13 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
     };
     let title = format!("git {text}");
     let arguments = options::read(form, &title, rest)?;
+    // Old versions of `git branch -l x` create `x`.
+    let is_clear = form.is(Property::Safe)
+        && words.iter().all(|word| word.literal().is_some())
+        && (!is_one_of("branch tag", text) || !arguments.has("l"));
+    if !is_clear {
+        call.effects.read_language("git");
+    }
     let shows_changes = GIT.get("@diff").is_some_and(|diff| {
         let mut given = arguments.options.iter();
         given.any(|given| diff.lists(given.name))

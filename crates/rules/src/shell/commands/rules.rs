@@ -1,5 +1,6 @@
 //! Rules that a table cannot express.
 
+use super::network;
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{Arguments, Value, Word};
 
@@ -14,7 +15,11 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "files" => reads_named_files,
         "formats" => verifies_nothing,
         "gets" => gets_settings,
+        "gets-only" => network::gets_only,
+        "github" => network::names_no_server,
         "lists" => creates_no_ref,
+        "package" => network::is_package,
+        "remote" => network::is_remote,
         "no-response-file" => reads_no_options,
         "reflog" => shows_reflog,
         "version" => says_its_version,

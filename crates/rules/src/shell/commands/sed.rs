@@ -1,12 +1,13 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
+use super::simple::is_simple_sed;
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::verdict::Checked;
 use crate::shell::word::{Value, Word};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("sed", words)?;
     let mut scripts: Vec<(&Word, Option<&str>)> = arguments
         .options
@@ -25,6 +26,10 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> 
                 return Err(name.unknown("`sed` without a script"));
             }
         }
+    }
+    let known: Option<Vec<&str>> = scripts.iter().map(|(_, script)| *script).collect();
+    if !known.is_some_and(|scripts| is_simple_sed(&arguments, &scripts)) {
+        call.effects.read_language("sed");
     }
     for (word, script) in scripts {
         match script {

@@ -1,0 +1,147 @@
+//! Forms of commands with a language that are trusted without the kernel: all versions read them alike.
+
+use super::conditions::{ALONE, WITH_ARGUMENT};
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::{Arguments, Word};
+
+/// Primaries of `find` that some versions read in another way, that follow links, or that read a file of names.
+const UNCLEAR_PRIMARIES: &str = "\
+    -depth -d -follow -L -D -E -X -x -s -f -P -H -help --help -version --version -daystart -noleaf -nowarn -warn \
+    -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
+
+/// Whether a line of `find`, already checked, has only such primaries, all known.
+pub(super) fn is_simple_find(words: &[Word]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let Some(text) = word.literal() else {
+            if word.cannot_be_option() && !word.prefix.starts_with(['(', ')', '!', ',']) {
+                continue;
+            }
+            return false;
+        };
+        if is_one_of(UNCLEAR_PRIMARIES, text) {
+            return false;
+        }
+        if is_one_of(WITH_ARGUMENT, text) {
+            if words.next().and_then(Word::literal).is_none() {
+                return false;
+            }
+        } else if text.starts_with('-') && !is_one_of(ALONE, text) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether `sed` has only options of every version, and a script, already checked, without blocks, sets of
+/// characters and escaped delimiters, so that its commands end at the same places everywhere.
+pub(super) fn is_simple_sed(arguments: &Arguments<'_>, scripts: &[&str]) -> bool {
+    let is_common = |name: &str| is_one_of("n r E e quiet silent regexp-extended expression", name);
+    arguments.options.iter().all(|given| is_common(given.name))
+        && scripts.iter().all(|script| is_simple_script(script))
+        && arguments
+            .operands
+            .iter()
+            .all(|word| word.cannot_be_option())
+}
+
+fn is_simple_script(script: &str) -> bool {
+    let is_plain = |escaped: Option<char>| {
+        escaped
+            .is_some_and(|letter| letter.is_ascii_alphanumeric() || ".()*+?$^\"&-".contains(letter))
+    };
+    let mut letters = script.chars();
+    while let Some(letter) = letters.next() {
+        let is_clear = match letter {
+            '\\' => is_plain(letters.next()),
+            '[' | '{' | '}' | '\n' => false,
+            _ => true,
+        };
+        if !is_clear {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a program of `awk`, already checked, has no escapes and no pattern but one at its start, so that its
+/// tokens are the same in every version, and no sign of output to files and commands.
+pub(super) fn is_simple_awk(arguments: &Arguments<'_>, program: &str) -> bool {
+    let mut rest = program.trim_start();
+    if let Some(pattern) = rest.strip_prefix('/') {
+        let Some((pattern, after)) = pattern.split_once('/') else {
+            return false;
+        };
+        if pattern.contains(['[', '\\', '\n']) {
+            return false;
+        }
+        rest = after;
+    }
+    let mut printed = rest.split("print");
+    printed.next();
+    arguments.options.iter().all(|given| given.name == "F")
+        && !rest.contains(['/', '\\'])
+        && printed.all(|text| !text.contains(['>', '|']))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::shell::analyse;
+
+    #[test]
+    fn simple_forms_need_no_enforcement() {
+        for line in [
+            "find . -name '*.rs' -not -path './target/*' -type f",
+            "find src docs \\( -iname a -o -name b \\) -maxdepth 2 -print0",
+            "find src/* -newer Cargo.toml -size +1k",
+            "sed -n '1,20p' a.txt",
+            "sed -n '$p;3q' a.txt b.txt",
+            "sed 's/a.*b/c/g' src/*.rs",
+            "sed -E -e 's|^(a)\\.b|\\1|' -e '/^$/d'",
+            "awk '{print $1, $NF}'",
+            "awk -F: 'NR >= 3 && $2 > 1 {print \"x \" $2}' a.txt",
+            "awk '/^a.b/ {n += $1} END {print n}' a.txt",
+            "git log --oneline -5",
+            "git show HEAD:src/main.rs | head -20",
+            "git -C sub blame -L 1,5 a.rs",
+            "git branch -a && git tag --list 'v*'",
+            "git --version",
+        ] {
+            let analysis = analyse(line);
+            assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
+            assert_eq!(analysis.language, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn other_forms_need_it() {
+        for line in [
+            "find -L . -name a",
+            "find . -depth -name a",
+            "find \"$x\"/a -name \"$y\"",
+            "find . -name \"$y\"",
+            "find . -files0-from a",
+            "sed -s -n 1p a",
+            "sed -n '1{p}' a",
+            "sed 's/[a]/b/' a",
+            "sed 's/a\\/b/c/' a",
+            "sed -n 1p \"$x\"",
+            "awk '{print $1 / 2}'",
+            "awk '{gsub(/a/, \"b\"); print}'",
+            "awk -v n=1 '{print n}'",
+            "git status",
+            "git diff",
+            "git diff --cached",
+            "git grep a",
+            "git log \"$x\"",
+            "git tag -l a",
+            "git config --get user.name",
+        ] {
+            let analysis = analyse(line);
+            assert!(
+                !analysis.verdict.is_read_only() || analysis.language.is_some(),
+                "{line}"
+            );
+        }
+    }
+}

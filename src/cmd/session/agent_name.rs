@@ -1,0 +1,93 @@
+//! `--agent`: a known agent, or one that uses the format of a known one.
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{ArgMatches, ValueEnum};
+
+use crate::agent::{Agent, fork_names};
+use crate::cmd::UsageError;
+use crate::session::{Root, fork_at};
+
+/// The agent of `--agent`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AgentName {
+    /// A known agent.
+    Known(Agent),
+    /// An agent that uses the format of a known one.
+    Fork(String),
+}
+
+impl AgentName {
+    /// Returns the known agent.
+    pub(crate) fn known(&self) -> Option<Agent> {
+        match self {
+            Self::Known(agent) => Some(*agent),
+            Self::Fork(_) => None,
+        }
+    }
+
+    /// Returns the name of an agent that uses another one's format.
+    pub(crate) fn fork(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Fork(name) => Some(name),
+        }
+    }
+
+    /// Whether sessions of the agent can be in a directory.
+    pub(crate) fn may_be_in(&self, root: &Root) -> bool {
+        let fork = fork_at(&root.path);
+        root.agent.is_none_or(|agent| match self {
+            Self::Known(wanted) => agent == *wanted && fork.is_none(),
+            Self::Fork(wanted) => fork == Some(wanted),
+        })
+    }
+}
+
+/// Fails if `--agent` among the arguments of a command is the name of no agent.
+///
+/// # Errors
+/// The agent is unknown.
+pub(crate) fn check(arguments: &ArgMatches) -> Result<(), UsageError> {
+    let Ok(Some(AgentName::Fork(name))) = arguments.try_get_one::<AgentName>("agent") else {
+        return Ok(());
+    };
+    if fork_names().any(|known| known == name) {
+        return Ok(());
+    }
+    let known: Vec<&str> = Agent::ALL
+        .into_iter()
+        .map(Agent::name)
+        .chain(fork_names())
+        .collect();
+    let hint = format!(
+        "agents: {}; `[agents.NAME]` in the configuration adds others",
+        known.join(", ")
+    );
+    Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
+}
+
+/// Parses the name of an agent. Names in the configuration are checked later.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentNameParser;
+
+impl TypedValueParser for AgentNameParser {
+    type Value = AgentName;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let name = StringValueParser::new().parse_ref(command, argument, value)?;
+        Ok(match Agent::from_str(&name, false) {
+            Ok(agent) => AgentName::Known(agent),
+            Err(_) => AgentName::Fork(name),
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = Agent::value_variants().iter();
+        Some(Box::new(known.filter_map(ValueEnum::to_possible_value)))
+    }
+}
