@@ -45,8 +45,9 @@ for target in "${targets[@]}"; do
   fi
   name=$(tr a-z- A-Z_ <<<"$target")
   export "CARGO_TARGET_${name}_LINKER=$cc" "CC_${target//-/_}=$cc"
-  # musl lacks the checked functions that glibc's headers would call.
-  [[ $target != *-musl ]] || export "CFLAGS_${target//-/_}=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0"
+  # musl lacks the checked functions, and the ones for large files, that glibc's headers would call.
+  [[ $target != *-musl ]] ||
+    export "CFLAGS_${target//-/_}=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -DSQLITE_DISABLE_LFS"
   cargo build --locked --quiet --profile dist --target "$target"
   built+=("$target")
 done
