@@ -83,9 +83,10 @@ fn exact(command: &str) -> Option<(String, String)> {
 fn further_effects(rule: &str) -> Option<&'static str> {
     let Some((tool, specifier)) = rule.strip_suffix(')').and_then(|rule| rule.split_once('('))
     else {
-        return Some(
-            "every call of this tool, which may write outside the project and use the network",
-        );
+        // Other tools may run commands.
+        let effects =
+            "every call of this tool, which may write outside the project and use the network";
+        return rule.starts_with("mcp__").then_some(effects);
     };
     match tool {
         "Bash" => {
