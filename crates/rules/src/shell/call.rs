@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use super::commands::check_network;
 use super::options;
-use super::table::{COMMANDS, Command, Property};
+use super::table::{COMMANDS, Command, NETWORK, Property};
 use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
 use super::word::Word;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
 const MAX_LEVELS: usize = 6;
+
+/// Maximum number of words in the name of a command.
+const MAX_NETWORK_NAME: usize = 3;
 
 /// The entry for a command name.
 #[derive(Clone, Copy)]
@@ -61,7 +63,7 @@ impl CheckedCommand<'_> {
         {
             return Err(first.unknown(format!("`{}` may be left running", excerpt(name))));
         }
-        if let Some(checked) = check_network(self, words) {
+        if let Some(checked) = self.check_network(words) {
             return checked;
         }
         let listed = COMMANDS.get(name);
@@ -87,6 +89,34 @@ impl CheckedCommand<'_> {
                 excerpt(name)
             ))),
         }
+    }
+
+    /// Checks a command of the table; `None` if the words are another command. Settings of the directory that choose
+    /// servers and programs are a requirement of the verdict.
+    fn check_network(&mut self, words: &[Word]) -> Option<Checked> {
+        let known: Vec<&str> = words.iter().map_while(Word::literal).collect();
+        let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();
+        let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
+        let (length, form, name) =
+            names.find_map(|(length, name)| Some((length, NETWORK.get(&*name)?, name)))?;
+        if let Some(unknown) = words.get(known.len()) {
+            let why = format!("`{name}` with a request that is known only at run time");
+            return Some(Err(unknown.unknown(why)));
+        }
+        let (own, arguments) = words.split_at_checked(length)?;
+        let span = own.first()?.span.start..own.last()?.span.end;
+        Some(options::read(form, &name, arguments).map(|_| {
+            self.effects.ran(&name);
+            for program in &form.starts {
+                self.effects.ran(program);
+            }
+            self.effects.called_git(GitCall {
+                steps: Vec::new(),
+                scope: GitScope::Network,
+                span,
+            });
+            self.effects.read_network(&name);
+        }))
     }
 
     /// Checks a command that another one starts.

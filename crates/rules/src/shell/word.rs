@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::expansion::identifier_length;
-use super::verdict::Refusal;
+use super::verdict::{Checked, Refusal};
 
 /// A word after quotes and escapes are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -332,6 +332,14 @@ fn without_meaning(piece: &WordPiece) -> WordPiece {
         WordPiece::Brace(letter) => WordPiece::Text(letter.to_string()),
         piece => piece.clone(),
     }
+}
+
+/// Refuses a command because of a word, or as a whole.
+pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Checked {
+    Err(Refusal::unknown(
+        word.map_or(0..0, |word| word.span.clone()),
+        why,
+    ))
 }
 
 #[cfg(test)]

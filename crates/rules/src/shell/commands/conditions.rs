@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::simple::is_simple_find;
+use super::simple::{ALONE, WITH_ARGUMENT, is_simple_find};
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
@@ -129,20 +129,6 @@ fn is_plain(condition: &[&str]) -> bool {
         _ => false,
     }
 }
-
-/// Primaries without an argument.
-pub(super) const ALONE: &str = "\
-    ! ( ) , -a -and -o -or -not -daystart -depth -d -follow -help --help \
-    -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -nowarn -warn -version \
-    --version -empty -executable -false -true -nogroup -nouser -readable -writable -print \
-    -print0 -ls -prune -quit -H -L -P -E -X -x -s";
-
-/// Primaries with one argument.
-pub(super) const WITH_ARGUMENT: &str = "\
-    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid \
-    -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name \
-    -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
-    -context -printf -files0-from -D";
 
 /// Checks `find`. Actions that delete, write or start programs are not listed.
 pub(super) fn find(call: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {

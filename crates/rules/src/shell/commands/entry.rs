@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::rules::refuse;
+use crate::shell::word::refuse;
 use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;

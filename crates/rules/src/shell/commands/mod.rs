@@ -16,6 +16,5 @@ mod simple;
 pub(super) use conditions::{double_bracket, double_bracket_words};
 pub use entry::has_reading_form;
 pub(super) use entry::{check, reads_anywhere};
-pub(super) use network::check as check_network;
 pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};

@@ -1,42 +1,7 @@
 //! Commands that read from a server, and change nothing there.
 
-use super::rules::refuse;
-use crate::shell::call::{CheckedCommand, GitCall};
-use crate::shell::options;
-use crate::shell::table::NETWORK;
-use crate::shell::verdict::{Checked, GitScope};
-use crate::shell::word::{Arguments, Value, Word};
-
-/// Maximum number of words in the name of a command.
-const MAX_NAME: usize = 3;
-
-/// Checks a command of the table; `None` if the words are another command. Settings of the directory that choose
-/// servers and programs are a requirement of the verdict.
-pub(in crate::shell) fn check(call: &mut CheckedCommand<'_>, words: &[Word]) -> Option<Checked> {
-    let known: Vec<&str> = words.iter().map_while(Word::literal).collect();
-    let lengths = (2..=MAX_NAME.min(known.len())).rev();
-    let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
-    let (length, form, name) =
-        names.find_map(|(length, name)| Some((length, NETWORK.get(&*name)?, name)))?;
-    if let Some(unknown) = words.get(known.len()) {
-        let why = format!("`{name}` with a request that is known only at run time");
-        return Some(Err(unknown.unknown(why)));
-    }
-    let (own, arguments) = words.split_at_checked(length)?;
-    let span = own.first()?.span.start..own.last()?.span.end;
-    Some(options::read(form, &name, arguments).map(|_| {
-        call.effects.ran(&name);
-        for program in &form.starts {
-            call.effects.ran(program);
-        }
-        call.effects.called_git(GitCall {
-            steps: Vec::new(),
-            scope: GitScope::Network,
-            span,
-        });
-        call.effects.read_network(&name);
-    }))
-}
+use crate::shell::verdict::Checked;
+use crate::shell::word::{Arguments, Value, Word, refuse};
 
 /// Accepts a repository as `OWNER/NAME` and operands without a server.
 pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked {

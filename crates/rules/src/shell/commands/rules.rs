@@ -1,8 +1,8 @@
 //! Rules that a table cannot express.
 
 use super::network;
-use crate::shell::verdict::{Checked, Refusal, is_one_of};
-use crate::shell::word::{Arguments, Value, Word};
+use crate::shell::verdict::{Checked, is_one_of};
+use crate::shell::word::{Arguments, Value, Word, refuse};
 
 /// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
@@ -25,13 +25,6 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "version" => says_its_version,
         _ => return None,
     })
-}
-
-pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Checked {
-    Err(Refusal::unknown(
-        word.map_or(0..0, |word| word.span.clone()),
-        why,
-    ))
 }
 
 /// Accepts output to standard output, or exactly one mode that lists or tests. Programs disagree on

@@ -1,8 +1,21 @@
 //! Forms of commands with a language that are trusted without the kernel: all versions read them alike.
 
-use super::conditions::{ALONE, WITH_ARGUMENT};
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::{Arguments, Word};
+
+/// Primaries without an argument.
+pub(super) const ALONE: &str = "\
+    ! ( ) , -a -and -o -or -not -daystart -depth -d -follow -help --help \
+    -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -nowarn -warn -version \
+    --version -empty -executable -false -true -nogroup -nouser -readable -writable -print \
+    -print0 -ls -prune -quit -H -L -P -E -X -x -s";
+
+/// Primaries with one argument.
+pub(super) const WITH_ARGUMENT: &str = "\
+    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid \
+    -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name \
+    -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
+    -context -printf -files0-from -D";
 
 /// Primaries of `find` that some versions read in another way, that follow links, or that read a file of names.
 const UNCLEAR_PRIMARIES: &str = "\
