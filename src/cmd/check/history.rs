@@ -37,7 +37,7 @@ const MAX_TOGETHER: usize = 3;
 const MAX_ROWS: usize = 40;
 
 /// The arguments of a replay.
-pub(crate) struct History {
+pub(crate) struct PastCalls {
     /// Sessions: paths, ids or titles; empty for all.
     pub(crate) sessions: Vec<String>,
     pub(crate) matching: MatchArguments,
@@ -71,7 +71,7 @@ struct KnownCall {
     open: Option<usize>,
 }
 
-impl History {
+impl PastCalls {
     /// Decides on the calls of all selected sessions, and prints counts and proposals.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
-use crate::cmd::check::history::History;
+use crate::cmd::check::history::PastCalls;
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::input::{LineForm, on_one_line};
 use crate::cmd::run::guards::{CallDecisions, permissions};
@@ -100,12 +100,12 @@ impl Run for CheckPermissionArguments {
                 .files
                 .iter()
                 .map(|file| file.display().to_string());
-            let history = History {
+            let past = PastCalls {
                 sessions: sessions.collect(),
                 matching: self.matching,
                 form,
             };
-            return history.run(registry, permissions, here, globals, io);
+            return past.run(registry, permissions, here, globals, io);
         }
         if self.matching != MatchArguments::default() {
             let problem = "filters of sessions, such as `--since`, need `--history`";

@@ -172,8 +172,9 @@ pub(super) fn selected(
             &error.with_hint("`--root DIR` names another directory"),
         );
     }
-    if selected.bundles.is_empty() && names.is_empty() && !errors.any {
-        let source = &matching.source;
+    let source = &matching.source;
+    let is_empty = selected.bundles.is_empty() && names.is_empty() && !errors.any;
+    if is_empty && (!matching.is_restrictive() || source.roots(&io.environment).is_empty()) {
         source.note_none(selected.failed.len(), globals, io);
     }
     Ok(selected)

@@ -374,7 +374,11 @@ impl<'a> Collector<'a> {
         about.first_prompt = about
             .first_prompt
             .map(|prompt| redact(&prompt).into_owned());
-        let outcome = builtin::last_report(&texts);
+        let report = builtin::last_report(&texts);
+        let outcome = match last {
+            Some(last) if report.is_empty() => last.text(),
+            _ => report,
+        };
         let outcome = fitted(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
         let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
         self.report

@@ -53,7 +53,7 @@ pub(crate) struct SessionSearchArguments {
     #[arg(short, long)]
     ignore_case: bool,
     /// Match only whole words
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     word: bool,
     /// Omit the conversations of subagents
     #[arg(long)]

@@ -91,7 +91,7 @@ struct Parts {
 /// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
 /// without a report, a next step and an open request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(parts) = parts(messages) else {
+    let Some(parts) = parts(messages).filter(|parts| !parts.goal.is_empty()) else {
         return String::new();
     };
     let language = language.or(parts.language);
@@ -150,7 +150,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     }
     report.extend(Some(denied(after)).filter(|label| !label.is_empty()));
     let is_empty = report.is_empty() && next.is_none() && open.is_none() && !was_interrupted;
-    (!goal.is_empty() && !is_empty).then_some(Parts {
+    (!is_empty).then_some(Parts {
         open,
         goal,
         report,

@@ -2,7 +2,6 @@
 
 use tree_sitter::Node;
 
-use crate::shell::word::refuse;
 use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
@@ -10,6 +9,7 @@ use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
+use crate::shell::word::refuse;
 use crate::shell::word::{Value, Word};
 
 /// Checks a simple command.
