@@ -119,6 +119,9 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
 
 /// Returns the command line of a call, to be run in the directory that the call names.
 fn script(input: &Input) -> Option<String> {
+    // `local_shell` has its arguments in an object.
+    let inner = input.get("action").and_then(Value::as_object);
+    let input = inner.unwrap_or(input);
     let given = |parameter| {
         let names = parameters(parameter).iter();
         names.filter_map(|name| input.get(*name).filter(|value| !value.is_null()))

@@ -116,7 +116,7 @@ fn a_private_directory_for_temporary_files_is_removed_afterwards() {
 fn languages_need_permission_where_nothing_is_enforced() {
     let bench = Bench::new();
     bench.write("file", "one\n");
-    let calls = [bash("a", "sed -n 1p file"), bash("b", "head -1 file")].concat();
+    let calls = [bash("a", "sed -n '1{p}' file"), bash("b", "head -1 file")].concat();
     let run = bench.run(&["--enforce", "off"], calls.as_str());
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "denied", "{run:?}");
     assert_eq!(run.result("b")["turnpipe"]["outcome"], "ok", "{run:?}");

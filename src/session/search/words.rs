@@ -51,6 +51,7 @@ impl QueryWords {
             }
             let mut spellings = vec![stem(&word).to_owned(), word.to_uppercase()];
             spellings.truncate(if word.is_ascii() { 1 } else { 2 });
+            spellings.dedup();
             word_of.extend(spellings.iter().map(|_| words.len()));
             stems.extend(spellings);
             words.push(word);
@@ -112,7 +113,9 @@ fn stem(word: &str) -> &str {
         } else {
             MIN_STEM
         };
-        (stem.len() >= min).then_some(stem)
+        // "retry" and "retries", but not "deploy" and "deployed".
+        let is_ending = *ending != "y" || !stem.ends_with(['a', 'e', 'o', 'u']);
+        (stem.len() >= min && is_ending).then_some(stem)
     });
     let stem = stem.unwrap_or(word);
     match stem.as_bytes() {

@@ -35,7 +35,7 @@ pub(super) fn run_variables(set: &[(String, Option<String>)]) -> Vec<String> {
         .filter(|(name, _)| programs::RUN_VARIABLES.contains(name));
     let values = run.filter_map(|(_, value)| value.as_deref());
     values
-        .map(|value| value.trim_start_matches(['!', '|']).to_owned())
+        .map(|value| value.trim_start_matches(['!', '|', '-']).to_owned())
         .collect()
 }
 

@@ -138,7 +138,8 @@ impl Mentions {
                 }
             }
         }
-        let composed = composed.iter().filter(|_| !takes_data);
+        let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
+        let composed = composed.iter().filter(|_| !is_data);
         for text in level
             .input
             .text()
@@ -190,7 +191,12 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
             .split(is_separator)
             .map(|word| word.trim_end_matches('.'));
         let words = words.filter(|word| !word.is_empty());
-        words.map(|word| programs::name(word).to_owned()).collect()
+        // `git-push` is `git push`.
+        let words = words.map(programs::name).flat_map(|word| {
+            let command = word.strip_prefix("git-").map(|command| ["git", command]);
+            std::iter::once(word).chain(command.into_iter().flatten())
+        });
+        words.map(str::to_owned).collect()
     };
     spelled(text).map(|text| words(&text)).collect()
 }

@@ -277,14 +277,15 @@ impl Rule {
     /// Whether it matches the tool, in a call whose arguments do not name its target.
     fn may_be_about_unknown(&self, request: &Request<'_>) -> bool {
         let purpose = Purpose::of(request.tool);
+        let is_command = purpose == Purpose::Shell;
         *request.action == Action::Anything
             && match self.specifier {
-                Specifier::Command(_) => purpose == Purpose::Shell,
+                Specifier::Command(_) => is_command,
                 Specifier::Reading(_) | Specifier::Outside(OutsideAccess::Reading) => {
-                    purpose.reads_files() || purpose.writes_files()
+                    is_command || purpose.reads_files() || purpose.writes_files()
                 }
                 Specifier::Writing(_) | Specifier::Outside(OutsideAccess::Writing) => {
-                    purpose.writes_files()
+                    is_command || purpose.writes_files()
                 }
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
                 Specifier::Any

@@ -72,9 +72,16 @@ impl<'a> StandardInput<'a> {
         (&self.composed, self.is_exact)
     }
 
-    /// Whether a program runs a file that the command line writes without naming it.
+    /// Whether a program may run a file that the command line writes without naming it, for example as a module.
     fn is_default_of(&self, program: &str) -> bool {
+        const MODULES: [&str; 10] = [
+            ".py", ".pm", ".pl", ".js", ".mjs", ".cjs", ".ts", ".rb", ".php", ".lua",
+        ];
+        let is_module = |name: &String| MODULES.iter().any(|end| name.ends_with(end));
         let mut names = self.written.iter();
+        if programs::SCRIPTS.contains(program) && names.clone().any(is_module) {
+            return true;
+        }
         names.any(|name| programs::DEFAULT_FILES.is_mark(program, &PartWord::known(name)))
     }
 
