@@ -248,6 +248,33 @@ fn past_calls_are_counted_and_rules_proposed_that_spare_questions() {
 }
 
 #[test]
+fn no_rule_is_proposed_for_calls_that_another_one_covers() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
+    let files = ["a.rs", "b.rs", "c.rs", "sub/d.rs", "sub/e.rs"];
+    let lines = files.iter().enumerate().map(|(index, file)| {
+        let path = project.join("src").join(file);
+        let call = json!({"type": "tool_use", "id": format!("c{index}"), "name": "Write",
+            "input": {"file_path": path, "content": ""}});
+        let line = json!({"type": "assistant", "uuid": format!("u{index}"), "sessionId": "s",
+            "cwd": project, "timestamp": "2026-11-01T10:00:00Z",
+            "message": {"role": "assistant", "id": format!("m{index}"), "content": [call]}});
+        line.to_string() + "\n"
+    });
+    let session = folder.path().join("s.jsonl");
+    fs::write(&session, lines.collect::<String>()).unwrap();
+    let records = records(&["--history", session.to_str().unwrap()], "");
+    let proposals = records
+        .iter()
+        .filter(|record| record["type"] == "permission_proposal");
+    let proposals: Vec<_> = proposals
+        .map(|one| (one["rule"].as_str().unwrap(), one["spares"].as_u64()))
+        .collect();
+    assert_eq!(proposals, [("Edit(./src/**)", Some(5))]);
+}
+
+#[test]
 fn filters_of_sessions_need_the_history() {
     let told = run(&["check", "permission", "--since", "2d"], b"");
     assert_eq!(told.status, Some(2));

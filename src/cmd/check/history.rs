@@ -239,6 +239,11 @@ fn counted(
     std::iter::once(whole).chain(programs).collect()
 }
 
+/// Returns the tool of a rule.
+fn tool(rule: &str) -> &str {
+    rule.split('(').next().unwrap_or_default()
+}
+
 /// Chooses rules until no further ones spare enough questions. Each time takes those that spare the most per rule,
 /// then decides again on the calls that they should allow.
 fn spared(
@@ -276,15 +281,18 @@ fn spared(
             let mut spares = 0;
             open.retain_mut(|call| {
                 let needed = call.proposals.len();
+                // A rule with a wildcard may cover calls for which another one was proposed.
+                let is_like = |other: &Proposal| tool(&other.rule) == tool(&chosen.rule);
+                let may_cover = chosen.rule.contains('*') && call.proposals.iter().any(is_like);
                 call.proposals.retain(|proposal| *proposal != chosen);
-                if !call.proposals.is_empty() || needed == 0 {
+                let is_last = needed > 0 && call.proposals.is_empty();
+                if !is_last && !may_cover {
                     return true;
                 }
                 let (_, decided) = decisions.decide_from(&call.name, &call.input, &call.cwd);
-                if decided.decision == Decision::Allow {
-                    spares += call.times;
-                }
-                false
+                let is_allowed = decided.decision == Decision::Allow;
+                spares += if is_allowed { call.times } else { 0 };
+                !is_last && !is_allowed
             });
             records.push(PermissionProposalRecord {
                 rule: chosen.rule,
