@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet};
 
 use super::Behavior;
 use super::named_file::NamedFile;
@@ -25,13 +26,33 @@ pub(super) struct PathPattern {
     anchor: Anchor,
     /// Globs relative to the anchor: for the file itself, and for its contents if it is a
     /// directory.
-    globs: GlobSet,
-    /// The same globs, separately.
-    parts: Vec<Glob>,
+    globs: Globs,
+    /// Whether a file matches if the globs are too large to be compiled.
+    without_globs: bool,
     /// The same with `*` for each glob construct: `**/` matching no directory, and matching some.
     outlines: [String; 2],
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
+}
+
+/// Globs that are compiled when they are first used, since most rules are about other calls.
+#[derive(Debug, Clone)]
+struct Globs {
+    parts: Vec<Glob>,
+    set: OnceLock<Option<GlobSet>>,
+}
+
+impl Globs {
+    fn new(parts: Vec<Glob>) -> Self {
+        let set = OnceLock::new();
+        Self { parts, set }
+    }
+
+    /// Returns the set of all globs; `None` if it is too large.
+    fn set(&self) -> Option<&GlobSet> {
+        let compiled = || GlobSet::new(&self.parts).ok();
+        self.set.get_or_init(compiled).as_ref()
+    }
 }
 
 /// Names without an extension that are files.
@@ -109,8 +130,8 @@ impl PathPattern {
         }
         Ok(Self {
             anchor,
-            globs: set_of(&parts).map_err(|error| error.kind().to_string())?,
-            parts,
+            globs: Globs::new(parts),
+            without_globs: !allows,
             outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
             may_be_directory,
         })
@@ -152,7 +173,10 @@ impl PathPattern {
 
     /// Whether it matches a path before or after following links.
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
-        self.any_below(path, context, |below| self.globs.is_match(below))
+        self.any_below(path, context, |below| {
+            let globs = self.globs.set();
+            globs.map_or(self.without_globs, |globs| globs.is_match(below))
+        })
     }
 
     /// Whether it allows a file: it must match both before and after following links.
@@ -200,18 +224,10 @@ impl PathPattern {
     }
 }
 
-fn set_of(globs: &[Glob]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(glob.clone());
-    }
-    set.build()
-}
-
 /// A set of patterns that is searched for possible matches in one pass.
 #[derive(Debug, Default)]
 pub(super) struct PathUnion {
-    /// One set per anchor; `None` if they are too large, so that any pattern may match any file.
+    /// One set per anchor; `None` if any pattern may match any file.
     unions: Option<Vec<Union>>,
 }
 
@@ -227,25 +243,26 @@ impl PathUnion {
     pub(super) fn of<'a>(patterns: impl Iterator<Item = (usize, &'a PathPattern)>) -> Self {
         let mut unions: Vec<Union> = Vec::new();
         for (key, pattern) in patterns {
-            let keys = std::iter::repeat_n(key, pattern.parts.len());
+            let parts = &pattern.globs.parts;
+            let keys = std::iter::repeat_n(key, parts.len());
             let same = |union: &&mut Union| union.pattern.anchor == pattern.anchor;
             match unions.iter_mut().find(same) {
                 Some(union) => {
-                    union.pattern.parts.extend(pattern.parts.iter().cloned());
+                    union.pattern.globs.parts.extend(parts.iter().cloned());
                     union.keys.extend(keys);
                 }
                 None => unions.push(Union {
-                    pattern: pattern.clone(),
+                    pattern: PathPattern {
+                        globs: Globs::new(parts.clone()),
+                        without_globs: true,
+                        ..pattern.clone()
+                    },
                     keys: keys.collect(),
                 }),
             }
         }
-        let built = unions.into_iter().map(|mut union| {
-            union.pattern.globs = set_of(&union.pattern.parts).ok()?;
-            Some(union)
-        });
         Self {
-            unions: built.collect(),
+            unions: Some(unions),
         }
     }
 
@@ -272,8 +289,13 @@ impl PathUnion {
             let mut keys = Vec::new();
             for union in unions {
                 union.pattern.any_below(path, context, |below| {
-                    let globs = union.pattern.globs.matches(below);
-                    keys.extend(globs.into_iter().filter_map(|glob| union.keys.get(glob)));
+                    match union.pattern.globs.set() {
+                        Some(globs) => {
+                            let globs = globs.matches(below).into_iter();
+                            keys.extend(globs.filter_map(|glob| union.keys.get(glob)));
+                        }
+                        None => keys.extend(&union.keys),
+                    }
                     false
                 });
             }
