@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use globset::{Glob, GlobBuilder, GlobSet};
+use globset::GlobBuilder;
+use regex::bytes::{RegexSet, RegexSetBuilder};
 
 use super::Behavior;
 use super::named_file::NamedFile;
@@ -38,21 +39,31 @@ pub(super) struct PathPattern {
 /// Globs that are compiled when they are first used, since most rules are about other calls.
 #[derive(Debug, Clone)]
 struct Globs {
-    parts: Vec<Glob>,
-    set: OnceLock<Option<GlobSet>>,
+    /// A regular expression for each glob.
+    parts: Vec<String>,
+    /// One automaton for all, made while it is searched. A `GlobSet` builds an automaton for each of many globs, which
+    /// takes longer than a call is decided.
+    set: OnceLock<Option<RegexSet>>,
 }
 
 impl Globs {
-    fn new(parts: Vec<Glob>) -> Self {
+    fn new(parts: Vec<String>) -> Self {
         let set = OnceLock::new();
         Self { parts, set }
     }
 
     /// Returns the set of all globs; `None` if it is too large.
-    fn set(&self) -> Option<&GlobSet> {
-        let compiled = || GlobSet::new(&self.parts).ok();
+    fn set(&self) -> Option<&RegexSet> {
+        let compiled = || {
+            let mut set = RegexSetBuilder::new(&self.parts);
+            set.dot_matches_new_line(true).build().ok()
+        };
         self.set.get_or_init(compiled).as_ref()
     }
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
 }
 
 /// Names without an extension that are files.
@@ -126,7 +137,7 @@ impl PathPattern {
                 .backslash_escape(true)
                 .build()
                 .map_err(|error| error.kind().to_string())?;
-            parts.push(glob);
+            parts.push(glob.regex().to_owned());
         }
         Ok(Self {
             anchor,
@@ -175,7 +186,7 @@ impl PathPattern {
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
         self.any_below(path, context, |below| {
             let globs = self.globs.set();
-            globs.map_or(self.without_globs, |globs| globs.is_match(below))
+            globs.map_or(self.without_globs, |globs| globs.is_match(bytes(below)))
         })
     }
 
@@ -291,7 +302,7 @@ impl PathUnion {
                 union.pattern.any_below(path, context, |below| {
                     match union.pattern.globs.set() {
                         Some(globs) => {
-                            let globs = globs.matches(below).into_iter();
+                            let globs = globs.matches(bytes(below)).into_iter();
                             keys.extend(globs.filter_map(|glob| union.keys.get(glob)));
                         }
                         None => keys.extend(&union.keys),
