@@ -7,7 +7,7 @@
 #   --to        directory of the binary (default: ~/.local/bin)
 #   --from      address of releases, which has a directory per version (default: the project's)
 #
-# Needs tar, curl or wget, and sha256sum or shasum.
+# Needs tar, sha256sum or shasum, and curl or wget unless releases are in a directory (`--from file:///DIRECTORY`).
 set -eu
 
 version=0.1.0
@@ -49,7 +49,9 @@ main() {
     *) fail "no release for $(uname -sm); build it with: cargo install --path ." ;;
     esac
 
-    if command -v curl >/dev/null; then
+    if [ "${from#file:///}" != "$from" ]; then
+        download() { cp "${1#file://}" "$2"; }
+    elif command -v curl >/dev/null; then
         download() { curl -fsSL --retry 2 -o "$2" "$1"; }
     elif command -v wget >/dev/null; then
         download() { wget -qO "$2" "$1"; }

@@ -5,8 +5,9 @@
 #
 # Archives are written to target/release-archives/vVERSION, and installed from there once. A cross target needs its
 # standard library (installed with `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a
-# Mac. Targets with musl are linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes
-# programs that crash at start. Each binary that this machine can run is unpacked from its archive and run.
+# Mac. Targets with musl are linked with the musl of the standard library; `musl-gcc` as a linker makes programs
+# that crash at start. Each binary that this machine can run, also by qemu-user-static, is run before it is
+# packed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,8 +26,24 @@ compiler() {
   esac
 }
 
-# Whether this machine runs programs of a target.
+# Whether this machine runs programs of a target itself.
 runs_here() { [ "${1%-*}" = "${host%-*}" ]; }
+
+# Runs the new binary of a target, if possible.
+try() {
+  local program=("target/$1/dist/turnpipe")
+  if ! runs_here "$1"; then
+    program=("qemu-${1%%-*}-static" -L "/usr/${1%%-*}-linux-gnu" "${program[@]}")
+    if ! command -v "${program[0]}" >/dev/null; then
+      echo "$1: not run, since this machine is $host" >&2
+      return
+    fi
+  fi
+  [ "$("${program[@]}" --version)" = "turnpipe $version" ]
+  "${program[@]}" -q run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
+  "${program[@]}" session stats --json tests/data/session/claude-parallel.jsonl | grep -q '"sessions":[1-9]'
+  echo "$1: runs" >&2
+}
 
 targets=("$@")
 ((${#targets[@]})) || targets=(
@@ -45,10 +62,17 @@ for target in "${targets[@]}"; do
   fi
   name=$(tr a-z- A-Z_ <<<"$target")
   export "CARGO_TARGET_${name}_LINKER=$cc" "CC_${target//-/_}=$cc"
-  # musl lacks the checked functions, and the ones for large files, that glibc's headers would call.
-  [[ $target != *-musl ]] ||
-    export "CFLAGS_${target//-/_}=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -DSQLITE_DISABLE_LFS"
+  # A panic ends the program, and a stripped one prints no names of functions.
+  flags='-C force-unwind-tables=no' cflags=-fno-asynchronous-unwind-tables
+  if [[ $target = *-musl ]]; then
+    # As `build.rs` does for other programs.
+    flags+=' -C relocation-model=static'
+    # musl lacks the checked functions, and the ones for large files, that glibc's headers would call.
+    cflags+=' -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0 -DSQLITE_DISABLE_LFS'
+  fi
+  export "CARGO_TARGET_${name}_RUSTFLAGS=$flags" "CFLAGS_${target//-/_}=$cflags"
   cargo build --locked --quiet --profile dist --target "$target"
+  try "$target"
   built+=("$target")
 done
 ((${#built[@]})) || exit 1
@@ -73,15 +97,6 @@ for target in "${built[@]}"; do
   cp "target/$target/dist/turnpipe" "$out/$directory/"
   tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -czf "$out/$directory.tgz" "$directory"
   rm -rf "${out:?}/$directory"
-  if runs_here "$target"; then
-    unpacked=$(mktemp -d)
-    tar -C "$unpacked" -xzf "$out/$directory.tgz"
-    "$unpacked/$directory/turnpipe" --version
-    "$unpacked/$directory/turnpipe" -q run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
-    rm -rf "$unpacked"
-  else
-    echo "$target: not run, since this machine is $host" >&2
-  fi
   archives+=("$directory.tgz")
 done
 (cd "$out" && sha256sum "${archives[@]}" | tee SHA256SUMS)
