@@ -7,6 +7,10 @@ use turnpipe::cmd::{self, Status};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
 use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     #[cfg(target_os = "linux")]
