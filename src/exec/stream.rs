@@ -1,5 +1,5 @@
-//! The calls of the input that this run executes: calls without a result, in a stream that was made for it,
-//! once each. See `docs/records.md`, Which calls run.
+//! Chooses the calls of the input that this run executes: each call once, if it has no result in the input
+//! and the stream is not a recording. See `docs/records.md`, Which calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -89,7 +89,7 @@ impl Stream {
         self.ownership.runs_calls()
     }
 
-    /// Reports at the end the calls of a recording that have no result.
+    /// Reports the calls of a recording that have no result. Called at the end of the input.
     pub(super) fn report_unanswered(&self) {
         let open = self.ledger.unanswered();
         if self.runs_calls() || self.ownership.owner != Owner::Executed || open == 0 {
@@ -101,7 +101,7 @@ impl Stream {
             format!("{open} calls have")
         };
         self.messages.warn(&format!(
-            "{calls} no result in this recording and did not run again"
+            "{calls} no result in this recording and will not be run"
         ));
         self.messages.hint("`--execute` runs them");
     }
@@ -122,7 +122,7 @@ impl Stream {
     }
 }
 
-/// The owner of a stream, who runs its calls: a pure state machine.
+/// Decides who runs the calls of a stream. A pure state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ownership {
     owner: Owner,
@@ -150,7 +150,7 @@ impl Ownership {
         }
     }
 
-    /// Updates the owner. A recording stays one: an opening inside it belongs to it.
+    /// Updates the owner. A recording stays a recording, even if it contains another opening.
     fn observe(&mut self, event: &Event) {
         self.owner = match (self.owner, event) {
             (Owner::Unclaimed | Owner::Ours, Event::Opening(Opening::Ours)) => Owner::Ours,
@@ -176,8 +176,8 @@ impl Ownership {
 pub(super) struct Ledger {
     hasher: RandomState,
     /// The calls without a result in the input, by a hash of their ids. An id may be as long as a line, so
-    /// that keeping the texts of a whole recording would not be bounded. The hash is keyed, so that no
-    /// input can provoke a collision; by chance, a million open calls have one in 37 million runs.
+    /// the ids of a whole recording would need unbounded memory. The hash is keyed, so that no input can
+    /// provoke a collision. The probability of a collision among a million open calls is 1 in 37 million.
     open: HashMap<u64, Vec<OpenCall>>,
     /// The numbers of calls with a result that are not entered yet.
     answered: HashSet<u64>,
@@ -206,7 +206,7 @@ impl Ledger {
             return false;
         }
         match event {
-            // A prompt starts a new group of calls that are on lines of their own, without a message.
+            // Calls on lines of their own have no message: a prompt starts a new group of them.
             Event::Message(_) | Event::Prompt => self.messages += 1,
             Event::Call(call) => self.open_call(&call.id),
             Event::Result(id) => {

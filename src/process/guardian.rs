@@ -95,7 +95,7 @@ impl Guardian {
         self.pid
     }
 
-    /// Enters a call whose child is about to be started. Returns its entry.
+    /// Adds an entry for a call whose child is about to be started. Returns the number of the entry.
     pub(super) fn enter(&self) -> usize {
         let entry = {
             let mut entries = self.entries();
@@ -212,16 +212,16 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval at which the guardian checks whether calls run.
 const IDLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Maximum number of rounds of killing, and the pause between them.
+/// Maximum number of kill rounds, and the pause between them.
 const MAX_ROUNDS: u32 = 500;
 const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Number of consecutive rounds without a process after which the work is done: a process that is forked while the table is read
-/// may be missing from it.
+/// Number of consecutive empty rounds after which the guardian exits. One is not enough, because a process
+/// that is forked while the table is read may be missing from it.
 const EMPTY_ROUNDS: u32 = 3;
 
-/// Runs the guardian if this process was started as one, by its `arguments` (the program's name first).
-/// Returns whether it was; the program must then exit.
+/// Runs the guardian if `arguments`, which include the program's name, say that this process is one. Returns
+/// whether it was; the program must then exit.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
         [_, first, mark, parent] if first == ARGUMENT => {
@@ -266,7 +266,7 @@ fn guard(parent: Pid, mark: &OsStr) {
     watch.end(&calls, mark);
 }
 
-/// Ignores requests to end: they are meant for the guarded process, and the guardian ends after it.
+/// Ignores signals that ask to exit: they are meant for the guarded process, and the guardian exits after it.
 fn ignore_end_signals() {
     for signal in END_SIGNALS {
         // SAFETY: installs no handler.
