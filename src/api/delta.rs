@@ -12,7 +12,6 @@ use crate::message::Usage;
 pub(crate) struct Chunk<'a> {
     /// The id of the message.
     pub(crate) id: Option<Cow<'a, str>>,
-    /// The model.
     pub(crate) model: Option<Cow<'a, str>>,
     /// The relation to other records.
     pub(crate) extent: Extent,
@@ -130,11 +129,9 @@ impl CallMarks<'_> {
 pub(crate) struct End {
     /// The API's word.
     pub(crate) reason: String,
-    /// The kind of end.
     pub(crate) kind: EndKind,
 }
 
-/// The kind of an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EndKind {
     /// The model is done, or waits for results. Unknown reasons count as this.

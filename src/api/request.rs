@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use crate::jsonl::replace_lone_surrogates;
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 
-/// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The prompt template, for accounting; not sent.
@@ -73,16 +72,13 @@ impl Turn {
         }
     }
 
-    /// Returns a turn of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, text)
     }
 }
 
-/// The form of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyForm {
-    /// Text.
     Text,
     /// The arguments of a call of this function. If a server cannot force a call, JSON is
     /// requested; `Reply::structured` accepts both.
@@ -164,9 +160,7 @@ pub struct PromptId(pub &'static str);
 impl PromptId {
     /// A label for a batch of tool calls.
     pub const TOOL_USE_SUMMARY: Self = Self("tool_use_summary_generation");
-    /// A title for a session.
     pub const SESSION_TITLE: Self = Self("session_title");
-    /// A recap of a session.
     pub const SESSION_RECAP: Self = Self("session_recap");
     /// A reply of the main model.
     pub const MAIN: Self = Self("main");
@@ -256,7 +250,6 @@ impl<'a> MergedTurn<'a> {
         texts.collect()
     }
 
-    /// Returns the calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &'a Call> {
         self.blocks.iter().filter_map(|block| block.as_call())
     }
@@ -266,7 +259,6 @@ impl<'a> MergedTurn<'a> {
         self.blocks.iter().filter_map(|block| block.as_result())
     }
 
-    /// Returns the attachments in results.
     pub(super) fn result_attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.results().flat_map(|result| attachments(&result.parts))
     }

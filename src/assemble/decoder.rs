@@ -32,7 +32,6 @@ pub struct Decoder {
 /// A decoded record, or an item in a row of another agent's stream.
 #[derive(Debug)]
 pub struct Decoded<'a> {
-    /// The record.
     pub record: &'a str,
     /// Its content.
     pub source: Source<'a>,
@@ -229,7 +228,6 @@ impl Decoder {
 /// The source of events.
 #[derive(Debug)]
 pub enum Source<'a> {
-    /// A record.
     Record(&'a Contents<'a>),
     /// An item of another agent's stream.
     Stream(StreamItem),

@@ -78,7 +78,6 @@ impl Understanding {
     }
 }
 
-/// A tool call.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// Its id, which results repeat. Other messages may have calls with the same id.
@@ -141,6 +140,5 @@ pub enum TurnEnd {
     NewMessage,
     /// A user record without results.
     Prompt,
-    /// The input ended.
     EndOfInput,
 }

@@ -43,7 +43,6 @@ pub(super) enum InputEvent {
     Ledger(Ledger),
     /// The items that could be read without waiting.
     Items(Vec<Item>),
-    /// The end of the input.
     End,
     /// An error of the input, which ends it.
     Failed(io::Error),

@@ -34,7 +34,6 @@ pub enum UnusableAddress {
     /// A secret would be sent over the public network without encryption.
     #[error("a key is not sent to {host} without https")]
     PlainText {
-        /// The host.
         host: String,
     },
 }
@@ -202,11 +201,9 @@ impl Address {
     }
 }
 
-/// The host of an address.
 pub(super) enum Host<'a> {
     /// An IP address. IPv4-mapped IPv6 addresses are converted to IPv4.
     Machine(IpAddr),
-    /// A name.
     Name(&'a str),
 }
 

@@ -19,20 +19,16 @@ use crate::tool_facts::mcp_prefix;
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Its name.
     pub name: String,
-    /// Its transport.
     pub transport: Transport,
 }
 
-/// The transport of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// The standard input and output of a program.
     Stdio(Program),
     /// Streamable HTTP.
     Http {
-        /// The URL.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
@@ -44,9 +40,7 @@ pub enum Transport {
 /// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The program.
     pub command: String,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Environment variables in addition to the shared ones.
     pub environment: BTreeMap<String, String>,
@@ -58,9 +52,7 @@ pub struct Program {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct MalformedConfig {
-    /// The file.
     pub file: PathBuf,
-    /// The problem.
     pub problem: ConfigProblem,
 }
 
@@ -79,9 +71,7 @@ pub enum ConfigProblem {
     /// A variable is not set.
     #[error("server {server}: ${{{variable}}} is not set")]
     Unset {
-        /// The server.
         server: String,
-        /// The variable.
         variable: String,
     },
     /// The tools of two servers have the same prefix.
@@ -255,11 +245,9 @@ pub struct ServerDeps {
     pub variables: Vec<(OsString, OsString)>,
     /// Working directory of programs.
     pub directory: PathBuf,
-    /// Timeouts.
     pub timeouts: Timeouts,
 }
 
-/// Timeouts of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// Time for a server to start and list its tools.

@@ -24,7 +24,6 @@ pub struct Probe {
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
-    /// Its name.
     pub name: String,
     /// Its program without arguments, or its host: the rest may contain keys.
     pub target: String,

@@ -73,7 +73,6 @@ pub enum Failure {
     /// The response does not follow the API: a web page, another content type, invalid JSON.
     #[error("unusable reply: {reason}")]
     Malformed {
-        /// The reason.
         reason: String,
     },
     /// The request was not sent, because an earlier refusal applies to it too.
@@ -128,7 +127,6 @@ pub enum EmptyReply {
     /// Empty, without thinking.
     #[error("")]
     Complete,
-    /// Thinking only.
     #[error(": the model only thought")]
     OnlyThinking,
 }

@@ -131,7 +131,6 @@ struct Table {
     mapping: MmapRaw,
 }
 
-/// A call in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GuardedCall {
     /// The leader of its session; 0 while it is being started.
@@ -154,7 +153,6 @@ impl Table {
         Ok(Self { file, mapping })
     }
 
-    /// Returns a descriptor for the guardian.
     fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.file.try_clone()?.into())
     }

@@ -40,7 +40,6 @@ impl RunningProcesses {
         Self::default()
     }
 
-    /// Returns the ids of the processes.
     pub fn ids(&self) -> impl Iterator<Item = i32> {
         self.processes.keys().copied()
     }

@@ -31,9 +31,7 @@ pub enum StateError {
     /// Other users could have changed the directory.
     #[error("{}: not a private directory of this user: {reason}", path.display())]
     Untrusted {
-        /// The directory.
         path: PathBuf,
-        /// The reason.
         reason: &'static str,
     },
     /// Another process holds the lock of the session.
@@ -47,7 +45,6 @@ pub enum StateError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// An I/O error.
@@ -110,7 +107,6 @@ pub struct SessionDirectory {
 }
 
 impl SessionDirectory {
-    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 pub struct RecordBuilder {
     /// The model, without its provider.
     pub model: String,
-    /// The session.
     pub session_id: SessionId,
     /// Ids and times.
     pub moment: Moment,
@@ -53,7 +52,6 @@ impl RecordBuilder {
         self.message_id = format!("msg_{}", self.moment.ids.uuid().simple());
     }
 
-    /// Returns the record of a prompt.
     pub fn prompt(&self, text: String) -> DialogRecord {
         self.text(Origin::Prompt, text)
     }

@@ -25,7 +25,6 @@ pub(super) struct Budget<'a> {
     deadline: Instant,
 }
 
-/// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEnd {
     /// All entries were visited, or the visitor stopped.

@@ -17,23 +17,19 @@ pub(crate) type Extra = BTreeMap<&'static str, Value>;
 pub struct TrajectoryHead {
     /// The version of the format; set when it is written.
     pub schema_version: &'static str,
-    /// The session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The id of an embedded trajectory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trajectory_id: Option<String>,
-    /// The agent.
     pub agent: TrajectoryAgent,
     /// Further facts.
     #[serde(skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
 }
 
-/// The agent of a trajectory.
 #[derive(Debug, Default, Serialize)]
 pub struct TrajectoryAgent {
-    /// The name.
     pub name: &'static str,
     /// The version, which not all agents record.
     pub version: &'static str,
