@@ -1,7 +1,7 @@
 //! The machinery of coding agents as composable Unix filters.
 //!
-//! This is the library behind the command `turnpipe`. Four modules are meant for other programs; they
-//! need neither a network nor a model:
+//! This is the library of the command `turnpipe`. Four modules are meant for other programs; they need
+//! neither a network nor a model:
 //!
 //! | module | purpose |
 //! |---|---|

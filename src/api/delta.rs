@@ -93,7 +93,7 @@ pub(crate) struct CallDelta<'a> {
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// The marks by which a call is recognised in a stream.
+/// The marks that identify a call in a stream.
 #[derive(Clone, Copy)]
 pub(crate) struct CallMarks<'a> {
     pub(crate) index: Option<u64>,

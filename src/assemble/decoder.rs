@@ -75,8 +75,8 @@ impl Decoder {
         events
     }
 
-    /// Decodes one record. `visit` receives the record, or its items, of which there may be none.
-    /// Returns whether it is an object.
+    /// Decodes one record. `visit` receives the record, or its items, if any. Returns whether it is an
+    /// object.
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         let Some(contents) = Contents::of(record) else {
             return false;

@@ -58,7 +58,7 @@ pub enum PromptResponse {
     AllowAlways(String),
     /// The call must not run. The text is for the model.
     Deny(Option<String>),
-    /// There is no response, for this reason.
+    /// No response, for this reason.
     None(String),
 }
 

@@ -337,7 +337,7 @@ pub struct RunEnd {
     pub failed_calls: u64,
     /// Unusable lines of the input.
     pub damaged_lines: u64,
-    /// How much of the input was understood.
+    /// The part of the input that was understood.
     pub understanding: Understanding,
 }
 

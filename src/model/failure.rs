@@ -127,7 +127,7 @@ pub enum EmptyReply {
     /// Empty, without thinking.
     #[error("")]
     Complete,
-    #[error(": the model only thought")]
+    #[error(": the model returned only thinking")]
     OnlyThinking,
 }
 
@@ -213,7 +213,7 @@ impl Failure {
         } = &mut self
         {
             let repeats = address.repeated_part().map_or_else(String::new, |part| {
-                format!(" (`{part}` is there twice: shorten the base URL)")
+                format!(" (`{part}` occurs twice: shorten the base URL)")
             });
             *message = format!("{address}{repeats}: {message}");
         }

@@ -108,7 +108,7 @@ pub struct ProviderSettings {
     pub key: KeySource,
     /// Headers of all requests.
     pub headers: Vec<Header>,
-    /// Hosts to which keys may be sent unencrypted.
+    /// Hosts that may receive keys unencrypted.
     pub plain_text: PlainText,
     /// Overrides of the dialect.
     pub dialect: DialectOverrides,

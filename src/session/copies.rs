@@ -1,4 +1,5 @@
-//! Which messages and calls are copies: a fork, a branch or a saved transcript repeats them under the same ids.
+//! Finds copies of messages and calls: a fork, a branch or a saved transcript repeats them under the same
+//! ids.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -30,7 +30,7 @@ pub enum Ending<'a> {
     Failed(&'a Failure),
     /// No request was sent: a limit was reached.
     Limited(Limit),
-    /// The reply does not fit the schema, for this reason.
+    /// The reply does not match the schema, for this reason.
     Misfit(&'a str),
 }
 

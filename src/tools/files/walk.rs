@@ -121,7 +121,7 @@ pub(super) fn walk(
     let walk = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
-        // The user's git configuration depends on the environment of this process, not on that of the session.
+        // The user's git configuration depends on the environment of this process, not of the session.
         .git_global(false)
         .current_dir(root)
         .overrides(filters.globs)

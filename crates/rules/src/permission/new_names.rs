@@ -14,7 +14,7 @@ use super::wildcard::{GAP, GLOB};
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct NewName {
     path: PathBuf,
-    /// What it leads to or is a copy of; `None` if unknown.
+    /// Target of the link, or source of the copy; `None` if unknown.
     source: Option<PathBuf>,
 }
 

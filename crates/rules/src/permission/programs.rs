@@ -72,7 +72,7 @@ pub(super) static SETS: LazyLock<Programs> = LazyLock::new(|| with("sets"));
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
 /// Options whose value is text.
 pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
-/// Programs whose first operand is a script in a language of their own.
+/// Programs whose first operand is a script in their own language.
 pub(super) static SCRIPT_FIRST: LazyLock<Programs> = LazyLock::new(|| with("script-first"));
 /// Programs that treat their arguments as text, not as files.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
