@@ -33,9 +33,7 @@ pub enum UnusableAddress {
     Credentials,
     /// A secret would be sent over the public network without encryption.
     #[error("a key is not sent to {host} without https")]
-    PlainText {
-        host: String,
-    },
+    PlainText { host: String },
 }
 
 impl Address {

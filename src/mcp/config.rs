@@ -70,10 +70,7 @@ pub enum ConfigProblem {
     Transport(String),
     /// A variable is not set.
     #[error("server {server}: ${{{variable}}} is not set")]
-    Unset {
-        server: String,
-        variable: String,
-    },
+    Unset { server: String, variable: String },
     /// The tools of two servers have the same prefix.
     #[error("server {0}: the name of another server differs only in special characters")]
     SameNames(String),

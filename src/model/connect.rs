@@ -29,10 +29,7 @@ pub enum ConnectError {
     },
     /// A configured provider cannot be used.
     #[error("model provider `{name}`: {reason}")]
-    UnusableProvider {
-        name: String,
-        reason: String,
-    },
+    UnusableProvider { name: String, reason: String },
     /// No API key is configured.
     #[error("no key for {provider}: set {variable}, or `api_key_cmd` in the configuration")]
     NoKey {

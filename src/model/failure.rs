@@ -72,9 +72,7 @@ pub enum Failure {
     },
     /// The response does not follow the API: a web page, another content type, invalid JSON.
     #[error("unusable reply: {reason}")]
-    Malformed {
-        reason: String,
-    },
+    Malformed { reason: String },
     /// The request was not sent, because an earlier refusal applies to it too.
     #[error("{refusal}")]
     NotAsked {

@@ -164,9 +164,7 @@ impl Finished {
 pub enum SpawnError {
     /// The program is not in `PATH`, or the path does not exist.
     #[error("{}: command not found", program.display())]
-    NotFound {
-        program: OsString,
-    },
+    NotFound { program: OsString },
     /// The directory cannot be entered.
     #[error("{}: cannot enter directory: {source}", directory.display())]
     Directory {

@@ -30,10 +30,7 @@ pub struct StateRoot(pub PathBuf);
 pub enum StateError {
     /// Other users could have changed the directory.
     #[error("{}: not a private directory of this user: {reason}", path.display())]
-    Untrusted {
-        path: PathBuf,
-        reason: &'static str,
-    },
+    Untrusted { path: PathBuf, reason: &'static str },
     /// Another process holds the lock of the session.
     #[error("{}: locked by another process", path.display())]
     Locked {
