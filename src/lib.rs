@@ -108,7 +108,7 @@
 //! assert!(redact("password=hunter2hunter2").contains(MASK));
 //! ```
 
-// Lower modules contain more than the library uses on its own.
+// Without the command, some items of lower modules are unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub use turnpipe_rules::text;

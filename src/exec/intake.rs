@@ -61,8 +61,8 @@ impl Credit {
         }
     }
 
-    /// Waits until the budget is not empty, then takes `bytes`, or all of it if it is smaller: an item
-    /// larger than the whole budget must still pass.
+    /// Waits until the budget is not empty, then takes `bytes`, or the whole budget if it is smaller: an item
+    /// larger than the maximum must still pass.
     fn take(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
         let guard = left.lock().unwrap_or_else(PoisonError::into_inner);

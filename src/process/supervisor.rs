@@ -84,7 +84,7 @@ impl Supervisor {
     /// Does nothing on systems other than Linux.
     ///
     /// # Errors
-    /// The kernel does not let this process adopt orphans; there is a guardian nonetheless.
+    /// The kernel does not let this process adopt orphans; the guardian still works.
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
