@@ -44,7 +44,7 @@ const MAX_ENTRIES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Guardian {
     pid: Pid,
-    table: Table,
+    table: CallTable,
     entries: Mutex<Entries>,
     /// The writing end of the pipe; never written to.
     _lifeline: OwnedFd,
@@ -63,7 +63,7 @@ impl Guardian {
     /// Memory, descriptors or processes are exhausted.
     pub(super) fn start(mark: &str) -> io::Result<Self> {
         let (theirs, lifeline) = io::pipe()?;
-        let table = Table::new()?;
+        let table = CallTable::new()?;
         let own = rustix::process::getpid().to_string();
         let arguments = ["turnpipe-guardian", ARGUMENT, mark, &own];
         let start = Start {
@@ -126,7 +126,7 @@ impl Guardian {
 
 /// The table in the guarded process.
 #[derive(Debug)]
-struct Table {
+struct CallTable {
     file: File,
     mapping: MmapRaw,
 }
@@ -139,7 +139,7 @@ pub(super) struct GuardedCall {
     pub(super) began: u64,
 }
 
-impl Table {
+impl CallTable {
     /// Returns an empty table.
     ///
     /// # Errors
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn the_guardian_reads_the_entries() {
-        let table = Table::new().unwrap();
+        let table = CallTable::new().unwrap();
         let seen = File::from(table.descriptor().unwrap());
         assert_eq!(calls(&seen), []);
         table.set(0, 0, 7);
