@@ -208,9 +208,9 @@ pub(crate) const FREE_TEXT: &str = "input";
 /// The arguments of a call, or a part of them.
 #[derive(Debug, Clone)]
 pub(crate) enum Arguments<'a> {
-    /// There are none, which the API allows.
+    /// No arguments, which the API allows.
     None,
-    /// There are none, although the API requires them.
+    /// No arguments, although the API requires them.
     Missing,
     /// A JSON value.
     Json(&'a RawValue),

@@ -17,7 +17,7 @@ pub struct Request {
     pub prompt: PromptId,
     /// The instructions; empty for none.
     pub system: String,
-    /// The conversation, oldest first. Neighbours with the same role are merged.
+    /// The conversation, oldest first. Consecutive turns with the same role are merged.
     pub turns: Vec<Turn>,
     /// The form of the reply.
     pub form: ReplyForm,
@@ -92,7 +92,8 @@ pub enum ReplyForm {
 pub struct OutputSchema {
     /// The schema, with a name.
     pub schema: Function,
-    /// Whether an earlier reply did not fit. Servers that accept a schema only without tools get no tools.
+    /// Whether an earlier reply did not match the schema. Servers that accept a schema only without tools get
+    /// no tools.
     pub is_retry: bool,
 }
 
@@ -193,7 +194,7 @@ static EARLIER: LazyLock<Block> =
 /// Replacement for an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// Returns the turns of a request. Neighbours with the same role are merged; blank text and turns that
+/// Returns the turns of a request. Consecutive turns with the same role are merged; blank text and turns that
 /// only contain unsigned thinking are omitted.
 pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut merged: Vec<MergedTurn<'_>> = Vec::new();
