@@ -39,10 +39,16 @@ try() {
       return
     fi
   fi
-  [ "$("${program[@]}" --version)" = "turnpipe $version" ]
-  "${program[@]}" -q run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
-  "${program[@]}" session stats --json tests/data/session/claude-parallel.jsonl | grep -q '"sessions":[1-9]'
-  echo "$1: runs" >&2
+  # `grep -q` would end the pipe early, and the program with it.
+  if [ "$("${program[@]}" --version)" = "turnpipe $version" ] &&
+    "${program[@]}" -q run-tools --no-echo <examples/anthropic.jsonl | grep '"type":"tool_result"' >/dev/null &&
+    "${program[@]}" -q session stats --json tests/data/session/claude-parallel.jsonl | grep '"sessions":1' >/dev/null
+  then
+    echo "$1: runs" >&2
+  else
+    echo "$1: the program fails" >&2
+    exit 1
+  fi
 }
 
 targets=("$@")
