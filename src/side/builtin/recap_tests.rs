@@ -47,7 +47,7 @@ fn recaps_have_goal_report_and_next_step() {
             ],
             "Goal: Port the config parser to Rust. Last report: All parts are ported. Interrupted by the user.",
         ),
-        (&[ask], ""),
+        (&[ask], "Open request: Port the config parser."),
         (
             &[
                 (Role::User, "hi"),
@@ -124,7 +124,7 @@ fn every_frame_has_all_words() {
 
 #[test]
 fn every_pattern_compiles() {
-    for pattern in [&ANNOUNCEMENT, &ACKNOWLEDGEMENT, &NO_REPORT, &SUMMARY] {
+    for pattern in [&ANNOUNCEMENT, &NO_REPORT, &SUMMARY] {
         assert!(pattern.is_some());
     }
 }
@@ -286,14 +286,6 @@ fn the_report_is_the_outcome() {
         (
             "The test is deterministic with:\n\n1. **A fixed clock** - no waiting\n2. A seed",
             "The test is deterministic with: A fixed clock; A seed",
-        ),
-        (
-            "`make check`\n\nResult:\n\n```\ncrash: index out of range\n```",
-            "crash: index out of range",
-        ),
-        (
-            "Based on the changes, here's the commit message:\n\n```\nfix: keep the last plan\n\n- Check it\n```",
-            "fix: keep the last plan",
         ),
         (
             "Done. Here's what was updated:\n\n- **`plan.md`** — the dates\n- **`todo.md`** — a link",
