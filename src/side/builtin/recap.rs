@@ -1,5 +1,5 @@
-//! Recaps by rules: an open request, the goal, the outcome that the model reported, and the next step.
-//! Only quotes the conversation. See `docs/records.md`, Labels, titles and recaps.
+//! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
+//! and the next step. See `docs/records.md`, Labels, titles and recaps.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
