@@ -103,7 +103,7 @@ impl<'a> ExportPlan<'a> {
                 );
             };
             enter(session, &name, None);
-            // A trajectory contains those of its subagents.
+            // A trajectory contains the trajectories of its subagents.
             let pages = if self.has_subagent_pages {
                 started
             } else {
@@ -164,7 +164,7 @@ pub fn subagents_of(
             others.push(subagent);
         }
     }
-    // Codex starts subagents as threads of their own.
+    // Codex starts each subagent as a separate thread.
     for subagent in spawned {
         let parent = subagent.facts.forked_from.as_ref();
         let parent = sessions

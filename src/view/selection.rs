@@ -27,9 +27,7 @@ pub enum ToolDetail {
 /// The display of the model's thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingDisplay {
-    /// Shown.
     Shown,
-    /// Hidden.
     Hidden,
 }
 
@@ -47,7 +45,6 @@ pub enum InjectedDetail {
 pub struct DisplayOptions {
     /// Calls and results.
     pub tools: ToolDetail,
-    /// Thinking.
     pub thinking: ThinkingDisplay,
     /// Injected texts.
     pub context: InjectedDetail,

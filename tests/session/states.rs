@@ -59,7 +59,8 @@ const TURNS: [Turn; 4] = [
     Turn {
         agent: "codex",
         head: r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"ID","cwd":"/w","cli_version":"0.80.0"}}"#,
-        prompt: r#"{"timestamp":"2026-01-01T10:00:00Z","type":"event_msg","payload":{"type":"user_message","message":"Run the tests"}}"#,
+        prompt: r#"{"timestamp":"2026-01-01T10:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Run the tests"}]}}
+{"timestamp":"2026-01-01T10:00:00Z","type":"event_msg","payload":{"type":"user_message","message":"Run the tests"}}"#,
         call: r#"{"timestamp":"2026-01-01T10:00:01Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"make\"]}","call_id":"c1"}}"#,
         result: r#"{"timestamp":"2026-01-01T10:00:02Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"ok"}}"#,
         reply: r#"{"timestamp":"2026-01-01T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"They pass."}]}}"#,
