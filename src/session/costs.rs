@@ -200,9 +200,10 @@ impl Tally {
     ) -> Vec<(BTreeMap<Dimension, String>, Sum)> {
         let periods = Periods {
             zone,
-            blocks: match by.contains(&Dimension::Block) {
-                true => self.blocks(),
-                false => Vec::new(),
+            blocks: if by.contains(&Dimension::Block) {
+                self.blocks()
+            } else {
+                Vec::new()
             },
         };
         let mut sums: BTreeMap<Vec<String>, Sum> = BTreeMap::new();

@@ -63,15 +63,13 @@ impl KeyIndex {
     /// Adds the index of an item, which replaces another one with the same key.
     pub(super) fn set(&mut self, key: Key, at: u32, key_at: impl Fn(u32) -> Option<Key>) {
         let hash = self.hashes.hash_one(key);
-        match self.places.find_mut(hash, |at| key_at(*at) == Some(key)) {
-            Some(known) => *known = at,
-            None => {
-                let hashes = &self.hashes;
-                self.places.insert_unique(hash, at, |at| {
-                    key_at(*at).map_or(0, |key| hashes.hash_one(key))
-                });
-            }
+        if let Some(known) = self.places.find_mut(hash, |at| key_at(*at) == Some(key)) {
+            *known = at;
+            return;
         }
+        let hashes = &self.hashes;
+        let rehash = |at: &u32| key_at(*at).map_or(0, |key| hashes.hash_one(key));
+        self.places.insert_unique(hash, at, rehash);
     }
 
     /// Returns the number of keys.

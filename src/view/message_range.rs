@@ -43,6 +43,7 @@ impl MessageRange {
     }
 
     /// Returns the range in a dialog of `total` messages.
+    #[must_use]
     pub fn of(self, total: u64) -> Self {
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         let from_start = |number: i64| {
