@@ -197,6 +197,11 @@ mod properties {
         )
     }
 
+    /// Whether a record of this part has a call. Others have a result.
+    fn calls(part: u8) -> bool {
+        part.is_multiple_of(2)
+    }
+
     /// Returns the live branch in the words of the module's documentation, with plain lists.
     fn expected(rows: &[Row]) -> Vec<u64> {
         let mut nodes: Vec<(usize, Row)> = Vec::new();
@@ -229,9 +234,8 @@ mod properties {
             let mut late = Vec::new();
             for sibling in siblings {
                 order.push(sibling);
-                // Even parts call, odd parts answer.
-                let call = nodes[sibling].1.5.filter(|_| nodes[sibling].1.4 % 2 == 0);
-                let is_answer = |at: &usize| nodes[*at].1.4 % 2 == 1 && nodes[*at].1.5 == call;
+                let call = nodes[sibling].1.5.filter(|_| calls(nodes[sibling].1.4));
+                let is_answer = |at: &usize| !calls(nodes[*at].1.4) && nodes[*at].1.5 == call;
                 late.extend(all().filter(|at| call.is_some() && is_answer(at)));
             }
             late.retain(|at| !branch.contains(at));
@@ -256,7 +260,7 @@ mod properties {
             let texts: Vec<(String, Part, Option<String>)> = rows.iter().map(|row| {
                 let pair = match row.5 {
                     None => String::new(),
-                    Some(call) if row.4 % 2 == 0 => format!(" call:{call}"),
+                    Some(call) if calls(row.4) => format!(" call:{call}"),
                     Some(call) => format!(" answer:{call}"),
                 };
                 let link = format!("{}~{}>{}{pair}", name(row.1), name(row.2), name(Some(row.0)));

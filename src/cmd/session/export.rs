@@ -158,29 +158,35 @@ impl Run for SessionExportArguments {
             PageForm::Atif => Ok(None),
         })?;
         if !globals.quiet {
-            let index = match self.output {
-                PageForm::Html | PageForm::Md => self.directory.join(folder.index()),
-                PageForm::Atif => self.directory.clone(),
-            };
-            let mut counts = vec![counted(sessions as u64, "session", "sessions")];
-            if subagents > 0 {
-                counts.push(counted(subagents as u64, "subagent", "subagents"));
-            }
-            io.messages.line(&match sessions + subagents {
-                0 => "no sessions to export".to_owned(),
-                _ => format!(
-                    "{}: {}, {} written",
-                    terminal_safe_line(&index.display().to_string()),
-                    counts.join(", "),
-                    written.len()
-                ),
-            });
+            let index = folder.index();
+            io.messages
+                .line(&self.summary(sessions, subagents, written.len(), &index));
         }
         Ok(errors.outcome(Status::Done))
     }
 }
 
 impl SessionExportArguments {
+    /// Returns the line about a finished export.
+    fn summary(&self, sessions: usize, subagents: usize, written: usize, index: &str) -> String {
+        if sessions + subagents == 0 {
+            return "no sessions to export".to_owned();
+        }
+        let index = match self.output {
+            PageForm::Html | PageForm::Md => self.directory.join(index),
+            PageForm::Atif => self.directory.clone(),
+        };
+        let mut counts = vec![counted(sessions as u64, "session", "sessions")];
+        if subagents > 0 {
+            counts.push(counted(subagents as u64, "subagent", "subagents"));
+        }
+        format!(
+            "{}: {}, {written} written",
+            terminal_safe_line(&index.display().to_string()),
+            counts.join(", "),
+        )
+    }
+
     fn suffix(&self) -> &'static str {
         match self.output {
             PageForm::Html => ".html",
