@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::content::time_in;
 use super::title::Title;
 use crate::message::{Message, Origin, Thread};
-use crate::text::sha256;
+use crate::text::{redact, sha256};
 
 /// Maximum length of the excerpt of the first prompt, in characters.
 const MAX_PROMPT_CHARS: usize = 200;
@@ -61,6 +61,14 @@ pub struct CopiedHistory {
 }
 
 impl Facts {
+    /// Masks secrets in the title and the first prompt.
+    pub fn redact_names(&mut self) {
+        let title = self.title.as_mut().map(|title| &mut title.text);
+        for text in title.into_iter().chain(&mut self.first_prompt) {
+            *text = redact(text).into_owned();
+        }
+    }
+
     /// Returns facts with only a timestamp.
     pub(crate) fn at(time: Option<&RawValue>) -> Self {
         let time = time_in(time);

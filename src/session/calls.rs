@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 
 use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::Key;
 use super::listing::{Listed, Listing};
 use super::open::SessionError;
 use super::parallel::stream_in_order;
 use super::session::Session;
 use super::title::NameIndexes;
-use super::tree::{Key, Scope};
+use super::tree::Scope;
 use crate::agent::exit_code;
 use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
 use crate::view::changed_files;

@@ -6,9 +6,10 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::distinct::Key;
 use super::lines::Place;
 use super::session::Session;
-use super::tree::{Key, Scope, Tree};
+use super::tree::{Scope, Tree};
 use crate::agent::{Detail, Entry, Shape};
 use crate::message::{Pairs, SessionId};
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};

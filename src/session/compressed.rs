@@ -182,6 +182,10 @@ pub(super) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<Sessi
         target.write_all(&split)?;
         size += split.len() as u64;
     }
+    split.clear();
+    lines.finish(&mut split);
+    target.write_all(&split)?;
+    size += split.len() as u64;
     Ok(lines.is_trajectory.then(|| SessionFile {
         file: target,
         size,

@@ -3,7 +3,7 @@
 //! A file is read at most twice: first to select the records that count, then to read them. Only
 //! their positions are kept in memory in between.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
 use super::lines::{Place, RawLines};
@@ -13,7 +13,7 @@ use super::side_file::Labels;
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
-use crate::message::{Message, MessageMerger, Origin, Role};
+use crate::message::{Message, MessageMerger, Origin, Role, Thread};
 
 /// A record, or one row of a record with several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,14 @@ struct Pick {
     row: u32,
 }
 
+/// Records in the order in which they are read.
+type Picks = Box<dyn Iterator<Item = Pick> + Send>;
+
 /// The records to read, in order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Plan {
     /// The records, or `None` for all of them in file order.
-    picks: Option<Vec<Pick>>,
+    picks: Option<Picks>,
     /// The number of omitted turns.
     left_out: u64,
     /// Repeated messages of these roles are skipped.
@@ -56,7 +59,7 @@ pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 
 /// The records that are still to be read.
 enum Records<'a> {
-    Picked(std::vec::IntoIter<Pick>, PickedRecords),
+    Picked(Picks, PickedRecords),
     Lines(Box<RawLines<Positioned<'a>>>),
     Rows(std::slice::Iter<'a, String>),
     None,
@@ -82,6 +85,22 @@ impl Session {
         self.messages_of(scope, Detail::Full, None)
     }
 
+    /// Returns the last reply with a text, outside of subagents.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn last_reply(&self, scope: Scope) -> io::Result<Option<Message>> {
+        let mut last = None;
+        for message in self.messages(scope)? {
+            let message = message?;
+            let is_reply = message.origin == Origin::Reply && message.thread == Thread::Main;
+            if is_reply && !message.text().trim().is_empty() {
+                last = Some(message);
+            }
+        }
+        Ok(last)
+    }
+
     /// Like [`Self::messages`], with less detail. In every scope, `seen` receives all entries of the file.
     pub(super) fn messages_of<'a>(
         &'a self,
@@ -100,7 +119,7 @@ impl Session {
         }
         let plan = plan.unwrap_or_default();
         let records = match (plan.picks, &self.document) {
-            (Some(picks), _) => Records::Picked(picks.into_iter(), PickedRecords::default()),
+            (Some(picks), _) => Records::Picked(picks, PickedRecords::default()),
             (None, Some(rows)) => Records::Rows(rows.iter()),
             (None, None) => {
                 let lines = RawLines::new(self.reader(), self.words(detail))?;
@@ -146,7 +165,7 @@ impl Session {
                     replay.apply(entry.change, place);
                 })?;
                 Plan {
-                    picks: Some(replay.rows),
+                    picks: Some(Box::new(replay.rows.into_iter())),
                     left_out: replay.removed,
                     ..Plan::default()
                 }
@@ -197,14 +216,16 @@ impl Session {
         }
         let branch = tree.branch(scope);
         // Labels belong to calls, wherever they are in the file.
-        for (place, label) in own_labels {
-            if !branch.places.contains(&place) {
-                labels.add(label);
-            }
+        if !own_labels.is_empty() {
+            let on_branch: HashSet<Place> = branch.places.iter().copied().collect();
+            own_labels.retain(|(place, _)| !on_branch.contains(place));
+        }
+        for (_, label) in own_labels {
+            labels.add(label);
         }
         let picks = branch.places.into_iter();
         Ok(Plan {
-            picks: Some(picks.map(|place| Pick { place, row: 0 }).collect()),
+            picks: Some(Box::new(picks.map(|place| Pick { place, row: 0 }))),
             left_out: branch.left_out,
             ..Plan::default()
         })

@@ -7,8 +7,8 @@ use std::io;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::distinct::Key;
 use super::session::Session;
-use super::tree::Key;
 use crate::agent::Detail;
 use crate::message::{Call, Message};
 

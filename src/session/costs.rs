@@ -11,7 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::meter::MeterReader;
 use super::prices::Prices;
 use super::session::Session;
-use super::stats::{Current, ReplyCounts, Tally, UsageContext, UsedTool};
+use super::stats::{Current, Tally};
+use super::tally_items::{ReplyCounts, UsageContext, UsedTool};
 use super::tree::Scope;
 use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
@@ -42,16 +43,20 @@ impl Tally {
     pub fn price(&mut self, prices: &Prices) {
         let mut models = HashMap::new();
         for reply in self.replies.values_mut() {
-            let Some(usage) = &mut reply.usage else {
+            let Some(mut usage) = reply.usage.get() else {
                 continue;
             };
             usage.cost = usage.cost.filter(|cost| *cost > 0.0);
             if usage.cost.is_none() && usage.is_billable() {
-                let model = reply.context.model.as_deref().unwrap_or(UNKNOWN);
-                let model = models.entry(model).or_insert_with(|| prices.of(model));
-                let (cost, unpriced) = model.cost(usage).unzip();
+                let model = reply.context.labels.model.as_deref().unwrap_or(UNKNOWN);
+                let model = match models.get(model) {
+                    Some(model) => model,
+                    None => models.entry(model.to_owned()).or_insert(prices.of(model)),
+                };
+                let (cost, unpriced) = model.cost(&usage).unzip();
                 (usage.cost, reply.unpriced) = (cost, unpriced.flatten());
             }
+            reply.usage = Some(usage).into();
         }
     }
 
@@ -65,8 +70,8 @@ impl Tally {
     pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
         let (mut replies, mut usage) = (0, Usage::default());
         for reply in self.replies.values() {
-            replies += reply.replies;
-            usage += reply.usage.unwrap_or_default();
+            replies += u64::from(reply.is_reply);
+            usage += reply.usage.get().unwrap_or_default();
         }
         (
             self.prompts.len() as u64,
@@ -104,12 +109,11 @@ impl Tally {
         let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
         for reply in self.replies.values() {
             let context = &reply.context;
-            let source = context.source.as_deref();
+            let source = context.labels.source();
             let session = source.and_then(|source| source.session_id.clone());
-            let quarter = context
-                .time
-                .map(|time| time.as_second().div_euclid(QUARTER));
-            let model = context.model.clone();
+            let time = context.time.get();
+            let quarter = time.map(|time| time.as_second().div_euclid(QUARTER));
+            let model = context.labels.model.clone();
             let unknown = || UNKNOWN.to_owned();
             let place = (
                 session.unwrap_or_else(unknown),
@@ -124,7 +128,10 @@ impl Tally {
     /// Adds up the requests from this time on.
     pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();
-        let is_later = |reply: &&ReplyCounts| reply.context.time.is_some_and(|time| time >= start);
+        let is_later = |reply: &&ReplyCounts| {
+            let time = reply.context.time.get();
+            time.is_some_and(|time| time >= start)
+        };
         for reply in self.replies.values().filter(is_later) {
             add_reply(&mut sum, reply);
         }
@@ -136,9 +143,10 @@ impl Tally {
         let calls = self.calls.values().map(|call| (&call.context, call));
         let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
             sum.calls += 1;
-            sum.failed += u64::from(call.failed);
-            sum.results += u64::from(call.result.is_some());
-            sum.result_bytes += call.result.unwrap_or_default();
+            let result = call.result.bytes();
+            sum.failed += u64::from(call.result.failed);
+            sum.results += u64::from(result.is_some());
+            sum.result_bytes += result.unwrap_or_default();
         };
         let sums = self.grouped(calls, by, zone, add).into_iter();
         let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
@@ -192,7 +200,11 @@ impl Tally {
     ) -> Vec<(BTreeMap<Dimension, String>, Sum)> {
         let periods = Periods {
             zone,
-            blocks: self.blocks(),
+            blocks: if by.contains(&Dimension::Block) {
+                self.blocks()
+            } else {
+                Vec::new()
+            },
         };
         let mut sums: BTreeMap<Vec<String>, Sum> = BTreeMap::new();
         for (context, item) in items {
@@ -214,9 +226,10 @@ impl Tally {
 
     /// Returns the start times of the billing blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
-        let paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
+        let paid = |reply: &ReplyCounts| reply.usage.get().is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| paid(reply));
-        let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.context.time).collect();
+        let times = replies.filter_map(|reply| reply.context.time.get());
+        let mut times: Vec<Timestamp> = times.collect();
         times.sort_unstable();
         let mut starts: Vec<Timestamp> = Vec::new();
         for time in times {
@@ -239,19 +252,19 @@ struct Periods<'a> {
 
 /// Adds a request to a sum.
 fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
-    sum.replies += reply.replies;
-    sum.usage += reply.usage.unwrap_or_default();
+    sum.replies += u64::from(reply.is_reply);
+    sum.usage += reply.usage.get().unwrap_or_default();
     sum.unpriced_models.extend(reply.unpriced_model());
 }
 
 impl ReplyCounts {
     /// Returns the model and the part of the request without a price, if any.
     fn unpriced_model(&self) -> Option<String> {
-        let usage = self.usage.filter(Usage::is_billable)?;
-        let model = self.context.model.as_deref().unwrap_or(UNKNOWN);
+        let usage = self.usage.get().filter(Usage::is_billable)?;
+        let model = self.context.labels.model.as_deref().unwrap_or(UNKNOWN);
         match (usage.cost, self.unpriced) {
             (None, _) => Some(model.to_owned()),
-            (Some(_), Some(part)) => Some(format!("{model} ({part})")),
+            (Some(_), Some(part)) => Some(format!("{model} ({})", part.name())),
             (Some(_), None) => None,
         }
     }
@@ -260,30 +273,29 @@ impl ReplyCounts {
 /// Returns the group of a request or a call.
 fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
-    let source = context.source.as_deref();
+    let (time, labels) = (context.time.get(), &context.labels);
+    let source = labels.source();
     let name = match dimension {
-        Dimension::Day => context.time.map(|time| zoned(time).date().to_string()),
-        Dimension::Week => context.time.map(|time| {
+        Dimension::Day => time.map(|time| zoned(time).date().to_string()),
+        Dimension::Week => time.map(|time| {
             let week = zoned(time).date().iso_week_date();
             format!("{:04}-W{:02}", week.year(), week.week())
         }),
-        Dimension::Month => context
-            .time
-            .map(|time| zoned(time).strftime("%Y-%m").to_string()),
-        Dimension::Block => context.time.and_then(|time| {
+        Dimension::Month => time.map(|time| zoned(time).strftime("%Y-%m").to_string()),
+        Dimension::Block => time.and_then(|time| {
             let begun = periods.blocks.partition_point(|start| *start <= time);
             let start = periods.blocks[..begun].last()?;
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
-        Dimension::Model => context.model.clone(),
+        Dimension::Model => labels.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.to_owned()),
         Dimension::Prompt => {
-            let id = context.prompt_id.as_deref();
+            let id = labels.prompt_id.as_deref();
             Some(id.unwrap_or(MAIN).to_owned())
         }
-        Dimension::Tool => context.tool.clone(),
+        Dimension::Tool => labels.tool.clone(),
     };
     name.unwrap_or_else(|| UNKNOWN.to_owned())
 }

@@ -3,15 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::discover::subagent_files;
 use super::open::SessionError;
 use super::session::Session;
-use crate::agent::{Detail, EditKind, FileEdit, added, edit_shown_in, edits_in};
-use crate::message::{Call, CallOutcome, Message};
+use crate::agent::{
+    Detail, EditKind, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash,
+};
+use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
 use crate::tool_facts::Purpose;
 use crate::view::changed_files;
 
@@ -20,8 +22,67 @@ use crate::view::changed_files;
 pub struct SessionEdits {
     /// The changes whose text is known.
     pub edits: Vec<FileEdit>,
-    /// The files of changes whose text is not in the session.
-    pub unknown: Vec<String>,
+    /// The calls whose changes have a text that is not in the session, and the files.
+    pub unknown: Vec<(String, String)>,
+}
+
+impl SessionEdits {
+    /// Returns the directory that the paths of a session are relative to. Some sessions record only its hash.
+    pub fn root(&self, facts: &Facts) -> PathBuf {
+        let hash = facts.cwd_hash.as_deref().unwrap_or_default();
+        let hashed = self.edits.iter().find_map(|edit| {
+            let mut parents = Path::new(&edit.path).ancestors();
+            parents.find(|parent| project_hash(parent) == hash)
+        });
+        let cwd = facts.first_cwd.as_deref().map(Path::new);
+        cwd.or(hashed).unwrap_or(Path::new("")).to_owned()
+    }
+}
+
+/// The changes of each call, to show only these calls.
+#[derive(Debug, Default)]
+pub struct CallEdits {
+    /// Their diffs, or nothing if their text is not in the session.
+    by_call: HashMap<String, Option<String>>,
+}
+
+impl CallEdits {
+    /// Adds the changes of a session with these facts.
+    pub fn add(&mut self, found: SessionEdits, facts: &Facts) {
+        let root = found.root(facts);
+        let unknown = found.unknown.into_iter().map(|(call, _)| (call, None));
+        self.by_call.extend(unknown);
+        for edit in found.edits {
+            let edits = std::slice::from_ref(&edit);
+            let (mut diff, outside) = patch(edits, &root);
+            if !outside.is_empty() {
+                diff = patch(edits, Path::new("/")).0;
+            }
+            if let Some(call) = edit.call {
+                let known = self.by_call.entry(call).or_default();
+                known.get_or_insert_default().push_str(&diff);
+            }
+        }
+    }
+
+    /// Removes the other calls and their results from a message, and replaces results by diffs. Returns whether
+    /// anything is left.
+    pub fn apply(&self, message: &mut Message) -> bool {
+        let was_empty = message.blocks.is_empty();
+        message.blocks.retain_mut(|block| match block {
+            Block::Call(call) => self.by_call.contains_key(&call.id),
+            Block::Result(result) => match self.by_call.get(&result.id) {
+                None => false,
+                Some(None) => true,
+                Some(Some(diff)) => {
+                    result.parts = vec![ResultPart::Text(diff.clone())];
+                    true
+                }
+            },
+            _ => true,
+        });
+        was_empty || !message.blocks.is_empty()
+    }
 }
 
 /// The state of reading a session.
@@ -115,7 +176,7 @@ impl Reading {
                     let id = Some(call.id.clone());
                     self.found.edits.push(added(id, file.path, content));
                 }
-                None => self.found.unknown.push(file.path),
+                None => self.found.unknown.push((call.id.clone(), file.path)),
             }
         }
     }

@@ -98,6 +98,12 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     found
 }
 
+/// Returns the files that were named.
+pub fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
+    let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
+    discover(&roots)
+}
+
 /// Like [`discover_with`], unsorted and without metadata, for callers that open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     let named = |path| {

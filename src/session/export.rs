@@ -16,6 +16,11 @@ use crate::view::IndexRow;
 /// The file that lists the pages that turnpipe wrote.
 const MANIFEST: &str = "turnpipe-export.json";
 
+/// Whether a file lists the pages of an export, by its name.
+pub fn is_export_list(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == MANIFEST)
+}
+
 /// Lengths of ids that become names of pages. Shorter names may be device names on some systems.
 const ID_LENGTHS: std::ops::RangeInclusive<usize> = 8..=80;
 

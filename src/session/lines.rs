@@ -12,7 +12,7 @@ use crate::jsonl::{Damage, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record};
 const READ_SIZE: usize = 128 * 1024;
 
 /// The position of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The offset of its line in bytes.
     pub offset: u64,

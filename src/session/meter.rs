@@ -38,6 +38,13 @@ pub(super) struct MeterLog {
     at_start: usize,
 }
 
+impl MeterLog {
+    /// Returns the number of readings.
+    pub(super) fn len(&self) -> usize {
+        self.readings.len()
+    }
+}
+
 /// Collects the requests of one file from its entries.
 #[derive(Debug, Default)]
 pub(super) struct MeterReader {

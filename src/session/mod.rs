@@ -14,9 +14,11 @@ mod costs;
 mod diff;
 mod dirs;
 mod discover;
+mod distinct;
 pub mod durable;
 mod ends;
 mod export;
+mod export_plan;
 mod find;
 mod follow;
 mod in_use;
@@ -37,6 +39,7 @@ mod side_file;
 mod state;
 mod stats;
 mod tail;
+mod tally_items;
 mod title;
 mod tree;
 #[cfg(test)]
@@ -49,13 +52,14 @@ pub use crate::agent::{
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
-pub use diff::{SessionEdits, patch};
+pub use diff::{CallEdits, SessionEdits, patch};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
-    Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
-    subagents_beside,
+    Candidate, Found, candidates_at, discover, discover_names, discover_with, subagent_candidates,
+    subagent_files, subagents_beside,
 };
-pub use export::{ExportError, ExportFolder};
+pub use export::{ExportError, ExportFolder, is_export_list};
+pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use in_use::SessionUsers;

@@ -138,7 +138,27 @@ pub(super) struct ModelPrices<'a> {
 }
 
 /// An adjustment without a known price.
-pub(super) type Unpriced = &'static str;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unpriced {
+    Tier(Tier),
+    UnitedStates,
+    WebSearch,
+}
+
+impl Unpriced {
+    /// Returns the name of the adjustment.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Tier(Tier::Standard) => "standard",
+            Self::Tier(Tier::Fast) => "fast",
+            Self::Tier(Tier::Priority) => "priority",
+            Self::Tier(Tier::Flex) => "flex",
+            Self::Tier(Tier::Batch) => "batch",
+            Self::UnitedStates => "us",
+            Self::WebSearch => "web search",
+        }
+    }
+}
 
 impl ModelPrices<'_> {
     /// Returns the cost of a request in US dollars, without an adjustment whose price is unknown. `None` if the
@@ -163,12 +183,12 @@ impl ModelPrices<'_> {
         let find = |name: fn(&Adjustment) -> Option<f64>| {
             self.adjustments.iter().find_map(|one| name(one))
         };
-        let (tier, factor) = match usage.tier {
-            Tier::Standard => ("", Some(1.0)),
-            Tier::Fast => ("fast", find(|one| one.fast)),
-            Tier::Priority => ("priority", find(|one| one.priority)),
-            Tier::Flex => ("flex", find(|one| one.flex)),
-            Tier::Batch => ("batch", find(|one| one.batch)),
+        let factor = match usage.tier {
+            Tier::Standard => Some(1.0),
+            Tier::Fast => find(|one| one.fast),
+            Tier::Priority => find(|one| one.priority),
+            Tier::Flex => find(|one| one.flex),
+            Tier::Batch => find(|one| one.batch),
         };
         let us = if usage.is_us_only {
             find(|one| one.us)
@@ -179,7 +199,11 @@ impl ModelPrices<'_> {
             0 => Some(0.0),
             _ => find(|one| one.web_search),
         };
-        let unpriced = [(tier, factor), ("us", us), ("web search", search)];
+        let unpriced = [
+            (Unpriced::Tier(usage.tier), factor),
+            (Unpriced::UnitedStates, us),
+            (Unpriced::WebSearch, search),
+        ];
         let unpriced = unpriced.into_iter().find(|(_, price)| price.is_none());
         let searches = dollars((usage.web_searches, search.unwrap_or_default()));
         let cost = tokens * factor.unwrap_or(1.0) * us.unwrap_or(1.0) + searches;
@@ -347,7 +371,7 @@ mod tests {
         for (model, usage, dollars, unpriced) in rows {
             let (cost, part) = Prices::built_in().of(model).cost(&usage).unwrap();
             assert_eq!(
-                (format!("{cost:.4}"), part),
+                (format!("{cost:.4}"), part.map(Unpriced::name)),
                 (format!("{dollars:.4}"), unpriced),
                 "{model}"
             );

@@ -1,27 +1,29 @@
 //! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
 //! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 
 use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::{Distinct, Key, index};
 use super::listing::Listing;
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
 use super::parallel::each_in_order;
-use super::prices::Unpriced;
 use super::session::Session;
 use super::side_file::each_side_entry;
-use super::tree::{Distinct, Key, Scope};
-use crate::agent::{Detail, Entry, Facts};
+use super::tally_items::{
+    CallResult, LabelCache, ReadSession, ReplyCounts, TallyTime, UsageContext, UsedTool,
+};
+use super::tree::Scope;
+use crate::agent::{Detail, Entry, Facts, SideCost};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
 use crate::records::RunTotals;
@@ -35,57 +37,17 @@ pub struct Tally {
     /// lengths of results are not counted.
     detail: Detail,
     pub(super) sessions: u64,
-    pub(super) prompts: Distinct<Option<Timestamp>>,
+    pub(super) prompts: Distinct<TallyTime>,
     pub(super) replies: Distinct<ReplyCounts>,
     pub(super) calls: Distinct<UsedTool>,
-    /// The readings of meters in each file.
+    /// The readings of meters in each file. Those of all files are numbered from 1.
     meters: Vec<MeterLog>,
+    labels: LabelCache,
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     runs: RunTotals,
     /// The sessions with a recorded total cost.
     pub(super) recorded: Distinct<(UsageContext, f64)>,
-}
-
-/// The dimensions of a request or a call.
-#[derive(Debug, Clone, Default)]
-pub(super) struct UsageContext {
-    pub(super) time: Option<Timestamp>,
-    pub(super) model: Option<String>,
-    pub(super) prompt_id: Option<String>,
-    pub(super) tool: Option<String>,
-    /// `None` while its session is being read.
-    pub(super) source: Option<Arc<ReadSession>>,
-}
-
-/// The counts of a reply or another request.
-#[derive(Debug, Default)]
-pub(super) struct ReplyCounts {
-    pub(super) replies: u64,
-    pub(super) usage: Option<Usage>,
-    /// The part of the request without a price.
-    pub(super) unpriced: Option<Unpriced>,
-    /// The meter and the index of its reading that states the tokens.
-    pub(super) reading: Option<(usize, usize)>,
-    pub(super) context: UsageContext,
-}
-
-/// A session that was read.
-#[derive(Debug)]
-pub(super) struct ReadSession {
-    pub(super) agent: &'static str,
-    pub(super) session_id: Option<String>,
-    /// The first directory, or its hash.
-    pub(super) cwd: Option<String>,
-}
-
-/// The counts of a call.
-#[derive(Debug)]
-pub(super) struct UsedTool {
-    pub(super) failed: bool,
-    /// The length of the result's text in bytes, if there is one.
-    pub(super) result: Option<u64>,
-    pub(super) context: UsageContext,
 }
 
 /// State while reading one file.
@@ -101,7 +63,7 @@ pub(super) struct Current {
     /// Whether meters have separate records, which messages repeat.
     has_meter_records: bool,
     /// The place of each call in the tally.
-    calls: HashMap<String, usize>,
+    calls: Distinct<u32>,
 }
 
 impl Current {
@@ -145,6 +107,7 @@ impl Tally {
             replies: Distinct::default(),
             calls: Distinct::default(),
             meters: Vec::new(),
+            labels: LabelCache::default(),
             recorded_cost: None,
             runs: RunTotals::default(),
             recorded: Distinct::default(),
@@ -220,7 +183,9 @@ impl Tally {
         };
         let facts = session.with_directory(facts);
         each_side_entry(&session.file.path, &mut |mut entry| {
-            tally.side_request(side_request(&mut entry));
+            if let Some(request) = side_request(&mut entry) {
+                tally.side_request(request);
+            }
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
@@ -231,31 +196,25 @@ impl Tally {
         // Subagents are prompted by the model, not by the user.
         tally.prompts = prompts;
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let source = Arc::new(ReadSession {
+        tally.labels.source.get_or_init(|| ReadSession {
             agent: session.agent().name_at(&session.file.path),
             session_id: facts.session_id.clone(),
             cwd: cwd.cloned(),
         });
-        let replies = tally.replies.values_mut().map(|reply| &mut reply.context);
-        let calls = tally.calls.values_mut().map(|call| &mut call.context);
-        for context in replies.chain(calls) {
-            context.source = Some(Arc::clone(&source));
-        }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions = 1;
             if let Some(cost) = tally.recorded_cost {
                 let id = facts.session_id.as_deref().map(Key::of);
                 let context = UsageContext {
-                    source: Some(source),
-                    ..UsageContext::default()
+                    time: None.into(),
+                    labels: tally.labels.of(None, None, None),
                 };
                 tally.recorded.put(id, (context, cost), |_, _| {});
             }
             return Ok((tally, facts));
         }
-        let counts =
-            |time: Option<Timestamp>| self.period.contains(&time.unwrap_or(Timestamp::MIN));
+        let counts = |time: TallyTime| self.period.contains(&time.get().unwrap_or(Timestamp::MIN));
         tally.prompts.retain(|time| counts(*time));
         tally.replies.retain(|reply| counts(reply.context.time));
         tally.calls.retain(|call| counts(call.context.time));
@@ -289,11 +248,14 @@ impl Tally {
         self.requests(meter);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
-            let model = &mut reply.context.model;
-            *model = model.take().or_else(|| first_model.clone());
+            let labels = &mut reply.context.labels;
+            if labels.model.is_none() && first_model.is_some() {
+                let prompt_id = labels.prompt_id.as_deref();
+                *labels = self.labels.of(first_model.as_deref(), prompt_id, None);
+            }
         }
         for cost in costs {
-            self.side_request(Some(cost));
+            self.side_request(cost);
         }
         self.recorded_cost = self.recorded_cost.or(recorded);
         for end in ends {
@@ -307,27 +269,38 @@ impl Tally {
 
     /// Counts a request outside the conversation. Those with an id are replies to a subagent, which its own
     /// file may repeat.
-    fn side_request(&mut self, request: Option<(Option<String>, ReplyCounts)>) {
-        if let Some((id, reply)) = request {
-            self.replies
-                .put(id.as_deref().map(Key::of), reply, |_, _| {});
-        }
+    fn side_request(&mut self, (time, cost): (Option<Timestamp>, SideCost)) {
+        let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
+        let reply = ReplyCounts {
+            usage: Some(cost.usage).into(),
+            context: UsageContext {
+                time: time.into(),
+                labels: self.labels.of(model, prompt_id, None),
+            },
+            reading: None,
+            is_reply: cost.id.is_some(),
+            unpriced: None,
+        };
+        let id = cost.id.as_deref().map(Key::of);
+        self.replies.put(id, reply, |_, _| {});
     }
 
     /// Counts the requests of a meter.
     pub(super) fn requests(&mut self, meter: MeterReader) {
         let (requests, log) = meter.finish();
-        let number = self.meters.len();
+        let before = readings(&self.meters);
         for request in requests {
             let copied = request.id.map(|id| Key::of(&format!("request {id}")));
+            let reading = request.reading.map(|at| index(before + at + 1));
             let reply = ReplyCounts {
-                usage: Some(request.usage),
-                reading: request.reading.map(|at| (number, at)),
+                usage: Some(request.usage).into(),
                 context: UsageContext {
-                    model: request.model,
-                    ..UsageContext::at(request.time)
+                    time: request.time.into(),
+                    labels: self.labels.of(request.model.as_deref(), None, None),
                 },
-                ..ReplyCounts::default()
+                reading: reading.and_then(NonZeroU32::new),
+                is_reply: false,
+                unpriced: None,
             };
             self.replies.put(copied, reply, |_, _| {});
         }
@@ -336,10 +309,14 @@ impl Tally {
 
     /// Removes the requests whose meter readings a fork copied.
     pub(super) fn drop_copied(&mut self) {
-        let copied = copied_readings(&std::mem::take(&mut self.meters));
+        let meters = std::mem::take(&mut self.meters);
+        let mut is_copied = vec![false];
+        for (copied, meter) in copied_readings(&meters).into_iter().zip(&meters) {
+            is_copied.extend((0..meter.len()).map(|at| at < copied));
+        }
         self.replies.retain(|reply| {
             let reading = reply.reading.take();
-            reading.is_none_or(|(meter, at)| at >= copied[meter])
+            reading.is_none_or(|number| !is_copied[number.get() as usize])
         });
     }
 
@@ -350,27 +327,27 @@ impl Tally {
         let time = current.time;
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
             let copied = current.keys.prompt(message, time);
-            self.prompts.put(copied, time, |_, _| {});
+            self.prompts.put(copied, time.into(), |_, _| {});
         }
         for call in message.calls() {
+            let model = message.model.as_deref().or(current.model.as_deref());
             let tool = UsedTool {
-                failed: false,
-                result: None,
+                result: CallResult::default(),
                 context: UsageContext {
-                    tool: Some(call.name.clone()),
-                    model: message.model.clone().or_else(|| current.model.clone()),
-                    ..UsageContext::at(time)
+                    time: time.into(),
+                    labels: self.labels.of(model, None, Some(&call.name)),
                 },
             };
             let copied = current.keys.call(message, call);
             let place = self.calls.put(copied, tool, |_, _| {});
-            current.calls.insert(call.id.clone(), place);
+            let id = Some(Key::of(&call.id));
+            current.calls.put(id, place, |known, last| *known = last);
         }
         for result in message.results() {
-            let place = current.calls.get(&result.id);
+            let place = current.calls.get(Key::of(&result.id));
             if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                call.failed |= result.failed;
-                call.result = call.result.max(Some(result.text().len() as u64));
+                let result = CallResult::new(result.failed, result.text().len());
+                call.result.add(result);
             }
         }
         if message.model.is_some() {
@@ -383,26 +360,33 @@ impl Tally {
         }
         let copied = current.keys.reply(message, time);
         let reply = ReplyCounts {
-            replies: u64::from(is_reply),
-            usage,
+            usage: usage.into(),
             context: UsageContext {
-                model: current.model.clone(),
-                ..UsageContext::at(time)
+                time: time.into(),
+                labels: self.labels.of(current.model.as_deref(), None, None),
             },
-            ..ReplyCounts::default()
+            reading: None,
+            is_reply,
+            unpriced: None,
         };
         self.replies.put(copied, reply, |known, last| {
-            known.usage = last.usage.or(known.usage);
-            let model = &mut known.context.model;
-            *model = last.context.model.or(model.take());
+            if last.usage.is_some() {
+                known.usage = last.usage;
+            }
+            let model = last.context.labels.model.as_deref();
+            let labels = &mut known.context.labels;
+            if model.is_some() && model != labels.model.as_deref() {
+                *labels = self.labels.of(model, labels.prompt_id.as_deref(), None);
+            }
         });
     }
 
     /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
     fn merge(&mut self, mut other: Self) {
-        let meters = self.meters.len();
+        let before = index(readings(&self.meters));
         for reply in other.replies.values_mut() {
-            reply.reading = reply.reading.map(|(meter, at)| (meters + meter, at));
+            let reading = reply.reading;
+            reply.reading = reading.map(|number| number.saturating_add(before));
         }
         self.meters.extend(other.meters);
         self.sessions += other.sessions;
@@ -417,8 +401,7 @@ impl Tally {
             known.1 = known.1.max(copy.1);
         });
         self.calls.append(other.calls, |known, copy| {
-            known.failed |= copy.failed;
-            known.result = known.result.max(copy.result);
+            known.result.add(copy.result);
         });
         self.replies.append(other.replies, |known, copy| {
             if output(&copy) > output(known) {
@@ -435,34 +418,19 @@ impl Tally {
 
 /// Returns the tokens that the model wrote.
 fn output(reply: &ReplyCounts) -> u64 {
-    reply.usage.map_or(0, |usage| usage.output)
+    reply.usage.get().map_or(0, |usage| usage.output)
 }
 
-impl UsageContext {
-    /// Returns a context with only a time.
-    fn at(time: Option<Timestamp>) -> Self {
-        Self {
-            time,
-            ..Self::default()
-        }
-    }
+/// Returns the number of readings of these meters.
+fn readings(meters: &[MeterLog]) -> usize {
+    meters.iter().map(MeterLog::len).sum()
 }
 
-/// Returns a request outside the conversation, and its id.
-fn side_request(entry: &mut Entry) -> Option<(Option<String>, ReplyCounts)> {
+/// Returns a request outside the conversation, and its time.
+fn side_request(entry: &mut Entry) -> Option<(Option<Timestamp>, SideCost)> {
     let cost = entry.side_cost.take()?;
     let time = entry.time.as_deref().and_then(|time| time.parse().ok());
-    let reply = ReplyCounts {
-        replies: u64::from(cost.id.is_some()),
-        usage: Some(cost.usage),
-        context: UsageContext {
-            model: cost.model,
-            prompt_id: cost.prompt_id,
-            ..UsageContext::at(time)
-        },
-        ..ReplyCounts::default()
-    };
-    Some((cost.id, reply))
+    Some((time, cost))
 }
 
 #[cfg(test)]

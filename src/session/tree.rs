@@ -5,11 +5,10 @@
 //! parents. Therefore all records of a message on the branch belong to it, and so do the results
 //! of their calls.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::mem::{replace, take};
 
-use uuid::Uuid;
-
+use super::distinct::{Key, KeyIndex, index};
 use super::lines::Place;
 use crate::agent::{Entry, Part};
 use crate::message::{Message, Origin};
@@ -25,34 +24,28 @@ pub enum Scope {
     AllBranches,
 }
 
-/// An id of fixed size. Files may contain millions of ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key(u128);
+/// No node: the parent of a first record, or the message of a record without one.
+const NONE: u32 = u32::MAX;
 
-impl Key {
-    /// Converts an id. UUIDs keep their bits. Other ids are hashed to 128 bits.
-    pub(super) fn of(id: &str) -> Self {
-        if let Ok(uuid) = Uuid::try_parse(id) {
-            return Self(uuid.as_u128());
-        }
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            (salt, id).hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        Self(half(1) << 64 | half(2))
-    }
-}
-
-/// All records that are nodes.
+/// All records that are nodes. Takes about 60 bytes for each of them.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    by_id: HashMap<Key, usize>,
-    by_message: HashMap<Key, Vec<usize>>,
-    answers: HashMap<Key, Vec<usize>>,
+    parts: Vec<Part>,
+    by_id: KeyIndex,
+    /// The first node of each message.
+    by_message: KeyIndex,
+    /// The ids of messages, by their first node, unless that has the same id.
+    message_ids: HashMap<u32, Key>,
+    /// Parents that were not in the file before the node.
+    late_parents: HashMap<u32, Key>,
+    logical_parents: HashMap<u32, Key>,
+    /// Calls and the nodes that contain them, in order.
+    calls: Vec<(u32, Key)>,
+    /// The results of calls, and the nodes that contain them.
+    answers: Vec<(Key, u32)>,
     /// Recaps, by their parents.
-    recaps: HashMap<Key, Vec<usize>>,
+    recaps: HashMap<Key, Vec<u32>>,
     /// Turns without an id. With any of these, the file is not a tree.
     loose_turns: u64,
     /// Records whose id was already used.
@@ -63,11 +56,10 @@ pub(super) struct Tree {
 struct Node {
     id: Key,
     place: Place,
-    parent: Option<Key>,
-    logical_parent: Option<Key>,
-    part: Part,
-    message: Option<Key>,
-    calls: Vec<Key>,
+    /// A node with the id of the parent.
+    parent: u32,
+    /// The first node of its message.
+    message: u32,
 }
 
 /// The live branch.
@@ -87,45 +79,55 @@ impl Tree {
             self.loose_turns += u64::from(is_turn);
             return;
         };
-        let at = self.nodes.len();
+        let at = index(self.nodes.len());
         let id = Key::of(uuid);
         let message = entry.messages.first().and_then(|said| said.id.as_deref());
         let message = message.map(Key::of);
-        if self.by_id.contains_key(&id) {
+        if self.place_of(id).is_some() {
             self.repeated += 1;
             // A message whose records share its id may have several records.
             if message != Some(id) {
                 return;
             }
         }
-        self.by_id.insert(id, at);
-        let node = Node {
+        let parent = entry.parent.as_deref().map(Key::of);
+        let known_parent = parent.and_then(|parent| match self.nodes.last() {
+            Some(last) if last.id == parent => Some(at - 1),
+            _ => self.place_of(parent),
+        });
+        if let (Some(parent), None) = (parent, known_parent) {
+            self.late_parents.insert(at, parent);
+        }
+        let logical = entry.logical_parent.as_deref().map(Key::of);
+        self.logical_parents.extend(logical.map(|key| (at, key)));
+        let known_message = message.and_then(|message| self.first_of(message));
+        self.nodes.push(Node {
             id,
             place,
-            parent: entry.parent.as_deref().map(Key::of),
-            logical_parent: entry.logical_parent.as_deref().map(Key::of),
-            part: entry.part,
-            message,
-            calls: keys(
-                entry
-                    .messages
-                    .iter()
-                    .flat_map(Message::calls)
-                    .map(|call| &call.id),
-            ),
-        };
-        if let Some(message) = message {
-            self.by_message.entry(message).or_default().push(at);
+            parent: known_parent.unwrap_or(NONE),
+            message: known_message.or(message.map(|_| at)).unwrap_or(NONE),
+        });
+        self.parts.push(entry.part);
+        self.by_id
+            .set(id, at, |at| Some(self.nodes[at as usize].id));
+        if let (Some(message), None) = (message, known_message) {
+            if message != id {
+                self.message_ids.insert(at, message);
+            }
+            let (nodes, ids) = (&self.nodes, &self.message_ids);
+            let id_at = |first: u32| Some(message_id(nodes, ids, first));
+            self.by_message.set(message, at, id_at);
         }
-        let results = entry.messages.iter().flat_map(Message::results);
-        for answer in keys(results.map(|result| &result.id)) {
-            self.answers.entry(answer).or_default().push(at);
+        for message in &entry.messages {
+            let calls = message.calls().map(|call| (at, Key::of(&call.id)));
+            self.calls.extend(calls);
+            let answers = message.results().map(|result| (Key::of(&result.id), at));
+            self.answers.extend(answers);
         }
         let is_recap = |message: &Message| message.origin == Origin::Recap;
-        if let Some(parent) = node.parent.filter(|_| entry.messages.iter().any(is_recap)) {
+        if let Some(parent) = parent.filter(|_| entry.messages.iter().any(is_recap)) {
             self.recaps.entry(parent).or_default().push(at);
         }
-        self.nodes.push(node);
     }
 
     /// Whether the file is a tree: every turn is a node, and ids are unique.
@@ -136,11 +138,15 @@ impl Tree {
 
     /// Returns the records whose parent is not in the file.
     pub(super) fn missing_parents(&self) -> Vec<Place> {
-        let is_missing = |parent: Key| !self.by_id.contains_key(&parent);
-        let nodes = self.nodes.iter();
-        nodes
-            .filter(|node| node.parent.is_some_and(is_missing))
-            .map(|node| node.place)
+        let parents = self.late_parents.iter();
+        let mut missing: Vec<u32> = parents
+            .filter(|(_, parent)| self.place_of(**parent).is_none())
+            .map(|(at, _)| *at)
+            .collect();
+        missing.sort_unstable();
+        missing
+            .into_iter()
+            .map(|at| self.nodes[at as usize].place)
             .collect()
     }
 
@@ -149,95 +155,126 @@ impl Tree {
         // The number of the walk that visited the node, or 0.
         let mut walks = vec![0_u32; self.nodes.len()];
         let mut found = Vec::new();
-        for (start, walk) in (0..self.nodes.len()).zip(1..) {
+        for (start, walk) in (0..).zip(1..).take(self.nodes.len()) {
             let mut at = start;
-            while walks[at] == 0 {
-                walks[at] = walk;
-                match self.place_of(self.nodes[at].parent) {
+            while walks[at as usize] == 0 {
+                walks[at as usize] = walk;
+                match self.parent_of(at) {
                     Some(parent) => at = parent,
                     None => break,
                 }
-                if walks[at] == walk {
-                    found.push(self.nodes[at].place);
+                if walks[at as usize] == walk {
+                    found.push(self.nodes[at as usize].place);
                 }
             }
         }
         found
     }
 
-    fn place_of(&self, id: Option<Key>) -> Option<usize> {
-        self.by_id.get(&id?).copied()
+    fn place_of(&self, id: Key) -> Option<u32> {
+        self.by_id.get(id, |at| Some(self.nodes[at as usize].id))
+    }
+
+    /// Returns the first node of a message.
+    fn first_of(&self, message: Key) -> Option<u32> {
+        let id_at = |first: u32| Some(message_id(&self.nodes, &self.message_ids, first));
+        self.by_message.get(message, id_at)
+    }
+
+    /// Returns the last node with the id of the parent.
+    fn parent_of(&self, at: u32) -> Option<u32> {
+        let parent = match self.nodes[at as usize].parent {
+            NONE => *self.late_parents.get(&at)?,
+            parent if self.repeated == 0 => return Some(parent),
+            parent => self.nodes[parent as usize].id,
+        };
+        self.place_of(parent)
     }
 
     /// Returns the parent of a record. After a compaction there is only a logical parent. If the
     /// parent is missing, the previous turn in the file is used.
-    fn before(&self, at: usize, scope: Scope) -> Option<usize> {
-        let node = &self.nodes[at];
-        let logical = node
-            .logical_parent
+    fn before(&self, at: u32, scope: Scope) -> Option<u32> {
+        let logical = self
+            .logical_parents
+            .get(&at)
             .filter(|_| scope != Scope::SinceCompaction);
-        if node.parent.is_none() && logical.is_none() {
+        let parent = self.parent_of(at);
+        if parent.is_none() && !self.late_parents.contains_key(&at) && logical.is_none() {
             return None;
         }
-        let mut earlier = self.nodes[..at].iter();
-        self.place_of(node.parent)
-            .or_else(|| self.place_of(logical))
-            .or_else(|| earlier.rposition(|node| node.part == Part::Turn))
+        let is_turn = |part: &Part| *part == Part::Turn;
+        let mut earlier = self.parts[..at as usize].iter();
+        parent
+            .or_else(|| self.place_of(*logical?))
+            .or_else(|| earlier.rposition(is_turn).map(index))
     }
 
     /// Returns the live branch.
-    pub(super) fn branch(&self, scope: Scope) -> Branch {
-        let mut on_branch = HashSet::new();
+    pub(super) fn branch(mut self, scope: Scope) -> Branch {
+        let mut on_branch = vec![false; self.nodes.len()];
         let mut order = Vec::new();
         let mut next = self.leaf();
-        while let Some(at) = next.filter(|at| on_branch.insert(*at)) {
+        while let Some(at) = next.filter(|at| !replace(&mut on_branch[*at as usize], true)) {
             order.push(at);
             next = self.before(at, scope);
         }
         order.reverse();
-        let order = self.with_siblings(&order, &on_branch);
-        let turns = |nodes: &mut dyn Iterator<Item = &Node>| {
-            nodes.filter(|node| node.part == Part::Turn).count() as u64
-        };
-        let kept = turns(&mut order.iter().map(|at| &self.nodes[*at]));
+        self.by_id = KeyIndex::default();
+        self.by_message = KeyIndex::default();
+        let order = self.with_siblings(order, &on_branch);
+        let is_turn = |part: &&Part| **part == Part::Turn;
+        let kept = order.iter().map(|at| &self.parts[*at as usize]);
+        let kept = kept.filter(is_turn).count();
         Branch {
-            left_out: turns(&mut self.nodes.iter()) - kept,
-            places: order.into_iter().map(|at| self.nodes[at].place).collect(),
+            left_out: (self.parts.iter().filter(is_turn).count() - kept) as u64,
+            places: order
+                .into_iter()
+                .map(|at| self.nodes[at as usize].place)
+                .collect(),
         }
     }
 
     /// Returns the end of the live branch. It belongs to a subagent only if there are no other records.
-    fn leaf(&self) -> Option<usize> {
-        let ends = |node: &Node| matches!(node.part, Part::Turn | Part::Step);
-        let end = self.nodes.iter().rposition(ends);
-        end.or_else(|| self.nodes.len().checked_sub(1))
+    fn leaf(&self) -> Option<u32> {
+        let ends = |part: &Part| matches!(part, Part::Turn | Part::Step);
+        let end = self.parts.iter().rposition(ends);
+        end.or_else(|| self.parts.len().checked_sub(1)).map(index)
     }
 
     /// Adds the other records of messages on the branch next to them, and the results of their
     /// calls and recaps after them.
-    fn with_siblings(&self, branch: &[usize], on_branch: &HashSet<usize>) -> Vec<usize> {
+    fn with_siblings(&mut self, branch: Vec<u32>, on_branch: &[bool]) -> Vec<u32> {
+        let (calls, mut answers) = (take(&mut self.calls), take(&mut self.answers));
+        let is_off = |at: u32| !on_branch[at as usize];
+        // The nodes of messages with several, by the first one.
+        let nodes = (0..).zip(&self.nodes);
+        let later = nodes.filter(|(at, node)| node.message != NONE && node.message != *at);
+        let mut later: Vec<(u32, u32)> = later.map(|(at, node)| (node.message, at)).collect();
+        later.sort_unstable();
+        answers.retain(|(_, at)| is_off(*at));
+        answers.sort_unstable();
         let mut order = Vec::with_capacity(branch.len());
-        let mut placed = HashSet::new();
-        let mut push = |at: usize| {
-            if placed.insert(at) {
+        let mut placed = vec![false; self.nodes.len()];
+        let mut push = |at: u32| {
+            if !replace(&mut placed[at as usize], true) {
                 order.push(at);
             }
         };
         for at in branch {
-            let message = self.nodes[*at].message;
-            let siblings = message.and_then(|message| self.by_message.get(&message));
+            let node = &self.nodes[at as usize];
+            let first = Some(node.message).filter(|first| *first != NONE);
+            let siblings = first.into_iter().chain(with(&later, node.message));
             let mut late = Vec::new();
-            for sibling in siblings.into_iter().flatten() {
-                push(*sibling);
-                for call in &self.nodes[*sibling].calls {
-                    let answers = self.answers.get(call).into_iter().flatten();
-                    late.extend(answers.filter(|answer| !on_branch.contains(answer)));
+            for sibling in siblings {
+                push(sibling);
+                for call in with(&calls, sibling) {
+                    late.extend(with(&answers, call));
                 }
             }
             // Written by another program; the agent continued without reading it.
-            let recaps = self.recaps.get(&self.nodes[*at].id).into_iter().flatten();
-            late.extend(recaps.filter(|recap| !on_branch.contains(recap)));
-            push(*at);
+            let recaps = self.recaps.get(&node.id).into_iter().flatten();
+            late.extend(recaps.filter(|recap| is_off(**recap)));
+            push(at);
             late.sort_unstable();
             late.into_iter().for_each(&mut push);
         }
@@ -245,84 +282,19 @@ impl Tree {
     }
 }
 
-fn keys<'a>(ids: impl Iterator<Item = &'a String>) -> Vec<Key> {
-    ids.map(|id| Key::of(id)).collect()
+/// Returns the id of the message whose first node this is.
+fn message_id(nodes: &[Node], ids: &HashMap<u32, Key>, first: u32) -> Key {
+    let own = ids.get(&first).copied();
+    own.unwrap_or(nodes[first as usize].id)
 }
 
-/// Values in the order of their first occurrence. A value with a known key is a copy of an earlier one; a
-/// value without a key is distinct.
-#[derive(Debug)]
-pub(super) struct Distinct<Value> {
-    places: HashMap<Key, usize>,
-    values: Vec<(Option<Key>, Value)>,
-}
-
-impl<Value> Default for Distinct<Value> {
-    fn default() -> Self {
-        Self {
-            places: HashMap::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl<Value> Distinct<Value> {
-    /// Adds a value, or joins it with the value that has the same key. Returns its index.
-    pub(super) fn put(
-        &mut self,
-        key: Option<Key>,
-        value: Value,
-        join: impl FnOnce(&mut Value, Value),
-    ) -> usize {
-        let place = key.and_then(|key| self.places.get(&key).copied());
-        if let Some(place) = place {
-            join(&mut self.values[place].1, value);
-            return place;
-        }
-        let place = self.values.len();
-        self.places.extend(key.map(|key| (key, place)));
-        self.values.push((key, value));
-        place
-    }
-
-    /// Adds the values of another list.
-    pub(super) fn append(&mut self, other: Self, join: impl Fn(&mut Value, Value)) {
-        for (key, value) in other.values {
-            self.put(key, value, &join);
-        }
-    }
-
-    /// Removes the values that `keeps` refuses. Nothing may be added afterwards.
-    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
-        let before = self.values.len();
-        self.values.retain_mut(|(_, value)| keeps(value));
-        if self.values.len() < before {
-            let keys = self.values.iter().map(|(key, _)| *key).zip(0..);
-            self.places = keys
-                .filter_map(|(key, place)| Some((key?, place)))
-                .collect();
-        }
-    }
-
-    /// Returns the number of values.
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Returns the value at an index.
-    pub(super) fn at(&mut self, place: usize) -> Option<&mut Value> {
-        self.values.get_mut(place).map(|(_, value)| value)
-    }
-
-    /// Returns the values.
-    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
-        self.values.iter().map(|(_, value)| value)
-    }
-
-    /// Returns mutable references to the values.
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.values.iter_mut().map(|(_, value)| value)
-    }
+/// Returns the values with this key among sorted pairs.
+fn with<K: Ord + Copy, Value: Copy>(pairs: &[(K, Value)], key: K) -> impl Iterator<Item = Value> {
+    let start = pairs.partition_point(|(known, _)| *known < key);
+    let found = pairs[start..]
+        .iter()
+        .take_while(move |(known, _)| *known == key);
+    found.map(|(_, value)| *value)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod harmless_markdown;
 mod html;
 mod index_page;
 mod markdown;
+mod message_range;
 mod outline;
 mod page;
 #[cfg(feature = "cli")]
@@ -25,6 +26,7 @@ pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
+pub use message_range::MessageRange;
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};

@@ -20,6 +20,8 @@ pub enum ToolDetail {
     Summary,
     /// Everything.
     Full,
+    /// Only calls that changed files, as diffs.
+    Edits,
 }
 
 /// The display of the model's thinking.

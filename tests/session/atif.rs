@@ -256,6 +256,16 @@ fn trajectories_of_other_programs_are_sessions() {
         let shown = session(&["show", path, "-o", "text"]).text;
         assert!(shown.contains("Done."), "{shown}");
     }
+    // Cut off after its only step, and after the list of steps.
+    let step = r#"{"step_id":1,"source":"user","message":"Fix the parser"}"#;
+    for end in ["", "\n ]"] {
+        let cut = format!(r#"{{"schema_version":"ATIF-v1.7","steps":[{step}{end}"#);
+        fs::write(&path, cut).unwrap();
+        let shown = session(&["show", text(&path), "-o", "text"]).text;
+        assert!(shown.contains("Fix the parser"), "{shown}");
+        let check = session(&["check", text(&path)]).records().pop().unwrap();
+        assert_eq!(check["findings"], json!({"interrupted": 1}));
+    }
     // Cut off before the version, cut off after it, and without a step.
     fs::write(&path, &TRAJECTORY[..560]).unwrap();
     assert_eq!(session(&["check", text(&path)]).status, Some(2));

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::bench::{Said, data, session};
+use crate::bench::{Said, data, files, session};
 
 /// Returns a directory with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
@@ -516,4 +516,35 @@ fn a_hostile_session_is_only_text() {
             );
         }
     }
+}
+
+#[test]
+fn a_pattern_of_files_skips_the_list_of_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().to_str().unwrap();
+    let said = session(&[
+        "export",
+        to,
+        "--root",
+        &data(""),
+        "-o",
+        "atif",
+        "--agent",
+        "codex",
+    ]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let mut found = Vec::new();
+    files(folder.path(), &[".json"], &mut found);
+    let names: Vec<&str> = found.iter().filter_map(|path| path.to_str()).collect();
+    assert!(
+        names.iter().any(|name| name.ends_with(MANIFEST)),
+        "{names:?}"
+    );
+    let stats = session(&[&["stats", "--json"], &*names].concat());
+    assert_eq!(stats.status, Some(0), "{}", stats.messages);
+    assert!(!stats.messages.contains(MANIFEST), "{}", stats.messages);
+    assert_eq!(stats.records()[0]["sessions"], names.len() - 1);
+    // Alone it was named on purpose.
+    let list = folder.path().join(MANIFEST);
+    assert_eq!(session(&["stats", list.to_str().unwrap()]).status, Some(2));
 }

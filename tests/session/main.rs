@@ -25,5 +25,6 @@ mod search;
 mod show;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod states;
 mod streams;
 mod tail;

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use serde_json::Value;
+
 use crate::bench::{data, files, recordings, session, status_for, turnpipe};
 
 #[test]
@@ -359,4 +361,42 @@ fn secrets_are_masked_in_every_form_and_found_by_check() {
         .filter(|record| record["kind"] == "secret")
         .count();
     assert_eq!((found, check.status), (2, Some(1)));
+}
+
+#[test]
+fn only_calls_that_changed_files_are_shown_as_diffs() {
+    for recording in [
+        "qwen/par.session.jsonl",
+        "opencode/par.session.json",
+        "pi/par.session.jsonl",
+    ] {
+        let path = recordings().join(recording);
+        let path = path.to_str().unwrap();
+        let all = session(&["show", path, "--tools", "full"]).records();
+        let edits = session(&["show", path, "--tools", "edits"]).records();
+        let blocks = |records: &[Value], kind: &str| -> Vec<Value> {
+            let contents = records
+                .iter()
+                .filter_map(|record| record["message"]["content"].as_array());
+            contents
+                .flatten()
+                .filter(|block| block["type"] == kind)
+                .cloned()
+                .collect()
+        };
+        let (calls, results) = (blocks(&edits, "tool_use"), blocks(&edits, "tool_result"));
+        assert!(!calls.is_empty() && calls.len() < blocks(&all, "tool_use").len());
+        assert_eq!(calls.len(), results.len(), "{recording}");
+        let diff = session(&["diff", path]).text;
+        for result in &results {
+            let text = result["content"].as_str().unwrap();
+            assert!(diff.contains(text.trim_end()), "{recording}: {text}");
+        }
+        let shown = session(&["show", path, "--tools", "edits", "-o", "text"]).text;
+        assert!(
+            shown.contains("+    line.split(',').map(str::trim).collect()"),
+            "{shown}"
+        );
+        assert_eq!(shown.matches("⎿").count(), results.len(), "{shown}");
+    }
 }

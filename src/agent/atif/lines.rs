@@ -48,6 +48,8 @@ pub(crate) struct TrajectoryLines {
     /// The beginning of the last string in the innermost frame, and the string before it.
     word: Vec<u8>,
     name: Vec<u8>,
+    /// Whether the last byte ended an object or array.
+    is_closed: bool,
     /// Whether the version was read.
     pub(crate) is_trajectory: bool,
     /// Whether the object has ended.
@@ -62,6 +64,14 @@ impl TrajectoryLines {
                 return;
             }
             self.byte(*byte, lines);
+        }
+    }
+
+    /// Ends the line of a trajectory that is cut off after a complete element.
+    pub(crate) fn finish(&mut self, lines: &mut Vec<u8>) {
+        let is_whole = self.is_closed && self.depth == self.frames.len();
+        if is_whole && !self.is_in_string && !self.is_over {
+            self.end_line(lines);
         }
     }
 
@@ -102,12 +112,20 @@ impl TrajectoryLines {
                     return;
                 }
             }
-            b',' if is_direct => return self.next_line(lines),
             _ if byte.is_ascii_whitespace() => return,
+            b',' if is_direct => {
+                self.is_closed = false;
+                self.end_line(lines);
+                for frame in &self.frames {
+                    lines.extend_from_slice(frame.ends().0);
+                }
+                return;
+            }
             // Not an object.
             _ if self.depth == 0 => self.is_over = true,
             _ => {}
         }
+        self.is_closed = matches!(byte, b'}' | b']');
         lines.push(byte);
     }
 
@@ -126,15 +144,12 @@ impl TrajectoryLines {
         }
     }
 
-    /// Ends the line between two elements.
-    fn next_line(&self, lines: &mut Vec<u8>) {
+    /// Ends the line after an element.
+    fn end_line(&self, lines: &mut Vec<u8>) {
         for frame in self.frames.iter().rev() {
             lines.extend_from_slice(frame.ends().1);
         }
         lines.push(b'\n');
-        for frame in &self.frames {
-            lines.extend_from_slice(frame.ends().0);
-        }
     }
 }
 
@@ -148,6 +163,7 @@ mod tests {
     fn lines_of(json: &str) -> (String, TrajectoryLines) {
         let (mut lines, mut text) = (TrajectoryLines::default(), Vec::new());
         lines.split(json.as_bytes(), &mut text);
+        lines.finish(&mut text);
         (String::from_utf8(text).unwrap(), lines)
     }
 
@@ -169,6 +185,19 @@ mod tests {
             (
                 r#"{"schema_version":"ATIF-v1.7","steps":[{},{"a":"x,"#,
                 "{\"schema_version\":\"ATIF-v1.7\"}\n{\"steps\":[{}]}\n{\"steps\":[{\"a\":\"x,",
+            ),
+            // Cut off after a step, in its list and after the list, and after a part of a step.
+            (
+                "{\"schema_version\":\"ATIF-v1.7\",\"steps\":[{\"a\":[1]}\n ",
+                "{\"schema_version\":\"ATIF-v1.7\"}\n{\"steps\":[{\"a\":[1]}]}\n",
+            ),
+            (
+                r#"{"schema_version":"ATIF-v1.7","subagent_trajectories":[{"steps":[{}]"#,
+                "{\"schema_version\":\"ATIF-v1.7\"}\n{\"subagent_trajectories\":[{\"steps\":[{}]}]}\n",
+            ),
+            (
+                r#"{"schema_version":"ATIF-v1.7","steps":[{"a":[1]"#,
+                "{\"schema_version\":\"ATIF-v1.7\"}\n{\"steps\":[{\"a\":[1]",
             ),
         ];
         for (json, expected) in table {

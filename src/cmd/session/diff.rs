@@ -1,13 +1,13 @@
 //! `session diff`: prints the changes of a session as a patch.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::session::{patch, project_hash};
+use crate::session::patch;
 use crate::text::{counted, terminal_safe, terminal_safe_line};
 
 /// Print the changes of a session as a patch
@@ -35,17 +35,11 @@ impl Run for SessionDiffArguments {
         let facts = session.first_facts(self.source.mapping())?;
         let facts = session.with_directory(facts);
         let found = session.all_edits().map_err(UsageError::reason)?;
-        let hash = facts.cwd_hash.unwrap_or_default();
-        // Some sessions record only a hash of their directory.
-        let hashed = found.edits.iter().find_map(|edit| {
-            let mut parents = Path::new(&edit.path).ancestors();
-            parents.find(|parent| project_hash(parent) == hash)
-        });
-        let cwd = facts.first_cwd.as_deref().map(Path::new).or(hashed);
-        let root = self.relative_to.as_deref().or(cwd).unwrap_or(Path::new(""));
-        let (patch, outside) = patch(&found.edits, root);
+        let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
+        let (patch, outside) = patch(&found.edits, &root);
+        let unknown = found.unknown.into_iter().map(|(_, path)| path).collect();
         for (mut paths, reason) in [
-            (found.unknown, "whose text is not in the session"),
+            (unknown, "whose text is not in the session"),
             (outside, "outside the directory"),
         ] {
             let changes = counted(paths.len() as u64, "change", "changes");

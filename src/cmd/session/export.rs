@@ -1,32 +1,27 @@
 //! `session export`: writes sessions as pages with an index.
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 
-use crate::agent::Detail;
 use crate::cmd::session::export_atif::Trajectories;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
+use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
-    TRAJECTORY_ENDING, Tally, each_in_order, list, subagent_files,
+    Depth, ExportError, ExportFolder, ExportPlan, Listed, Listing, OutdatedPage, Prices, Scope,
+    Session, TRAJECTORY_ENDING, candidates_at, each_in_order, list, subagents_of, words_of_pages,
 };
-use crate::text::{counted, redact, terminal_safe_line};
+use crate::text::{counted, terminal_safe_line};
 use crate::view::{
-    CostSlice, Density, DisplayOptions, Grouping, IndexRow, ProgressLine, Style, Subagent,
-    ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
-    session_numbers,
+    Density, DisplayOptions, Grouping, ProgressLine, Style, ThinkingDisplay, ToolDetail,
+    html_index, markdown_index,
 };
 
 /// Export sessions as pages with an index
@@ -89,7 +84,7 @@ impl Run for SessionExportArguments {
         drop(reading);
         if self.redact {
             for session in &mut listed {
-                redact_names(&mut session.facts);
+                session.facts.redact_names();
             }
         }
         let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
@@ -104,9 +99,22 @@ impl Run for SessionExportArguments {
             selection: crate::session::Selection::default(),
             ..listing
         };
-        let subagents = subagents(&listed, spawned, &all, &mut errors);
-        let mut costs = costs_of(&listed, &subagents, &all, &prices);
-        let outdated = self.outdated(&listed, &subagents, &mut costs, &mut folder);
+        let (subagents, failed) = subagents_of(&listed, spawned, &all);
+        for (path, error) in &failed {
+            errors.report(path.display(), &UsageError::reason(error));
+        }
+        let plan = ExportPlan {
+            sessions: &listed,
+            subagents: &subagents,
+            look: format!(
+                "{} {:?} {}",
+                env!("CARGO_PKG_VERSION"),
+                self.output,
+                self.redact
+            ),
+            has_subagent_pages: self.output != PageForm::Atif,
+        };
+        let outdated = plan.outdated(plan.costs(&all, &prices), &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
         }
@@ -143,36 +151,42 @@ impl Run for SessionExportArguments {
         let jobs = self.selection.matching.source.jobs().get();
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
-                let words = words(rows, directory, jobs)?;
+                let words = words_of_pages(rows, directory, jobs)?;
                 Ok(Some(html_index(rows, &words)))
             }
             PageForm::Md => Ok(Some(markdown_index(rows))),
             PageForm::Atif => Ok(None),
         })?;
         if !globals.quiet {
-            let index = match self.output {
-                PageForm::Html | PageForm::Md => self.directory.join(folder.index()),
-                PageForm::Atif => self.directory.clone(),
-            };
-            let mut counts = vec![counted(sessions as u64, "session", "sessions")];
-            if subagents > 0 {
-                counts.push(counted(subagents as u64, "subagent", "subagents"));
-            }
-            io.messages.line(&match sessions + subagents {
-                0 => "no sessions to export".to_owned(),
-                _ => format!(
-                    "{}: {}, {} written",
-                    terminal_safe_line(&index.display().to_string()),
-                    counts.join(", "),
-                    written.len()
-                ),
-            });
+            let index = folder.index();
+            io.messages
+                .line(&self.summary(sessions, subagents, written.len(), &index));
         }
         Ok(errors.outcome(Status::Done))
     }
 }
 
 impl SessionExportArguments {
+    /// Returns the line about a finished export.
+    fn summary(&self, sessions: usize, subagents: usize, written: usize, index: &str) -> String {
+        if sessions + subagents == 0 {
+            return "no sessions to export".to_owned();
+        }
+        let index = match self.output {
+            PageForm::Html | PageForm::Md => self.directory.join(index),
+            PageForm::Atif => self.directory.clone(),
+        };
+        let mut counts = vec![counted(sessions as u64, "session", "sessions")];
+        if subagents > 0 {
+            counts.push(counted(subagents as u64, "subagent", "subagents"));
+        }
+        format!(
+            "{}: {}, {written} written",
+            terminal_safe_line(&index.display().to_string()),
+            counts.join(", "),
+        )
+    }
+
     fn suffix(&self) -> &'static str {
         match self.output {
             PageForm::Html => ".html",
@@ -180,215 +194,6 @@ impl SessionExportArguments {
             PageForm::Atif => TRAJECTORY_ENDING,
         }
     }
-
-    /// Assigns pages to all sessions and subagents. Returns the pages to write.
-    fn outdated<'a>(
-        &self,
-        sessions: &'a Sessions,
-        subagents: &'a HashMap<PathBuf, Sessions>,
-        costs: &mut HashMap<String, Vec<CostSlice>>,
-        folder: &mut ExportFolder,
-    ) -> Vec<Outdated<'a>> {
-        let look = format!(
-            "{} {:?} {}",
-            env!("CARGO_PKG_VERSION"),
-            self.output,
-            self.redact
-        );
-        let mut outdated = Vec::new();
-        for session in sessions {
-            let id = session.facts.session_id.clone();
-            let id = id.unwrap_or_else(|| stem(session));
-            let name = folder.name(&id, &session.path);
-            let started = subagents.get(&session.path);
-            let started = started.map_or(&[][..], Vec::as_slice);
-            let links: Arc<[Subagent]> = started
-                .iter()
-                .map(|started| {
-                    let stem = stem(started);
-                    let page = folder.name(&format!("{id}-{stem}"), &started.path);
-                    Subagent {
-                        page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
-                        id: stem.strip_prefix("agent-").unwrap_or(&stem).to_owned(),
-                    }
-                })
-                .collect();
-            let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
-                // What a session cost includes its subagents.
-                let beside = match parent {
-                    None => started.iter().map(|started| started.path.clone()).collect(),
-                    Some(_) => Vec::new(),
-                };
-                let with_started = started.iter().map(|started| &**started);
-                let families = std::iter::once(listed).chain(with_started);
-                let ids = families.filter_map(|listed| listed.facts.session_id.as_deref());
-                let row = IndexRow {
-                    costs: match parent {
-                        None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
-                        Some(_) => Vec::new(),
-                    },
-                    ..row(listed, parent)
-                };
-                outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
-                    |stamp| Outdated {
-                        listed,
-                        name: name.to_owned(),
-                        stamp,
-                        parent: parent.map(str::to_owned),
-                        subagents: Arc::clone(&links),
-                        started,
-                    },
-                ));
-            };
-            enter(session, &name, None);
-            // A trajectory contains the trajectories of its subagents.
-            let pages = match self.output {
-                PageForm::Html | PageForm::Md => started,
-                PageForm::Atif => &[],
-            };
-            for (started, link) in pages.iter().zip(&*links) {
-                enter(started, &link.page, Some(&name));
-            }
-        }
-        outdated
-    }
-}
-
-/// A page to write.
-struct Outdated<'a> {
-    listed: &'a Listed,
-    name: String,
-    /// Passed to the index when the page is written.
-    stamp: String,
-    /// The page of the session that started this subagent.
-    parent: Option<String>,
-    /// The subagents that its calls may have started, with their files.
-    subagents: Arc<[Subagent]>,
-    started: &'a [Box<Listed>],
-}
-
-/// Returns the subagents of these sessions, by the files of the sessions.
-fn subagents(
-    sessions: &Sessions,
-    spawned: Sessions,
-    all: &Listing,
-    errors: &mut InputErrors,
-) -> HashMap<PathBuf, Sessions> {
-    let having = sessions.iter().filter(|session| session.subagents > 0);
-    let started: HashMap<PathBuf, &PathBuf> = having
-        .flat_map(|session| {
-            let files = subagent_files(&session.path, session.agent);
-            files.into_iter().map(|file| (file, &session.path))
-        })
-        .collect();
-    let (listed, failed) = list(&candidates_at(started.keys().cloned()), all);
-    for (path, error) in &failed {
-        errors.report(path.display(), &UsageError::reason(error));
-    }
-    let mut by_session: HashMap<PathBuf, Sessions> = HashMap::new();
-    for subagent in listed {
-        if let Some(session) = started.get(&subagent.path) {
-            let others = by_session.entry((*session).clone()).or_default();
-            others.push(subagent);
-        }
-    }
-    // Codex starts each subagent as a separate thread.
-    for subagent in spawned {
-        let parent = subagent.facts.forked_from.as_ref();
-        let parent = sessions
-            .iter()
-            .find(|session| parent.is_some() && session.facts.session_id.as_ref() == parent);
-        if let Some(parent) = parent {
-            let others = by_session.entry(parent.path.clone()).or_default();
-            others.push(subagent);
-        }
-    }
-    by_session
-}
-
-/// Masks secrets in the title and the first prompt.
-fn redact_names(facts: &mut Facts) {
-    let texts = [
-        facts.title.as_mut().map(|title| &mut title.text),
-        facts.first_prompt.as_mut(),
-    ];
-    for text in texts.into_iter().flatten() {
-        *text = redact(text).into_owned();
-    }
-}
-
-/// Costs of sessions by time and model, including their subagents, by session id.
-fn costs_of(
-    sessions: &Sessions,
-    subagents: &HashMap<PathBuf, Sessions>,
-    all: &Listing,
-    prices: &Prices,
-) -> HashMap<String, Vec<CostSlice>> {
-    let started = subagents.values().flatten();
-    let paths = sessions
-        .iter()
-        .chain(started)
-        .map(|listed| listed.path.clone());
-    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
-    // Files that cannot be read are reported when their page is written.
-    tally.add_all(&candidates_at(paths), all);
-    tally.price(prices);
-    let mut costs: HashMap<String, Vec<CostSlice>> = HashMap::new();
-    for ((session, quarter, model), cost) in tally.quarters() {
-        costs.entry(session).or_default().push(CostSlice {
-            quarter,
-            model,
-            replies: cost.replies,
-            micros: cost.usage.cost.map(micros),
-            is_partial: !cost.unpriced_models.is_empty(),
-        });
-    }
-    costs
-}
-
-/// Rounds dollars to millionths.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the conversion saturates"
-)]
-fn micros(dollars: f64) -> u64 {
-    (dollars * 1e6).round() as u64
-}
-
-/// Maximum size of the words in the index, as a fraction of the size of the pages.
-const WORDS_SHARE: usize = 7;
-
-/// Reads the words of pages in `directory`.
-fn words(rows: &[(&str, &IndexRow)], directory: &Path, jobs: usize) -> io::Result<String> {
-    let mut pages: Vec<(u32, PathBuf)> = session_numbers(rows)
-        .into_iter()
-        .map(|(name, number)| (number, directory.join(name)))
-        .collect();
-    pages.sort_unstable();
-    let (mut index, mut size) = (WordIndex::default(), 0);
-    each_in_order(
-        &pages,
-        jobs,
-        |(_, path)| -> io::Result<_> {
-            let page = File::open(path)?;
-            let length = page.metadata()?.len();
-            Ok((page_words(page)?, length))
-        },
-        |place, read| -> io::Result<()> {
-            let (words, length) = read?;
-            size += usize::try_from(length).unwrap_or_default();
-            index.add(pages[place].0, words);
-            Ok(())
-        },
-    )?;
-    Ok(index.encoded(size / WORDS_SHARE))
-}
-
-/// Returns the name of a file without its extension.
-fn stem(listed: &Listed) -> String {
-    let stem = listed.path.file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
 }
 
 /// The context of all pages.
@@ -402,7 +207,7 @@ struct Pages<'a> {
 
 impl Pages<'_> {
     /// Writes a page.
-    fn write(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
+    fn write(&self, page: &OutdatedPage<'_>, file: File) -> anyhow::Result<()> {
         let listed = page.listed;
         if self.arguments.output == PageForm::Atif {
             return self.write_trajectory(page, file);
@@ -438,7 +243,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    fn write_trajectory(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
+    fn write_trajectory(&self, page: &OutdatedPage<'_>, file: File) -> anyhow::Result<()> {
         let mut out = BufWriter::new(file);
         let trajectories = Trajectories {
             source: &self.arguments.selection.matching.source,
@@ -459,21 +264,5 @@ fn refused(error: ExportError) -> anyhow::Error {
         _ => UsageError::reason(error)
             .with_hint("name another directory; it is created if needed")
             .into(),
-    }
-}
-
-/// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
-fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
-    let facts = &session.facts;
-    IndexRow {
-        agent: session.agent.name().to_owned(),
-        title: facts.title.as_ref().map(|title| title.text.clone()),
-        first_prompt: facts.first_prompt.clone(),
-        directory: facts.first_cwd.clone(),
-        branch: facts.branch.clone(),
-        model: facts.model.clone(),
-        last_activity: facts.last_activity.map(|time| time.to_string()),
-        parent: parent.map(str::to_owned),
-        costs: Vec::new(),
     }
 }

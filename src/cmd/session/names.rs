@@ -11,15 +11,15 @@ use tempfile::TempPath;
 
 use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::session::source::{SelectionArguments, SourceArguments, candidates_at};
+use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
 use crate::session::{
-    Candidate, Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find,
-    subagents_beside,
+    Candidate, Depth, Facts, FindError, Listing, Root, Selection, Session, candidates_at, discover,
+    find, is_export_list, subagents_beside,
 };
 use crate::side::Excerpt;
 
@@ -48,6 +48,10 @@ impl SourceArguments {
     ) -> anyhow::Result<Vec<NamedSession>> {
         let mut sessions = Vec::new();
         for name in names {
+            // A pattern of names matches it too.
+            if names.len() > 1 && is_export_list(Path::new(name)) {
+                continue;
+            }
             if name != "-" {
                 sessions.push(NamedSession::new(name, self.find(name, listing, io)));
                 continue;

@@ -10,6 +10,7 @@ use crate::message::Message;
 use crate::records::{
     MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
 };
+use crate::session::CallEdits;
 use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
 use crate::view::{
@@ -72,6 +73,8 @@ pub(crate) struct Printer {
     timeline: Timeline,
     /// The subagents that have pages.
     pub(crate) subagents: Vec<Subagent>,
+    /// The changes of calls, if only these are shown.
+    pub(crate) edits: Option<CallEdits>,
     pub(crate) writer: RecordWriter,
 }
 
@@ -85,6 +88,7 @@ impl Printer {
             number: 0,
             timeline: Timeline::default(),
             subagents: Vec::new(),
+            edits: None,
             writer,
         }
     }
@@ -130,7 +134,11 @@ impl Printer {
     }
 
     /// Prints a whole message of the session or subagent `about`.
-    pub(crate) fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
+    pub(crate) fn message(&mut self, mut message: Message, about: &MessageContext) -> WriteResult {
+        let edits = self.edits.as_ref();
+        if edits.is_some_and(|edits| !edits.apply(&mut message)) {
+            return Ok(());
+        }
         let Some(message) = self.look.selection.apply(message) else {
             return Ok(());
         };

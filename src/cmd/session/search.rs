@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cmd::session::hits::{HitDetail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::ranked::rank;
-use crate::cmd::session::source::{MatchArguments, candidates_at};
+use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
@@ -17,7 +17,7 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{
-    Candidate, Depth, Listed, Session, ids_in, subagent_candidates, subagents_beside,
+    Candidate, Depth, Listed, Session, candidates_at, ids_in, subagent_candidates, subagents_beside,
 };
 use crate::view::ProgressLine;
 

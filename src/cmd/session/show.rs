@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::Context;
 use clap::Args;
@@ -17,11 +16,13 @@ use crate::cmd::times::spelled;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::message::{Block, Message, Origin, SessionId, Thread};
+use crate::message::{Block, Message, Origin, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription, to_record};
-use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::session::{CallEdits, Detail, Facts, Prices, Scope, Session, Tally};
 use crate::text::{redact, terminal_safe};
-use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
+use crate::view::{
+    Density, DisplayOptions, Grouping, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail,
+};
 
 /// Show the dialog of a session
 ///
@@ -135,6 +136,12 @@ impl Run for SessionShowArguments {
             }
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
+        if look.selection.tools == ToolDetail::Edits {
+            let edits = printer.edits.insert(CallEdits::default());
+            for part in &parts {
+                edits.add(part.edits().map_err(failed)?, &facts);
+            }
+        }
         printer.head(&about, known, Vec::new())?;
         let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
         // Waits for the pager.
@@ -152,14 +159,7 @@ impl Run for SessionShowArguments {
 impl SessionShowArguments {
     /// Prints the text of the last reply that has one.
     fn print_last_reply(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
-        let mut last = None;
-        for message in session.messages(self.scope())? {
-            let message = message?;
-            let is_reply = message.origin == Origin::Reply && message.thread == Thread::Main;
-            if is_reply && !message.text().trim().is_empty() {
-                last = Some(message);
-            }
-        }
+        let last = session.last_reply(self.scope())?;
         let Some(mut last) = last else {
             return Ok(Status::Negative);
         };
@@ -326,101 +326,4 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 /// Whether a message is shown. Readings of token meters are only for totals.
 fn is_shown(message: &Message) -> bool {
     message.origin != Origin::Meter
-}
-
-/// Messages from one to another, counted from 1, or from the end if negative.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MessageRange {
-    first: i64,
-    last: i64,
-}
-
-impl FromStr for MessageRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| match text.parse::<i64>() {
-            Ok(0) => Err("messages are numbered from 1".to_owned()),
-            Ok(number) => Ok(number),
-            Err(_) => Err("not a range of messages, such as 3..7".to_owned()),
-        };
-        let Some((first, last)) = text.split_once("..") else {
-            let only = number(text)?;
-            return Ok(Self {
-                first: only,
-                last: only,
-            });
-        };
-        let end = |text: &str, open: i64| match text {
-            "" => Ok(open),
-            text => number(text),
-        };
-        Ok(Self {
-            first: end(first, 1)?,
-            last: end(last, i64::MAX)?,
-        })
-    }
-}
-
-impl MessageRange {
-    /// Whether the total number of messages is needed.
-    pub(crate) fn counts_from_the_end(self) -> bool {
-        self.first < 0 || self.last < 0
-    }
-
-    /// Returns the range in a dialog of `total` messages.
-    pub(crate) fn of(self, total: u64) -> Self {
-        let total = i64::try_from(total).unwrap_or(i64::MAX);
-        let from_start = |number: i64| {
-            if number < 0 {
-                total.saturating_add(number).saturating_add(1).max(0)
-            } else {
-                number
-            }
-        };
-        Self {
-            first: from_start(self.first),
-            last: from_start(self.last),
-        }
-    }
-
-    /// Whether the message with this number comes before the range.
-    pub(crate) fn is_before(self, number: u64) -> bool {
-        i64::try_from(number).is_ok_and(|number| number < self.first)
-    }
-
-    /// Whether the message comes after the range.
-    pub(crate) fn is_behind(self, number: u64) -> bool {
-        i64::try_from(number).is_ok_and(|number| number > self.last)
-    }
-}
-
-#[cfg(test)]
-mod range_tests {
-    use super::*;
-
-    #[test]
-    fn ranges_count_from_either_end() {
-        let rows: [(&str, &[u64]); 9] = [
-            ("3", &[3]),
-            ("2..4", &[2, 3, 4]),
-            ("4..", &[4, 5]),
-            ("..2", &[1, 2]),
-            ("-2..", &[4, 5]),
-            ("-9..1", &[1]),
-            ("..-4", &[1, 2]),
-            ("-1", &[5]),
-            ("9..", &[]),
-        ];
-        for (text, expected) in rows {
-            let range: MessageRange = text.parse().unwrap();
-            let range = range.of(5);
-            let inside = |number: &u64| !range.is_before(*number) && !range.is_behind(*number);
-            let kept: Vec<u64> = (1..=5).filter(inside).collect();
-            assert_eq!(kept, expected, "{text}");
-        }
-        for text in ["", "0", "a", "1..b", "1-2"] {
-            assert!(text.parse::<MessageRange>().is_err(), "{text}");
-        }
-    }
 }

@@ -16,7 +16,7 @@ use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::records::SessionDescription;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
+    Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, candidates_at,
     discover_names, discover_with, fork_at, ids_in, list, session_roots,
 };
 
@@ -236,12 +236,6 @@ fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
-}
-
-/// Returns the files that were named.
-pub(crate) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
-    let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
-    discover(&roots)
 }
 
 /// Returns a session's members in records.

@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 use super::needles::Query;
 use super::run::SearchHit;
 use crate::session::discover::Candidate;
+use crate::session::distinct::Key;
 use crate::session::listing::{Listed, Listing};
 use crate::session::open::SessionError;
 use crate::session::parallel::stream_in_order;
 use crate::session::session::Session;
 use crate::session::title::NameIndexes;
-use crate::session::tree::Key;
 
 /// An event of a search.
 #[derive(Debug)]

@@ -7,7 +7,6 @@ use super::run::{MatchExcerpt, SearchHit, strings};
 use super::words::QueryWords;
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
-use crate::records::HitBlock;
 use crate::session::discover::Candidate;
 use crate::session::lines::RawLines;
 use crate::session::listing::{Listed, Listing};
@@ -196,17 +195,17 @@ impl Counter<'_> {
 
     fn message(&mut self, line: Option<u64>, message: &Message) {
         for block in &message.blocks {
-            let (field, place, texts) = match block {
+            let (field, texts) = match block {
                 Block::Text(text) => {
                     let field = match message.origin {
                         Origin::Prompt => Field::Prompt,
                         Origin::Reply | Origin::Summary | Origin::Recap => Field::Reply,
                         _ => Field::Other,
                     };
-                    (field, HitBlock::Text, vec![text.clone()])
+                    (field, vec![text.clone()])
                 }
-                Block::Call(call) => (Field::Call, HitBlock::Call, strings(call.input.get())),
-                Block::Result(result) => (Field::Other, HitBlock::Result, vec![result.text()]),
+                Block::Call(call) => (Field::Call, strings(call.input.get())),
+                Block::Result(result) => (Field::Other, vec![result.text()]),
                 Block::Thinking(_) | Block::Media(_) => continue,
             };
             let Some((words, text, first)) = texts
@@ -222,18 +221,9 @@ impl Counter<'_> {
             let is_typed = field == Field::Prompt;
             if (words, is_typed) > self.best {
                 self.best = (words, is_typed);
-                self.counts.passage = Some(Box::new(SearchHit {
-                    line,
-                    uuid: message.uuid.clone(),
-                    role: message.role,
-                    origin: message.origin,
-                    thread: message.thread,
-                    time: message.time.clone(),
-                    place,
-                    tool: None,
-                    excerpt: MatchExcerpt::around(text, first),
-                    matches: words as u64,
-                }));
+                let found = (MatchExcerpt::around(text, first), words as u64);
+                let hit = SearchHit::new(line, message, block, found);
+                self.counts.passage = hit.map(Box::new);
             }
         }
     }

@@ -43,12 +43,48 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
+    /// Returns the hit in a block of a message. `None` if the block is never searched.
+    pub(super) fn new(
+        line: Option<u64>,
+        message: &Message,
+        block: &Block,
+        (excerpt, matches): (MatchExcerpt, u64),
+    ) -> Option<Self> {
+        let tool = match block {
+            Block::Call(call) => Some(call.name.clone()),
+            _ => None,
+        };
+        Some(Self {
+            line,
+            uuid: message.uuid.clone(),
+            role: message.role,
+            origin: message.origin,
+            thread: message.thread,
+            time: message.time.clone(),
+            place: place_of(block)?,
+            tool,
+            excerpt,
+            matches,
+        })
+    }
+
     /// Returns a key of the record and the hit in it, which copies of the record share.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
         let (role, place, matches) = (self.role, self.place, self.matches);
         let text = self.excerpt.text();
         Some(format!("{record} {role:?} {place:?} {matches} {text}"))
+    }
+}
+
+/// Returns the kind of a block, if it is searched.
+fn place_of(block: &Block) -> Option<HitBlock> {
+    match block {
+        Block::Text(_) => Some(HitBlock::Text),
+        Block::Thinking(_) => Some(HitBlock::Thinking),
+        Block::Call(_) => Some(HitBlock::Call),
+        Block::Result(_) => Some(HitBlock::Result),
+        Block::Media(_) => None,
     }
 }
 
@@ -222,39 +258,17 @@ impl Query {
             return Vec::new();
         }
         let parts = message.blocks.iter().filter_map(|block| {
-            let place = match block {
-                Block::Text(_) => HitBlock::Text,
-                Block::Thinking(_) => HitBlock::Thinking,
-                Block::Call(_) => HitBlock::Call,
-                Block::Result(_) => HitBlock::Result,
-                Block::Media(_) => return None,
-            };
-            if !self.places.contains(&place) {
+            if !self.places.contains(&place_of(block)?) {
                 return None;
             }
-            let (tool, found) = match block {
-                Block::Text(text) => (None, self.first(&[text])),
-                Block::Thinking(thought) => (None, self.first(&[thought.text()])),
-                Block::Call(call) => (
-                    Some(call.name.clone()),
-                    self.first(&strings(call.input.get())),
-                ),
-                Block::Result(result) => (None, self.first(&[result.text()])),
-                Block::Media(_) => return None,
+            let found = match block {
+                Block::Text(text) => self.first(&[text]),
+                Block::Thinking(thought) => self.first(&[thought.text()]),
+                Block::Call(call) => self.first(&strings(call.input.get())),
+                Block::Result(result) => self.first(&[result.text()]),
+                Block::Media(_) => None,
             };
-            let (excerpt, matches) = found?;
-            Some(SearchHit {
-                line,
-                uuid: message.uuid.clone(),
-                role: message.role,
-                origin: message.origin,
-                thread: message.thread,
-                time: message.time.clone(),
-                place,
-                tool,
-                excerpt,
-                matches,
-            })
+            SearchHit::new(line, message, block, found?)
         });
         parts.collect()
     }
