@@ -110,7 +110,7 @@ command = \"./mine.sh\"
             (Agent::Copilot, JSON),
             (
                 Agent::Cursor,
-                "{\"version\": 1, // one\n \"hooks\": {\"preToolUse\": [{\"command\": \"./mine.sh\"}]}}",
+                "{\n  \"version\": 1, // one\n  \"hooks\": {\n    \"preToolUse\": [\n      { \"command\": \"./mine.sh\" }\n    ]\n  }\n}\n",
             ),
             (Agent::Opencode, ""),
             (Agent::Pi, ""),
@@ -144,6 +144,16 @@ command = \"./mine.sh\"
         let group = &parsed["hooks"]["PreToolUse"][0];
         assert_eq!(group["matcher"], "*");
         assert_eq!(group["hooks"][0]["command"], command("pre-tool-use"));
+        let text = install_hooks("", facts(Agent::Cursor), "/c", &command).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(parsed["version"], 1);
+        let hook = &parsed["hooks"]["preToolUse"][0];
+        assert_eq!(hook["command"], command("pre-tool-use"));
+        // Qwen Code and Gemini CLI wait for milliseconds.
+        for agent in [Agent::Qwen, Agent::Gemini] {
+            let text = install_hooks("", facts(agent), "/c", &command).unwrap();
+            assert!(text.contains("\"timeout\": 10000"), "{text}");
+        }
         let text = install_hooks("", facts(Agent::Codex), "/c", &command).unwrap();
         assert!(text.starts_with("[[hooks.PreToolUse]]\n"), "{text}");
     }

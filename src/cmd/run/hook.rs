@@ -26,11 +26,11 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// Respond to the permission hook of another agent
 ///
-/// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and responds in that agent's
-/// format. Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules
-/// are denied or asked about; for all others nothing is printed, and the agent decides. No settings are
-/// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.
-/// On any other error the agent proceeds as if no hook were installed.
+/// Reads the hook input of an agent (see `turnpipe hook install`), and responds in that agent's format.
+/// Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules are denied or
+/// asked about; for all others nothing is printed, and the agent decides. No settings are read unless
+/// `--settings` names them. If settings or the configuration are invalid, calls are denied. On any other error
+/// the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
@@ -41,8 +41,8 @@ pub(crate) struct HookArguments {
     trust_analysis: bool,
     /// The shell that runs the agent's commands
     ///
-    /// Defaults to bash for Qwen Code and Gemini CLI, and for Claude Code if `$SHELL` is bash; otherwise to
-    /// any. With `any`, bash, zsh and dash must read a command alike.
+    /// Defaults to bash for Qwen Code, Gemini CLI, Copilot CLI and pi, and for others but Codex if `$SHELL` is bash;
+    /// otherwise to any. With `any`, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
     /// The agent that asks, for the log and the shell [default: as the call shows]
