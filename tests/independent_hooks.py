@@ -34,11 +34,11 @@ class Model(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         request = json.loads(body)
         if "messages" in request:
-            events = self.chat(request)
+            events = self.chat_events(request)
         elif "input" in request:
-            events = self.responses(request)
+            events = self.response_events(request)
         else:
-            events = self.gemini(request)
+            events = self.gemini_events(request)
         if request.get("tools"):
             self.server.requests.append(body)
         self.send_response(200)
@@ -53,7 +53,7 @@ class Model(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_error(404)
 
-    def chat(self, request):
+    def chat_events(self, request):
         tools = [tool["function"]["name"] for tool in request.get("tools") or []]
         wanted = [] if any(row["role"] == "tool" for row in request["messages"]) else calls(tools)
         called = [
@@ -69,7 +69,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         yield {**common, "choices": [end]}
         yield {**common, "choices": [], "usage": usage}
 
-    def responses(self, request):
+    def response_events(self, request):
         tools = [tool.get("name") for tool in request.get("tools") or []]
         wanted = [] if "function_call_output" in json.dumps(request["input"]) else calls(tools)
         said = {"type": "message", "id": "m", "role": "assistant", "status": "completed",
@@ -86,7 +86,7 @@ class Model(http.server.BaseHTTPRequestHandler):
             yield {"type": "response.output_item.done", "output_index": at, "item": item}
         yield {"type": "response.completed", "response": {**response, "status": "completed", "output": items, "usage": usage}}
 
-    def gemini(self, request):
+    def gemini_events(self, request):
         tools = [row["name"] for tool in request.get("tools") or [] for row in tool.get("functionDeclarations", [])]
         wanted = [] if "functionResponse" in json.dumps(request["contents"]) else calls(tools)
         parts = [{"functionCall": {"id": f"call_{at}", "name": name, "args": arguments}}
@@ -114,13 +114,15 @@ base_url = "{url}/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 """
-    update = '{ // mine\n  "general": {"enableAutoUpdate": false, "disableAutoUpdate": true},\n'
-    qwen = update + '  "security": {"auth": {"selectedType": "openai"}}\n}\n'
-    gemini = update + '  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
+    quiet = '{ // mine\n  "privacy": {"usageStatisticsEnabled": false},\n'
+    quiet += '  "general": {"enableAutoUpdate": false, "disableAutoUpdate": true},\n'
+    qwen = quiet + '  "security": {"auth": {"selectedType": "openai"}}\n}\n'
+    gemini = quiet + '  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
     copilot = {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_API_KEY": "k",
                "COPILOT_MODEL": "demo"}
     return {
-        "opencode": (".config/opencode/opencode.json", json.dumps(opencode), ["opencode", "run", "Go"], {}),
+        "opencode": (".config/opencode/opencode.json", json.dumps(opencode), ["opencode", "run", "Go"],
+                     {"OPENCODE_DISABLE_MODELS_FETCH": "1"}),
         "pi": (".pi/agent/models.json", json.dumps(pi), ["pi", "--provider", "demo", "--model", "demo", "-p", "Go"],
                {"PI_OFFLINE": "1"}),
         "copilot": (".copilot/settings.json", "{\n  // mine\n}\n", ["copilot", "--allow-all-tools", "-p", "Go"], copilot),
