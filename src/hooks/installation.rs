@@ -7,8 +7,9 @@ use super::script::{edit_script, in_script};
 use super::toml_settings::{edit_toml, in_toml};
 use crate::agent::{HookSettings, SettingsSyntax};
 
-/// Returns the settings with a hook for each event, whose command is `command(subcommand)`. An earlier hook of
-/// turnpipe gets this command; the trust in it ends. `path` is the path of the file.
+/// Returns the settings with a hook for each event, whose command is `command(subcommand)`. The command of an
+/// earlier hook of turnpipe is replaced, which revokes the user's trust in the hook. `path` is the path of
+/// the file.
 ///
 /// # Errors
 /// See [`SettingsError`].

@@ -1,6 +1,6 @@
 //! Hooks in the settings of agents, and what is wrong with settings.
 
-/// A hook that is installed.
+/// A hook of turnpipe in the settings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledHook {
     /// The agent's event.
