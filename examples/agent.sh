@@ -16,7 +16,7 @@ fi
 
 # The lock ends with the last process of the loop. A signal also reaches the filters, which end a round in order.
 exec 9>>"$session.lock"
-flock -w 1 9 || { echo "another agent works in $session" >&2 && exit 11; }
+flock -w 1 9 || { echo "another agent works in $session" >&2; exit 11; }
 stopped=
 trap 'stopped=yes' INT TERM HUP
 [ ! -s "$session" ] || turnpipe --quiet recap --auto "$session" -o text >&2
