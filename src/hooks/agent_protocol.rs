@@ -142,10 +142,13 @@ impl AgentHookInput {
     fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
         let is_codex = self.turn_id.is_some();
         match (self.hook_event_name, decision) {
-            // The agent asks anyway, and Gemini CLI without a terminal would wait for a response.
-            (AgentEvent::PermissionRequest | AgentEvent::BeforeTool, Decision::Ask)
-            // Cursor has no question here, only its own.
-            | (AgentEvent::CursorPreToolUse, Decision::Ask) => None,
+            // The agent asks anyway. Gemini CLI without a terminal would wait for a response, and Cursor ignores this one.
+            (
+                AgentEvent::PermissionRequest
+                | AgentEvent::BeforeTool
+                | AgentEvent::CursorPreToolUse,
+                Decision::Ask,
+            ) => None,
             (AgentEvent::CursorPreToolUse, _) => Some(json!({
                 "permission": decision, "user_message": reason, "agent_message": reason,
             })),
