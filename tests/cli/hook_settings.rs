@@ -242,7 +242,7 @@ fn agents_with_scripts_get_a_script_and_lose_it_again() {
         let end = format!(" hook pre-tool-use --agent {agent} --deny 'Bash(rm *)'");
         assert!(command.ends_with(&end), "{command}");
         assert!(
-            script.contains(&format!("\nconst command = {:?};\n", command)),
+            script.contains(&format!("\nconst command = {command:?};\n")),
             "{script}"
         );
         let (status, ..) = hook(home.path(), &["uninstall", "--agent", agent, "--yes"]);
