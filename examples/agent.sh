@@ -1,5 +1,5 @@
 #!/bin/sh
-# A coding agent is a loop of filters. The session file is its only state:
+# A coding agent is a loop of filters. The session file is its only state. Needs `flock` of util-linux.
 #
 #   export TURNPIPE_MODEL=anthropic:claude-sonnet-4-5
 #   agent.sh work.jsonl 'Fix the failing test.'     starts the session, or continues it
@@ -14,9 +14,9 @@ if [ -z "${2-}" ]; then
     turnpipe recap "$session" -o text && exec turnpipe session report "$session"
 fi
 
-# Only one agent at a time writes to a session. A signal also reaches the filters of a round, which end it in order.
-mkdir "$session.lock" || exit 11
-trap 'rmdir "$session.lock"' EXIT
+# The lock ends with the last process of the loop. A signal also reaches the filters, which end a round in order.
+exec 9>>"$session.lock"
+flock -w 1 9 || { echo "another agent works in $session" >&2; exit 11; }
 stopped=
 trap 'stopped=yes' INT TERM HUP
 [ ! -s "$session" ] || turnpipe --quiet recap --auto "$session" -o text >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares turnpipe with agents: which titles they show, and what their sessions hold.
+"""Compares turnpipe with agents: which titles they show, what their sessions hold, and whether they obey its hook.
 
 usage: independent_agents.py TURNPIPE DIR
 DIR is where the agents are, or are installed from npm. Exit status 69 means that npm cannot be reached. The
@@ -17,16 +17,20 @@ import sys
 import tempfile
 import threading
 
+import independent_hooks
+
 TURNPIPE, DIR = (pathlib.Path(argument).absolute() for argument in sys.argv[1:])
 RECORDED = pathlib.Path(__file__).parent.absolute() / "data/agents"
 PACKAGES = [
     "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0", "opencode-ai@1.18.33", "@github/copilot@1.0.102",
+    "@qwen-code/qwen-code@0.24.4", "@earendil-works/pi-coding-agent@0.74.2",
 ]
+NAMES = ("codex", "gemini", "opencode", "copilot", "qwen", "pi")
 LEGACY = "01a20adc-80d8-7973-b255-000000000001"
 
 
 def install():
-    if all((DIR / "node_modules/.bin" / name).exists() for name in ("codex", "gemini", "opencode", "copilot")):
+    if all((DIR / "node_modules/.bin" / name).exists() for name in NAMES):
         return
     DIR.mkdir(parents=True, exist_ok=True)
     if not shutil.which("npm") or subprocess.run(["npm", "view", PACKAGES[0], "version"], capture_output=True).returncode:
@@ -219,3 +223,4 @@ for agent in (codex, gemini):
     with tempfile.TemporaryDirectory() as directory:
         agent(pathlib.Path(directory))
     print(f"{agent.__name__}: shows what was written")
+independent_hooks.check(TURNPIPE, DIR / "node_modules/.bin")

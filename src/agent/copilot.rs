@@ -17,6 +17,7 @@ use super::content::{
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
@@ -31,6 +32,18 @@ pub(super) static COPILOT: Format = Format {
     },
     has_global_ids: true,
     has_meter_records: true,
+    // Events in this spelling have the input and the responses of Claude Code.
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Json,
+        hooks: &[("PreToolUse", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (HOME, ".copilot"),
+        file: "settings.json",
+        project: ".github/copilot/settings.json",
+        needs_trust: false,
+        activation: "new sessions use it; in a project, the directory must be trusted",
+    }),
     home_variables: HOME,
     beside,
     // Older versions have no directory for each session.

@@ -14,6 +14,7 @@ use super::content::{
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
@@ -22,6 +23,17 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::FlatJson,
+        hooks: &[("preToolUse", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (&[], ".cursor"),
+        file: "hooks.json",
+        project: ".cursor/hooks.json",
+        needs_trust: false,
+        activation: "Cursor lists it under Settings, Hooks",
+    }),
     beside,
     // The directory with the name of the session contains its subagents, and in newer versions itself.
     belongings: |session, _| {

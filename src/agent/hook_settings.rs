@@ -10,8 +10,13 @@ use crate::io::Environment;
 pub enum SettingsSyntax {
     /// JSON with comments.
     Json,
+    /// JSON of version 1, whose events list their hooks without groups.
+    FlatJson,
     /// TOML.
     Toml,
+    /// A program of the agent's own kind, which is turnpipe's alone: this one, with another value of the line
+    /// `const command`.
+    Script(&'static str),
 }
 
 /// The settings file of an agent, and its hooks that decide on calls.

@@ -11,6 +11,7 @@ use super::content::{
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;
@@ -26,6 +27,17 @@ pub(super) static PI: Format = Format {
         words: &["\"session_info\""],
         precedence: Precedence::Later,
     },
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
+        hooks: &[("tool_call", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (HOME, ".pi/agent"),
+        file: "extensions/turnpipe.ts",
+        project: ".pi/extensions/turnpipe.ts",
+        needs_trust: false,
+        activation: "new sessions use it; in a project, the directory must be trusted",
+    }),
     home_variables: HOME,
     // Some versions only resume by path.
     resume: |_, path| {

@@ -35,7 +35,8 @@ pub(super) static QWEN: Format = Format {
             ("PreToolUse", "pre-tool-use"),
             ("PermissionRequest", "permission-request"),
         ],
-        timeout: 10,
+        // Qwen Code documents seconds, and waits for milliseconds.
+        timeout: 10_000,
         has_names: false,
         user: (&["QWEN_HOME"], ".qwen"),
         file: "settings.json",

@@ -1,5 +1,6 @@
-//! The protocol of agents' hooks, with this program as the hook, and the log of its decisions: the input that Claude Code, Qwen Code,
-//! Codex and Gemini CLI write, and the responses that they understand.
+//! The protocol of agents' hooks, with this program as the hook, and the log of its decisions: the input that agents
+//! write, and the responses that they understand. Copilot CLI, and the hooks of opencode and pi, write and
+//! understand what Claude Code does.
 //!
 //! Without a response, the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
 //! other agents.
@@ -11,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::OFlags;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::agent::session_roots;
+use crate::agent::{Agent, session_roots};
 use crate::io::Environment;
 use crate::jsonl::{append_record, read_at};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
@@ -37,12 +38,17 @@ pub struct AgentHookInput {
     /// Only Codex numbers its turns.
     turn_id: Option<Value>,
     session_id: Option<Value>,
+    /// Cursor's name of `session_id`.
+    conversation_id: Option<Value>,
     transcript_path: Option<Value>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum AgentEvent {
     PreToolUse,
+    /// The spelling of Cursor.
+    #[serde(rename = "preToolUse")]
+    CursorPreToolUse,
     PermissionRequest,
     /// Gemini CLI's name of `PreToolUse`.
     BeforeTool,
@@ -59,12 +65,13 @@ impl AgentHookInput {
         self.permission_mode.as_deref() == Some(Mode::Plan.name())
     }
 
-    /// Whether the agent runs commands with bash, if known: Qwen Code and Gemini CLI do, and
-    /// Claude Code uses the user's shell.
-    pub fn runs_bash(&self, user_shell: Option<&Path>) -> bool {
+    /// Whether the agent runs commands with bash, if known: Qwen Code, Gemini CLI, Copilot CLI and pi do, and
+    /// others use the user's shell.
+    pub fn runs_bash(&self, agent: Option<Agent>, user_shell: Option<&Path>) -> bool {
         let is_user_shell_bash = user_shell.is_some_and(|shell| shell.ends_with("bash"));
         let is_codex = self.turn_id.is_some();
-        self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
+        let has_bash = matches!(agent, Some(Agent::Copilot | Agent::Pi));
+        has_bash || self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
     }
 
     /// Returns the response for the decision about a call with this action. With
@@ -91,9 +98,10 @@ impl AgentHookInput {
     }
 
     /// Returns the record of the decision that was made `now`, or of the reason why none could be made.
-    /// `answer` is the decision in the response.
+    /// `agent` is the agent if it is known, and `answer` the decision in the response.
     pub fn record(
         &self,
+        agent: Option<Agent>,
         decided: Result<&Decided, &str>,
         answer: Option<Decision>,
         environment: &Environment,
@@ -108,10 +116,15 @@ impl AgentHookInput {
         let hints = decided_by_rules.and_then(Decided::hints);
         HookDecisionRecord {
             timestamp: format!("{now:.3}"),
-            agent: root.and_then(|root| Some(root.agent?.name().to_owned())),
-            session_id: text(&self.session_id),
+            agent: agent
+                .or_else(|| root?.agent)
+                .map(|agent| agent.name().to_owned()),
+            session_id: text(&self.session_id).or_else(|| text(&self.conversation_id)),
             cwd: self.cwd.display().to_string(),
-            event: format!("{:?}", self.hook_event_name),
+            event: serde_json::to_value(self.hook_event_name)
+                .ok()
+                .and_then(|name| text(&Some(name)))
+                .unwrap_or_default(),
             tool: self.tool_name.clone(),
             about: input_gist(&self.tool_input, self.cwd.to_str()),
             decision: answer.unwrap_or(decision),
@@ -129,8 +142,16 @@ impl AgentHookInput {
     fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
         let is_codex = self.turn_id.is_some();
         match (self.hook_event_name, decision) {
-            // The agent asks anyway, and Gemini CLI without a terminal would wait for a response.
-            (AgentEvent::PermissionRequest | AgentEvent::BeforeTool, Decision::Ask) => None,
+            // The agent asks anyway. Gemini CLI without a terminal would wait for a response, and Cursor ignores this one.
+            (
+                AgentEvent::PermissionRequest
+                | AgentEvent::BeforeTool
+                | AgentEvent::CursorPreToolUse,
+                Decision::Ask,
+            ) => None,
+            (AgentEvent::CursorPreToolUse, _) => Some(json!({
+                "permission": decision, "user_message": reason, "agent_message": reason,
+            })),
             (AgentEvent::PermissionRequest, _) => {
                 let decision = match decision {
                     Decision::Deny => json!({ "behavior": "deny", "message": reason }),
@@ -268,6 +289,7 @@ mod tests {
         assert_eq!(responses("PreToolUse", &Value::Null), [true, true, true]);
         assert_eq!(responses("PreToolUse", &codex), [false, false, true]);
         assert_eq!(responses("BeforeTool", &Value::Null), [true, false, true]);
+        assert_eq!(responses("preToolUse", &Value::Null), [true, false, true]);
         assert_eq!(responses("PermissionRequest", &codex), [true, false, true]);
     }
 

@@ -241,6 +241,10 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
             (told.status, &answer["decision"]),
             (Some(0), &json!("deny"))
         );
+        let told = hook("pre-tool-use", &input("preToolUse"));
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!(answer["permission"], "deny");
+        assert!(answer["agent_message"].as_str().unwrap().contains(problem));
         // The user is asked anyway.
         let told = hook("permission-request", &input("PermissionRequest"));
         assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{told:?}");

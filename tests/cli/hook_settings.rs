@@ -49,6 +49,7 @@ fn an_installed_hook_applies_its_rules() {
             "BeforeTool",
             "run_shell_command",
         ),
+        ("copilot", ".copilot/settings.json", "PreToolUse", "Bash"),
     ];
     for (agent, file, event, tool) in rows {
         let home = home();
@@ -203,10 +204,58 @@ fn broken_settings_are_reported_and_kept() {
     assert_eq!(status, Some(2));
     assert!(messages.contains(".claude/settings.json"), "{messages}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\"hooks\": ");
-    let (status, _, messages) = hook(home.path(), &["install", "--agent", "pi", "--yes"]);
+    let (status, _, messages) = hook(home.path(), &["install", "--agent", "droid", "--yes"]);
     assert_eq!(
         (status, messages.contains("no hooks")),
         (Some(2), true),
         "{messages}"
     );
+}
+
+#[test]
+fn agents_with_scripts_get_a_script_and_lose_it_again() {
+    let rows = [
+        ("opencode", ".config/opencode/plugin/turnpipe.js"),
+        ("pi", ".pi/agent/extensions/turnpipe.ts"),
+    ];
+    for (agent, file) in rows {
+        let home = home();
+        let install = [
+            "install",
+            "--agent",
+            agent,
+            "--yes",
+            "--",
+            "--deny",
+            "Bash(rm *)",
+        ];
+        let (status, shown, messages) = hook(home.path(), &install);
+        assert_eq!(status, Some(0), "{messages}");
+        let script = fs::read_to_string(home.path().join(file)).unwrap();
+        for line in script.lines() {
+            assert!(shown.contains(line.trim()), "{line} in {shown}");
+        }
+        let (_, shown, _) = hook(home.path(), &["status", "--json"]);
+        let record: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(record["agent"], agent);
+        let command = record["command"].as_str().unwrap();
+        let end = format!(" hook pre-tool-use --agent {agent} --deny 'Bash(rm *)'");
+        assert!(command.ends_with(&end), "{command}");
+        assert!(
+            script.contains(&format!("\nconst command = {command:?};\n")),
+            "{script}"
+        );
+        let (status, ..) = hook(home.path(), &["uninstall", "--agent", agent, "--yes"]);
+        assert_eq!(status, Some(0));
+        assert!(!home.path().join(file).exists());
+        // A file of the same name that somebody else wrote.
+        fs::write(home.path().join(file), "export const Mine = 1;\n").unwrap();
+        let (status, _, messages) = hook(home.path(), &install);
+        assert_eq!(status, Some(2));
+        assert!(
+            messages.contains("was not written by turnpipe"),
+            "{messages}"
+        );
+        assert_eq!(hook(home.path(), &["status"]).0, Some(1));
+    }
 }

@@ -248,7 +248,6 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
         assert_eq!(again, before);
     }
     assert_eq!(again.len(), whole.len());
-    assert!(!folder.join("work.jsonl.lock").exists());
 }
 
 #[test]
@@ -305,8 +304,49 @@ fn signals_stop_the_loop_with_a_report() {
             .iter()
             .filter(|line| line["turnpipe"]["outcome"] == "interrupted");
         assert_eq!(results.count(), 1, "{signal}");
-        assert!(!folder.path().join("work.jsonl.lock").exists(), "{signal}");
     }
+}
+
+#[test]
+fn a_killed_loop_can_be_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    repository(folder.path());
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|body| {
+            let is_continued = body.to_string().contains("Go on.");
+            let calls = json!([bash("call_0", "echo started > started; sleep 60")]);
+            let message = if is_continued {
+                json!({"role": "assistant", "content": "Done."})
+            } else {
+                json!({"role": "assistant", "content": "I wait.", "tool_calls": calls})
+            };
+            (200, completion(&message))
+        }),
+    );
+    let address = format!("http://{}/v1", server.address);
+    let variables = [
+        ("TURNPIPE_MODEL", "openai:gpt-5"),
+        ("OPENAI_API_KEY", "x"),
+        ("OPENAI_BASE_URL", &*address),
+        ("TOOL_OPTIONS", "--allow Bash"),
+    ];
+    let mut child = command(folder.path(), "Wait.", &variables)
+        .process_group(0)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the call", || folder.path().join("started").exists());
+    let busy = agent(folder.path(), "Go on.", &variables);
+    assert_eq!(busy.status, Some(11), "{}", busy.stderr);
+    assert!(busy.stderr.contains("another agent"), "{}", busy.stderr);
+    let group = format!("-{}", child.id());
+    let sent = Command::new("kill").args(["-KILL", "--", &group]).status();
+    assert!(sent.unwrap().success());
+    child.wait().unwrap();
+    let run = agent(folder.path(), "Go on.", &variables);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
 }
 
 #[test]
@@ -336,11 +376,11 @@ fn limits_stop_the_loop() {
         assert_eq!(asked.len(), requests, "{limit}");
     }
     // Another agent works in this session.
-    fs::create_dir(folder.join("work.jsonl.lock")).unwrap();
+    let lock = fs::File::create(folder.join("work.jsonl.lock")).unwrap();
+    lock.lock().unwrap();
     let run = agent(&folder, "Fix it.", &variables(("MAX_TURNS", "9")));
     assert_eq!(
         (run.status, server.bodies.lock().unwrap().len()),
         (Some(11), 0)
     );
-    assert!(folder.join("work.jsonl.lock").exists());
 }

@@ -9,6 +9,7 @@ use super::record::read;
 use crate::agent::Agent;
 use crate::agent::content::session_stem;
 use crate::agent::format::Format;
+use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::agent::sqlite::{Database, QueryExtent, StoredSession, Visit};
 use crate::agent::title::{Precedence, TitleSearch};
 use crate::io::Environment;
@@ -140,6 +141,17 @@ pub(in crate::agent) static OPENCODE: Format = Format {
     },
     document: Some(document),
     has_global_ids: true,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Script(include_str!("../hooks/opencode.js")),
+        hooks: &[("tool.execute.before", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (&["XDG_CONFIG_HOME"], ".config"),
+        file: "opencode/plugin/turnpipe.js",
+        project: ".opencode/plugin/turnpipe.js",
+        needs_trust: false,
+        activation: "new sessions use it",
+    }),
     home_variables: &["XDG_DATA_HOME"],
     subagent_dir: exported_subagents,
     subagent_prefix: "ses_",

@@ -80,7 +80,8 @@ pub(crate) struct HookStatusArguments {
 impl Run for HookInstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
-        let options = std::iter::once("hook").chain(self.options.iter().map(String::as_str));
+        let options = ["hook", "--agent", "claude"].into_iter();
+        let options = options.chain(self.options.iter().map(String::as_str));
         parser
             .no_binary_name(false)
             .try_get_matches_from(options)
@@ -92,12 +93,20 @@ impl Run for HookInstallArguments {
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
         let program = program(&io.environment)?;
-        let command = |subcommand: &str| {
-            let words = [program.as_str(), "hook", subcommand].into_iter();
-            let words = words.chain(self.options.iter().map(String::as_str));
-            shlex::try_join(words).unwrap_or_default()
-        };
-        let install = |text: &str, facts: &HookSettings, path: &str| {
+        let install = |text: &str, agent: Agent, facts: &HookSettings, path: &str| {
+            let command = |subcommand: &str| {
+                let words = [
+                    program.as_str(),
+                    "hook",
+                    subcommand,
+                    "--agent",
+                    agent.name(),
+                ];
+                let words = words
+                    .into_iter()
+                    .chain(self.options.iter().map(String::as_str));
+                shlex::try_join(words).unwrap_or_default()
+            };
             install_hooks(text, facts, path, &command)
         };
         self.change.run(&install, true, globals, io)
@@ -106,11 +115,13 @@ impl Run for HookInstallArguments {
 
 impl Run for HookUninstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        self.change.run(&uninstall_hooks, false, globals, io)
+        let uninstall =
+            |text: &str, _, facts: &HookSettings, path: &str| uninstall_hooks(text, facts, path);
+        self.change.run(&uninstall, false, globals, io)
     }
 }
 
-type Edit<'a> = dyn Fn(&str, &HookSettings, &str) -> Result<String, SettingsError> + 'a;
+type Edit<'a> = dyn Fn(&str, Agent, &HookSettings, &str) -> Result<String, SettingsError> + 'a;
 
 impl ChangeArguments {
     fn run(
@@ -127,7 +138,7 @@ impl ChangeArguments {
             let path = settings_file(facts, self.project, &io.environment)?;
             let before = read(&path)?;
             let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-            let after = edit(&before, facts, &real.display().to_string())
+            let after = edit(&before, *agent, facts, &real.display().to_string())
                 .map_err(|error| UsageError::reason(error).about(path.display()))?;
             if before == after {
                 let state = if installs { "already" } else { "not" };
@@ -205,7 +216,7 @@ fn read(path: &Path) -> Result<String, UsageError> {
     }
 }
 
-/// Replaces a settings file, through a link to it, and keeps a backup of the old one.
+/// Replaces a settings file, through a link to it, or removes it if nothing is left. Keeps a backup of the old one.
 fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -216,6 +227,9 @@ fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
         let mut backup = path.clone().into_os_string();
         backup.push(".backup");
         fs::write(&backup, before).with_context(failed)?;
+    }
+    if after.is_empty() {
+        return fs::remove_file(&path).with_context(failed);
     }
     let mut file = NamedTempFile::new_in(folder).with_context(failed)?;
     file.write_all(after.as_bytes()).with_context(failed)?;

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use crate::agent::Agent;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::{Globals, Run, Status, UsageError, output};
@@ -25,11 +26,11 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// Respond to the permission hook of another agent
 ///
-/// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and responds in that agent's
-/// format. Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules
-/// are denied or asked about; for all others nothing is printed, and the agent decides. No settings are
-/// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.
-/// On any other error the agent proceeds as if no hook were installed.
+/// Reads the hook input of an agent (see `turnpipe hook install`), and responds in that agent's format.
+/// Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules are denied or
+/// asked about; for all others nothing is printed, and the agent decides. No settings are read unless
+/// `--settings` names them. If settings or the configuration are invalid, calls are denied. On any other error
+/// the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
@@ -40,10 +41,13 @@ pub(crate) struct HookArguments {
     trust_analysis: bool,
     /// The shell that runs the agent's commands
     ///
-    /// Defaults to bash for Qwen Code and Gemini CLI, and for Claude Code if `$SHELL` is bash; otherwise to
-    /// any. With `any`, bash, zsh and dash must read a command alike.
+    /// Defaults to bash for Qwen Code, Gemini CLI, Copilot CLI and pi, and for others but Codex if `$SHELL` is bash;
+    /// otherwise to any. With `any`, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
+    /// The agent that asks, for the log and the shell [default: as the call shows]
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
+    agent: Option<Agent>,
     /// Append a record of each decision to this file
     ///
     /// Secrets are masked. `turnpipe hook explain` shows the records in words. A failure to write is reported
@@ -106,7 +110,7 @@ impl Run for HookArguments {
         let shell = ShellGuarantees {
             dialect: match self.shell {
                 Some(HookShell::Bash) => ShellDialect::Bash,
-                None if input.runs_bash(user_shell) => ShellDialect::Bash,
+                None if input.runs_bash(self.agent, user_shell) => ShellDialect::Bash,
                 Some(HookShell::Any) | None => ShellDialect::Any,
             },
             ..ShellGuarantees::foreign(if self.trust_analysis {
@@ -150,7 +154,7 @@ impl HookArguments {
         let Some(path) = &self.log else {
             return;
         };
-        let record = input.record(decided, answer, &io.environment, io.clock.now());
+        let record = input.record(self.agent, decided, answer, &io.environment, io.clock.now());
         if let Err(error) = log_decision(path, &record) {
             let path = path.display();
             io.messages
