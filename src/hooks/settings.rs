@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::permission::{Behavior, InvalidRule, Request, Rule, RuleSource};
 
+/// Timeouts of at least this number are in milliseconds: Qwen Code reads them as such, Claude Code as seconds.
+const MIN_MILLISECONDS: f64 = 10_000.0;
+
 /// Timeout of a hook that sets none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -280,9 +283,17 @@ impl Written {
         };
         let timeout = match self.timeout {
             None => DEFAULT_TIMEOUT,
-            Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| {
-                format!("`timeout`: expected a number of seconds, found `{seconds}`")
-            })?,
+            Some(number) => {
+                let is_in_milliseconds = number >= MIN_MILLISECONDS;
+                let seconds = if is_in_milliseconds {
+                    number / 1000.0
+                } else {
+                    number
+                };
+                Duration::try_from_secs_f64(seconds).map_err(|_| {
+                    format!("`timeout`: expected a number of seconds, found `{number}`")
+                })?
+            }
         };
         let condition = self
             .r#if
@@ -363,5 +374,23 @@ mod matcher_tests {
             assert_eq!(matcher.matches(name), expected, "{text}: {name}");
         }
         assert!(Matcher::parse("(").is_err());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::RuleSource;
+
+    #[test]
+    fn a_long_timeout_is_in_milliseconds() {
+        for (number, seconds) in [(30.0, 30), (3_600.0, 3_600), (10_000.0, 10), (60_000.0, 60)] {
+            let settings = serde_json::json!({"PreToolUse": [{"hooks": [
+                {"type": "command", "command": "true", "timeout": number}]}]});
+            let mut hooks = Hooks::default();
+            let source = Arc::new(RuleSource::default());
+            hooks.add(settings.as_object().unwrap(), &source).unwrap();
+            assert_eq!(hooks.handlers[0].timeout, Duration::from_secs(seconds));
+        }
     }
 }
