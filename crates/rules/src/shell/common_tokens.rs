@@ -175,7 +175,7 @@ impl<'text> Reader<'text> {
         (!is_other && !(is_pipe && is_redirected)).then_some(())
     }
 
-    /// Reads a comment that runs nothing as the arguments of a program `#`, as in an interactive zsh.
+    /// Reads a comment that has no effect if an interactive zsh runs it as a command `#`.
     fn comment(&mut self, state: &State) -> Option<()> {
         let end = self.rest.find('\n').unwrap_or(self.rest.len());
         let is_plain = |letter: char| letter.is_alphanumeric() || " #.,:-_/".contains(letter);
