@@ -106,8 +106,9 @@ fn verdicts_and_commands_are_as_recorded() {
         });
         let words: Vec<_> = command.split_whitespace().collect();
         let parts = analysis.parts;
-        let is_alike = |parts: &[CommandPart]| is_read_alike(&command, parts);
-        line["is_alike"] = json!(parts.as_deref().map(is_alike));
+        let differs = |parts: &[CommandPart]| !is_read_alike(&command, parts);
+        let differs = parts.as_deref().filter(|parts| differs(parts));
+        line["differs"] = json!(differs.map(|_| true));
         let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
         if parts
             .as_ref()

@@ -111,23 +111,6 @@ impl Invocation {
             && !self.outlines.iter().any(is_script)
     }
 
-    /// Whether it is a `find` that may pass links, which lead anywhere, to a program that opens them.
-    pub(super) fn passes_links(&self) -> bool {
-        let values = || {
-            self.words
-                .iter()
-                .map(|word| word.value.as_deref().unwrap_or("!"))
-        };
-        let has = |texts: &[&str]| values().any(|value| texts.contains(&value));
-        let mut pairs = values().zip(values().skip(1));
-        let is_file = pairs.clone().any(|pair| pair == ("-type", "f"));
-        let is_certain = is_file && !has(&["-o", "-or", ",", "!", "-not", "("]);
-        self.program() == "find"
-            && !is_certain
-            && pairs
-                .any(|(option, program)| option == "-exec" && !programs::TEXTS.contains(program))
-    }
-
     /// Whether `cp` copies the file that a word names to the file that the last word names.
     pub(super) fn is_copied(&self, at: usize) -> bool {
         let is_plain = |word: &PartWord| {

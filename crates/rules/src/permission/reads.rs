@@ -76,13 +76,12 @@ impl Command<'_> {
             let pattern = pattern_index(&one.words).map(|at| &one.words[at]);
             let is_pattern =
                 move |word: &PartWord| pattern.is_some_and(|pattern| std::ptr::eq(pattern, word));
-            one.read_words().filter(move |word| !is_pattern(*word))
+            one.read_words().filter(move |word| !is_pattern(word))
         });
         let mut outlines = words
             .filter(|word| word.text != "{}")
             .flat_map(|word| outlines(word, context));
         !self.names_taken.is_empty()
-            || self.invocations.iter().any(Invocation::passes_links)
             || self.directories.is_empty()
             || !self
                 .directories

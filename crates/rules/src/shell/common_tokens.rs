@@ -3,7 +3,6 @@
 //! What is not listed here is not accepted. How the tokens form commands is known from the analysis.
 
 use super::expansion::identifier_length;
-use super::portable::is_zsh_parameter;
 use super::verdict::is_one_of;
 
 /// Keywords before a command.
@@ -172,7 +171,7 @@ impl<'text> Reader<'text> {
         let is_pipe = self.rest.starts_with('|') && length == 1;
         self.skip(length);
         let is_other = self.rest.starts_with(['&', '|', ';', '!', '>']);
-        (!is_other && !(is_pipe && is_redirected)).then_some(())
+        (!is_other && (!is_pipe || !is_redirected)).then_some(())
     }
 
     /// Reads a comment that has no effect if an interactive zsh runs it as a command `#`.
@@ -305,9 +304,8 @@ impl<'text> Reader<'text> {
                     length = (is_plain && !inside.is_empty()).then_some(inside.len() + 2)?;
                 }
                 '*' | '?' | '[' | ']' => has_pattern = true,
-                '~' | '^' | '!' => {}
                 '#' if previous.is_some() => {}
-                '_' | '%' | '+' | '-' | ',' | '.' | '/' | ':' | '@' => {}
+                '~' | '^' | '!' | '_' | '%' | '+' | '-' | ',' | '.' | '/' | ':' | '@' => {}
                 letter if letter.is_ascii_alphanumeric() || !letter.is_ascii() => {}
                 _ => return None,
             }
@@ -415,4 +413,13 @@ fn is_common_form(inside: &str) -> bool {
             .iter()
             .any(|known| operator.starts_with(known));
     is_known && operator.chars().all(is_plain)
+}
+
+/// Whether a variable has a special meaning in zsh.
+pub(super) fn is_zsh_parameter(name: &str) -> bool {
+    include_str!("tables/zsh_parameters.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .any(|known| known == name)
 }

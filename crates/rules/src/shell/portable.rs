@@ -3,7 +3,7 @@
 //! The analysis parses a command line as bash does. In another shell, the same text can run
 //! something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash.
 
-use super::common_tokens::has_common_tokens;
+use super::common_tokens::{has_common_tokens, is_zsh_parameter};
 use super::expansion::identifier_length;
 use super::parts::CommandPart;
 use super::verdict::is_one_of;
@@ -17,15 +17,6 @@ const NUMERIC: &str = "break continue exit return shift";
 /// Whether bash, zsh and dash read a command line alike, given its commands according to bash.
 pub fn is_read_alike(command: &str, parts: &[CommandPart]) -> bool {
     has_common_tokens(command) && !parts.iter().any(differs)
-}
-
-/// Whether a variable has a special meaning in zsh.
-pub(super) fn is_zsh_parameter(name: &str) -> bool {
-    include_str!("tables/zsh_parameters.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
-        .any(|known| known == name)
 }
 
 /// Whether a command is another one in some shell, or evaluates its arguments in another way.

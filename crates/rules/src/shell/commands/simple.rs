@@ -151,6 +151,8 @@ mod tests {
             "git status",
             "git diff",
             "git diff main..feature",
+            "git config user.name x --list",
+            "git config a.b --list",
             "git diff HEAD -- a",
             "git diff --cached --no-index a b",
             "find . -exec touch {} +",
