@@ -17,7 +17,7 @@ use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Spawners, Variables};
-use crate::shell::{CommandPart, differs_between_shells};
+use crate::shell::{CommandPart, is_read_alike};
 use crate::state::ReadLog;
 
 /// The arguments of a call: an object.
@@ -106,8 +106,7 @@ impl ShellGuarantees {
     /// Whether a shell other than bash may run a command line and would parse it differently. `parts` are the
     /// commands that bash reads.
     pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
-        self.dialect == ShellDialect::Any
-            && parts.is_none_or(|parts| differs_between_shells(script, parts).is_some())
+        self.dialect == ShellDialect::Any && parts.is_none_or(|parts| !is_read_alike(script, parts))
     }
 }
 

@@ -82,7 +82,7 @@ fn commands_with_languages_are_allowed_on_request() {
     let trust = ["--trust-analysis"];
     let deny = ["--trust-analysis", "--deny", "Read(.env)"];
     for command in [
-        "git config --get user.name",
+        "git reflog",
         "find . -daystart -name '*.rs'",
         "sed -n '1{p}' a",
         "awk '{print $1 / 2}' a",
@@ -124,7 +124,13 @@ fn links_do_not_lead_out_of_the_working_directory() {
         let told = run(&["hook", "pre-tool-use"], &listing(inside, command));
         told.stdout.contains("\"permissionDecision\":\"allow\"")
     };
-    for command in ["cat a.txt", "cat *.txt sub/x*", "ls"] {
+    for command in [
+        "cat a.txt",
+        "cat *.txt sub/x*",
+        "ls",
+        "find . -iname '*a*'",
+        "grep -n '/api|https://x' a.txt",
+    ] {
         assert!(is_allowed(command), "{command}");
     }
     for command in [
@@ -134,6 +140,9 @@ fn links_do_not_lead_out_of_the_working_directory() {
         "cat link/*",
         "cat sub/f*",
         "cd sub && cat *",
+        "find . -name l -exec cat {} +",
+        "find . -type l -exec head -1 {} \\;",
+        "sed --expression=p ../a",
     ] {
         assert!(!is_allowed(command), "{command}");
     }

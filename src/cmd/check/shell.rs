@@ -22,12 +22,15 @@ use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_an
 /// directory, `cwd` is checked; without it, the condition is listed in `requires`. So are conditions on
 /// how the command runs: `kernel-enforcement` (a sandbox, for commands such as `awk`), `no-terminal` (git
 /// would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false`),
-/// `temporary-directory` (a directory for `sort` to write to) and `no-leftovers` (processes that outlive
-/// the command are killed). As text, the deciding word is marked.
+/// `temporary-directory` (a directory for `sort` to write to), `no-leftovers` (processes that outlive
+/// the command are killed) and `network`. As text, the deciding word is marked.
 #[derive(Debug, Args)]
 pub(crate) struct CheckShellArguments {
     #[command(flatten)]
     pub(crate) input: CheckInput,
+    /// Count commands that only read from servers, such as `gh pr view`, as reading
+    #[arg(long)]
+    pub(crate) allow_network_reads: bool,
     /// The former name of `-o text`
     #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
     pub(crate) explain: bool,
@@ -40,7 +43,10 @@ impl Run for CheckShellArguments {
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
         let look = |line: &CheckedLine| {
-            let analysis = analyse(&line.text);
+            let mut analysis = analyse(&line.text);
+            if self.allow_network_reads {
+                analysis = analysis.allowing_network_reads();
+            }
             let conditions = analysis.conditions();
             let analysis = match &line.directory {
                 Some(directory) => {

@@ -89,6 +89,9 @@ impl GitProbe {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
+        if self.is_foreign && has_shared_index(directory) {
+            return Err("git may touch its shared index".to_owned());
+        }
         if place.scope == GitScope::Network {
             let home = self.home.as_deref();
             let mut above = directory.ancestors().filter(|above| Some(*above) != home);
@@ -162,6 +165,20 @@ impl GitProbe {
             .prefix(MAX_OUTPUT as u64)
             .map_err(|error| format!("git's configuration cannot be read: {error}"))
     }
+}
+
+/// Whether a repository has parts of a split index, whose times git renews when it reads them.
+fn has_shared_index(directory: &Path) -> bool {
+    let mut above = directory.ancestors().map(|above| above.join(".git"));
+    let Some(mut git) = above.find(|git| git.exists()) else {
+        return false;
+    };
+    if let Ok(link) = std::fs::read_to_string(&git) {
+        let target = link.trim_end().strip_prefix("gitdir: ").unwrap_or_default();
+        git = git.parent().unwrap_or(directory).join(target);
+    }
+    let mut entries = std::fs::read_dir(git).into_iter().flatten().flatten();
+    entries.any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."))
 }
 
 /// Whether a setting of a repository chooses a server or a program for connections, except a usual address.

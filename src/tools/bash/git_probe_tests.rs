@@ -75,8 +75,15 @@ fn unreadable_settings_are_not_clean() {
         let is_clean = asked.settle(&place, directory.path()).is_ok();
         assert_eq!(is_clean, is_known, "{section}");
     }
-    // Only the shell of another agent may have a terminal, and so start a pager.
+    // Only the shell of another agent may have a terminal, and so start a pager, and change times.
     let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    std::fs::write(&config, "").unwrap();
+    let shared = directory.path().join(".git/sharedindex.0");
+    std::fs::write(&shared, "").unwrap();
+    assert!(probe(&usual).settle(&place, directory.path()).is_ok());
+    let asked = probe_for(&usual, foreign);
+    assert!(asked.settle(&place, directory.path()).is_err());
+    std::fs::remove_file(&shared).unwrap();
     for section in ["core]\npager = x", "pager]\nlog = x"] {
         std::fs::write(&config, format!("[{section}\n")).unwrap();
         assert!(probe(&usual).settle(&place, directory.path()).is_ok());

@@ -13,9 +13,12 @@ impl Invocation {
         } else {
             1
         };
-        // Their first operand is a script.
+        // Their first operand is a script, unless an option gives one.
+        let gives_script =
+            |text: &String| programs::SCRIPT_OPTIONS.is_mark(program, &PartWord::known(text));
+        let has_script = self.outlines.iter().skip(1).any(gives_script);
         let script = self.words.iter().skip(1).position(|word| {
-            programs::SCRIPT_FIRST.contains(program) && !word.text.starts_with('-')
+            programs::SCRIPT_FIRST.contains(program) && !has_script && !word.text.starts_with('-')
         });
         let before = self.words.iter().take(1).chain(&self.words);
         let words = self.words.iter().zip(before).enumerate();
@@ -26,9 +29,10 @@ impl Invocation {
             *index >= skipped
                 && !is_taken
                 && !self.only_counts(word)
-                && !is_revision(program, word)
+                && !self.is_revision(word)
                 && script.is_none_or(|script| *index != script + 1)
                 && !is_message(before)
+                && !(has_script && precedes_script(before))
                 && !is_message(word)
         });
         words.map(|(_, (word, _))| word).chain(&self.reads)
@@ -37,7 +41,9 @@ impl Invocation {
     /// Whether the contents of a file are not shown that an operand known only at run time names.
     fn only_counts(&self, word: &PartWord) -> bool {
         let is_operand = word.value.is_none() && !word.text.starts_with('-');
-        is_operand && programs::COUNTS.contains(self.program())
+        // A split value may be `--files0-from=x`.
+        let is_one = word.text.starts_with('"') || !matches!(self.program(), "wc" | "du");
+        is_operand && is_one && programs::COUNTS.contains(self.program())
     }
 
     /// Whether a word is a subcommand, or names a target or script, but no file.
@@ -48,6 +54,25 @@ impl Invocation {
             || programs::TAKES_DATA.contains(self.program()) && is(1)
     }
 
+    /// Whether a word known only at run time is a range of revisions of git, as in `"main..$branch"`, in a subcommand
+    /// that shows no file of a revision (`main:a`).
+    fn is_revision(&self, word: &PartWord) -> bool {
+        let inside = word
+            .text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let mut ends = inside.unwrap_or_default().split("..");
+        let is_name = |text: &str| {
+            text.starts_with(char::is_alphanumeric) && !text.contains(['/', ':', '"', '$', '`'])
+        };
+        let shows = |word: &PartWord| word.value.as_deref().is_none_or(|text| text == "show");
+        self.program() == "git"
+            && word.value.is_none()
+            && !self.words.iter().skip(1).take(1).any(shows)
+            && ends.next().is_some_and(is_name)
+            && ends.next().is_some_and(|end| !end.contains(':'))
+    }
+
     /// Whether none of its words name a file.
     pub(super) fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
@@ -55,7 +80,11 @@ impl Invocation {
         let names_file = |word: &PartWord| {
             let text = word.value.as_deref().unwrap_or(&word.text);
             let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-            text.starts_with("--fi") || letters.is_some_and(|letters| letters.contains('F'))
+            // `git tag x HEAD:.env`
+            let is_named = text.contains(':') && word.value.is_some();
+            is_named
+                || text.starts_with("--fi")
+                || letters.is_some_and(|letters| letters.contains('F'))
         };
         let is_git = self.program() == "git";
         programs::TEXTS.contains_with(self.program(), subcommand)
@@ -184,12 +213,12 @@ impl Invocation {
     }
 }
 
-/// Whether a word known only at run time is a range of revisions of git, as in `main..$branch`.
-fn is_revision(program: &str, word: &PartWord) -> bool {
-    let mut ends = word.text.trim_matches('"').split("..");
-    let is_name = |text: &str| text.starts_with(char::is_alphanumeric) && !text.contains('/');
-    program == "git"
-        && word.value.is_none()
-        && ends.next().is_some_and(is_name)
-        && ends.next().is_some()
+/// Whether a word is an option of `sed` whose value, a script, is the next word.
+fn precedes_script(word: &PartWord) -> bool {
+    let option = word.value.as_deref().unwrap_or_default();
+    let letters = option
+        .strip_prefix('-')
+        .and_then(|letters| letters.strip_suffix('e'));
+    let is_flag = |letter: u8| b"nErsuz".contains(&letter);
+    option == "--expression" || letters.is_some_and(|letters| letters.bytes().all(is_flag))
 }

@@ -155,7 +155,8 @@ pub(super) fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     }
     let is_parallel = program == "parallel";
     let mut placeholders = vec!["{}".to_owned()];
-    for (index, word) in arguments.iter().enumerate() {
+    let names_placeholder = matches!(program, "xargs" | "parallel");
+    for (index, word) in arguments.iter().enumerate().filter(|_| names_placeholder) {
         let value = word.value.as_deref().unwrap_or_default();
         let next = arguments.get(index + 1).and_then(|next| next.value.clone());
         match value.strip_prefix("-I").or(value.strip_prefix("-J")) {
@@ -207,12 +208,11 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
         return words;
     }
     let dashes = words.iter().position(|word| is(word, "--"));
-    let searches = words.iter().any(|word| is(word, "grep"));
-    let first = match dashes {
-        Some(dashes) => dashes,
-        None if searches => words.len(),
-        None => 1,
-    };
+    let searches = words.iter().position(|word| is(word, "grep"));
+    // The first operand of `grep` is a pattern.
+    let is_operand = |at: &usize| !words[*at].text.starts_with('-');
+    let pattern = searches.and_then(|grep| (grep + 1..words.len()).find(is_operand));
+    let first = dashes.unwrap_or_else(|| pattern.map_or(1, |pattern| pattern + 1));
     for word in words.iter_mut().skip(first) {
         if let Some(value) = word
             .value

@@ -102,6 +102,7 @@ impl<'a> PathContext<'a> {
             inside.contains('\'') && inside.contains(['$', '`'])
         });
         is_quoted_arithmetic
+            || self.sets_up_zsh()
             || self.names(&[
                 "shopt",
                 "extglob",
@@ -123,6 +124,20 @@ impl<'a> PathContext<'a> {
                 "set -k",
                 "allexport",
             ])
+    }
+
+    /// Whether zsh is started with options or commands that change how it reads words.
+    fn sets_up_zsh(&self) -> bool {
+        let mut words = self.unquoted.split_whitespace();
+        let is_zsh = |word: &str| word.rsplit('/').next() == Some("zsh");
+        let is_option = |word: &&str| word.starts_with(['-', '+']);
+        let is_plain = |word: &str| {
+            let letters = word.strip_prefix('-');
+            letters.is_some_and(|letters| letters.bytes().all(|letter| b"cil".contains(&letter)))
+        };
+        words.any(is_zsh)
+            && (!words.take_while(is_option).all(is_plain)
+                || self.names(&["setopt", "set ", "zmodload", "emulate", " -o ", " +o "]))
     }
 
     /// Whether the command line has one of these names, which may be quoted.

@@ -74,6 +74,8 @@ pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluat
 pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
 /// Programs whose first operand is a script in their own language.
 pub(super) static SCRIPT_FIRST: LazyLock<Programs> = LazyLock::new(|| with("script-first"));
+/// Options with a script, after which the first operand is a file.
+pub(super) static SCRIPT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("script-options"));
 /// Programs that treat their arguments as text, not as files.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
 /// Programs that no allow rule with `*` allows.

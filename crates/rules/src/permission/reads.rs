@@ -9,7 +9,7 @@ use super::outline::{names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::programs;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::PartWord;
+use crate::shell::{PartWord, pattern_index};
 
 impl Command<'_> {
     /// Returns the files that a word of an invocation, or parts of it, may name.
@@ -72,7 +72,12 @@ impl Command<'_> {
                 })
         };
         // `find` replaces `{}` with paths below its operands.
-        let words = self.invocations.iter().flat_map(Invocation::read_words);
+        let words = self.invocations.iter().flat_map(|one| {
+            let pattern = pattern_index(&one.words).map(|at| &one.words[at]);
+            let is_pattern =
+                move |word: &PartWord| pattern.is_some_and(|pattern| std::ptr::eq(pattern, word));
+            one.read_words().filter(move |word| !is_pattern(word))
+        });
         let mut outlines = words
             .filter(|word| word.text != "{}")
             .flat_map(|word| outlines(word, context));

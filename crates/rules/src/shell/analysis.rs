@@ -147,6 +147,7 @@ impl Analysis {
                 self.may_leave_processes || self.language.is_some(),
                 "no-leftovers",
             ),
+            (self.network_reads.is_some(), "network"),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))

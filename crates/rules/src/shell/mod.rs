@@ -11,12 +11,14 @@ mod call;
 mod command_list;
 mod command_words;
 mod commands;
+mod common_tokens;
 mod compound;
 mod expansion;
 mod lexer;
 mod options;
 mod parsed_command;
 mod parts;
+mod pattern;
 mod portable;
 mod source;
 mod syntax;
@@ -30,7 +32,8 @@ pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simpl
 pub use command_words::{is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
-pub use portable::differs_between_shells;
+pub use pattern::pattern_index;
+pub use portable::is_read_alike;
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 

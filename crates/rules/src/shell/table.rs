@@ -42,6 +42,8 @@ pub(super) enum Property {
     OnlyText,
     /// Its arguments are a language, or contradict each other.
     Language,
+    /// The first operand is a pattern or a program, unless an option gives it.
+    Pattern,
     /// Git writes nothing, not even its index: trusted without the kernel if every word is known.
     Safe,
     /// Git accesses the index, the files, or the contents of changes.
@@ -61,6 +63,7 @@ impl Property {
             "plain" => Self::PlainOperands,
             "text" => Self::OnlyText,
             "language" => Self::Language,
+            "pattern" => Self::Pattern,
             "safe" => Self::Safe,
             "files" => Self::LooksAtFiles,
             "changes" => Self::MayShowChanges,

@@ -8,7 +8,7 @@ use super::simple::{ALONE, WITH_ARGUMENT, is_simple_find};
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
-use crate::shell::word::Word;
+use crate::shell::word::{Word, WordPiece, WordShape};
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
 const UNARY: &str = "-b -c -d -e -f -g -G -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z";
@@ -130,9 +130,13 @@ fn is_plain(condition: &[&str]) -> bool {
     }
 }
 
-/// Checks `find`. Actions that delete, write or start programs are not listed.
-pub(super) fn find(call: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
-    if !is_simple_find(words) {
+/// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
+pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+    let (words, started) = without_started(words)?;
+    for inner in started {
+        call.check_inner(name, &inner)?;
+    }
+    if !is_simple_find(&words) {
         call.effects.read_language("find");
     }
     let mut words = words.iter();
@@ -169,6 +173,71 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> C
     Ok(())
 }
 
+/// Splits the words of `find` into the commands of `-exec`, with paths for `{}`, and the rest.
+fn without_started(words: &[Word]) -> Result<(Vec<Word>, Vec<Vec<Word>>), Refusal> {
+    let is = |word: &Word, text: &str| word.literal() == Some(text);
+    let mut segments = words.split(|word| is(word, "-exec"));
+    let mut rest = segments.next().unwrap_or_default().to_vec();
+    let mut started = Vec::new();
+    // Paths start like the operands: they must not be options, nor names of files with options.
+    let is_path = |word: &Word| {
+        word.prefix
+            .starts_with(|first: char| first.is_ascii_alphanumeric() || "./_".contains(first))
+    };
+    let may_start = rest
+        .iter()
+        .skip_while(|word| {
+            word.literal()
+                .is_some_and(|text| is_one_of("-H -L -P", text))
+        })
+        .take_while(|word| {
+            !word
+                .literal()
+                .is_some_and(|text| text.starts_with(['-', '(', '!']))
+        })
+        .all(is_path);
+    for segment in segments {
+        let ends = |at: &usize| {
+            let is_list = *at > 0 && is(&segment[*at - 1], "{}");
+            is(&segment[*at], ";") || is_list && is(&segment[*at], "+")
+        };
+        let end = (0..segment.len()).find(ends).unwrap_or_default();
+        let (inner, after) = segment.split_at(end);
+        let is_clear = |word: &Word| {
+            word.literal()
+                .is_some_and(|text| text == "{}" || !text.contains("{}"))
+        };
+        if !may_start || inner.is_empty() || !inner.iter().all(is_clear) {
+            let span = segment.first().map_or(0..0, |word| word.span.clone());
+            return Err(Refusal::unknown(
+                span,
+                "`find -exec` in a form not known to be read-only",
+            ));
+        }
+        let shape = if is(&after[0], "+") {
+            WordShape::Matches
+        } else {
+            WordShape::Single
+        };
+        let path = |word: &Word| Word {
+            prefix: "./".to_owned(),
+            shape,
+            pieces: vec![WordPiece::Unknown],
+            ..word.clone()
+        };
+        let with_path = |word: &Word| {
+            if is(word, "{}") {
+                path(word)
+            } else {
+                word.clone()
+            }
+        };
+        started.push(inner.iter().map(with_path).collect());
+        rest.extend_from_slice(&after[1..]);
+    }
+    Ok((rest, started))
+}
+
 /// Whether a test is `-newerXY` with times that find supports.
 fn is_newer(text: &str) -> bool {
     text.strip_prefix("-newer").is_some_and(|times| {
@@ -188,9 +257,7 @@ fn is_level(text: &str) -> bool {
 fn refused(word: &Word, text: &str) -> Refusal {
     match text {
         "-delete" => word.writes("`find -delete` removes files"),
-        "-exec" | "-execdir" | "-ok" | "-okdir" => {
-            word.writes(format!("`find {text}` starts a program"))
-        }
+        "-execdir" | "-ok" | "-okdir" => word.writes(format!("`find {text}` starts a program")),
         "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
             word.writes(format!("`find {text}` writes a file"))
         }

@@ -47,7 +47,7 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
     let title = format!("git {text}");
     let arguments = options::read(form, &title, rest)?;
     // Old versions of `git branch -l x` create `x`.
-    let is_clear = form.is(Property::Safe)
+    let is_clear = (form.is(Property::Safe) || compares_commits(text, &arguments, rest))
         && words.iter().all(|word| word.literal().is_some())
         && (!is_one_of("branch tag", text) || !arguments.has("l"));
     if !is_clear {
@@ -73,6 +73,22 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
         });
     }
     Ok(())
+}
+
+/// Whether it is a `git diff` that does not compare files of the work tree, and so does not refresh the index.
+fn compares_commits(subcommand: &str, arguments: &Arguments<'_>, words: &[Word]) -> bool {
+    let dashes = words.iter().find(|word| word.literal() == Some("--"));
+    let operands = &arguments.operands;
+    // Before dashes, git takes only revisions.
+    let revisions = dashes.map_or(0, |dashes| {
+        operands.partition_point(|word| word.span.start < dashes.span.start)
+    });
+    let is_range = |word: &&Word| word.prefix.contains("..");
+    subcommand == "diff"
+        && !arguments.has("no-index")
+        && (arguments.has_one_of(&["cached", "staged"])
+            || revisions == 2
+            || revisions == 1 && operands.first().is_some_and(is_range))
 }
 
 /// Returns the directories given with `-C`. Settings given with `-c` must be harmless.

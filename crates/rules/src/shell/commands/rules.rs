@@ -174,6 +174,18 @@ fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Checked {
 /// Accepts a name alone, which is read; a name with a value is set.
 fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Checked {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
+    let name = arguments
+        .operands
+        .first()
+        .map_or(usize::MAX, |name| name.span.start);
+    // `git config a.b --list` sets a value.
+    if let Some(given) = arguments
+        .options
+        .iter()
+        .find(|given| given.word.span.start > name)
+    {
+        return Err(given.word.writes("an option after the name is a value"));
+    }
     if arguments.has_one_of(ASKING) {
         return Ok(());
     }

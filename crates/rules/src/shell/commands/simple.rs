@@ -108,6 +108,8 @@ mod tests {
             "find . -name '*.rs' -not -path './target/*' -type f",
             "find src docs \\( -iname a -o -name b \\) -maxdepth 2 -print0",
             "find src/* -newer Cargo.toml -size +1k",
+            "find . -type f -exec grep -l a {} + -print",
+            "find src -name '*.rs' -exec sed -n '1,9p' {} \\; -exec wc -l {} \\;",
             "sed -n '1,20p' a.txt",
             "sed -n '$p;3q' a.txt b.txt",
             "sed 's/a.*b/c/g' src/*.rs",
@@ -120,6 +122,9 @@ mod tests {
             "git -C sub blame -L 1,5 a.rs",
             "git branch -a && git tag --list 'v*'",
             "git --version",
+            "git diff --cached --stat",
+            "git diff main feature -- a.rs && git diff main..feature --",
+            "git config --get user.name && git grep -n a && git check-ignore a",
         ] {
             let analysis = analyse(line);
             assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
@@ -145,11 +150,25 @@ mod tests {
             "awk -v n=1 '{print n}'",
             "git status",
             "git diff",
-            "git diff --cached",
-            "git grep a",
+            "git diff main..feature",
+            "git config user.name x --list",
+            "git config a.b --list",
+            "git diff HEAD -- a",
+            "git diff --cached --no-index a b",
+            "find . -exec touch {} +",
+            "find . -exec sed -i s/a/b/ {} +",
+            "find . -exec cat {}x \\;",
+            "find . -exec cat {} \"$x\" -delete \\;",
+            "find @a -exec strings {} \\;",
+            "find . -exec {} \\;",
+            "find . -exec cat {}",
+            "find . -exec uniq {} {} \\;",
+            "find . -exec uniq -c {} +",
+            "find . -exec sh -c ls \\;",
+            "find . -exec cat {} + -delete",
+            "find . -execdir cat {} +",
             "git log \"$x\"",
             "git tag -l a",
-            "git config --get user.name",
         ] {
             let analysis = analyse(line);
             assert!(
