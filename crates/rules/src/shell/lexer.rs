@@ -33,6 +33,17 @@ pub(super) enum Expansions {
 /// Characters after which a blank may still belong to the word.
 const HIDING: [char; 6] = ['\'', '"', '\\', '$', '`', '<'];
 
+/// Maximum number of substitutions in an expansion.
+const MAX_INSIDE: usize = 64;
+
+/// The text in brackets or backticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enclosed<'text> {
+    pub(super) text: &'text str,
+    /// Whether it consists of commands only: a substitution.
+    pub(super) is_code: bool,
+}
+
 /// Reads words out of a range of the command line.
 pub(super) struct Lexer<'text, 'tree> {
     text: &'text str,
@@ -45,7 +56,7 @@ pub(super) struct Lexer<'text, 'tree> {
     /// Whether all words are certain except for the values of variables.
     pub(super) certain: bool,
     /// In a lenient lexer: the contents of brackets and backticks, which are not parsed.
-    pub(super) enclosed: Vec<&'text str>,
+    pub(super) enclosed: Vec<Enclosed<'text>>,
     /// Whether quotes and brackets may be paired differently.
     pub(super) is_ambiguous: bool,
     /// Whether a bracket was not closed; the search for closing brackets then stops.
@@ -154,7 +165,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Checked {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word, true),
-            b'\\' if self.peek_at(1) == Some(b'\n') => self.skip(2),
+            b'\\' if self.peek_at(1) == Some(b'\n') => {
+                // The lines may be parts of a keyword or an operator.
+                self.is_ambiguous = true;
+                self.skip(2);
+            }
             b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
@@ -212,6 +227,9 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             b',' | b'}' if expansions == Expansions::All && word.has_alternatives() => {
                 self.expanded(word, WordPiece::Brace(byte.into()), WordShape::Matches, 1);
             }
+            b'~' if expansions == Expansions::All && word.has_alternatives() => {
+                self.expanded(word, WordPiece::Unknown, WordShape::Matches, 1);
+            }
             b'~' if self.is_tilde_prefix(word.span.start) => {
                 let is_first = self.position == word.span.start;
                 self.expanded(word, WordPiece::Home, WordShape::Single, 1);
@@ -256,7 +274,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     self.skip(1);
                     return Ok(());
                 }
-                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.skip(2),
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.is_ambiguous |= self.before(1) == "$";
+                    self.skip(2);
+                }
                 Some(b'\\') => {
                     self.skip(1);
                     if !matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\')) {
@@ -403,8 +424,14 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             let is_evaluated = is_variable || rest.starts_with("$((");
             self.is_ambiguous |= is_evaluated && written.contains(['\'', '"', '\\']);
             self.is_ambiguous |= is_variable && written.ends_with("@P}");
-            let inside = written.get(opening + 1..length - 1).unwrap_or_default();
-            self.enclosed.push(inside);
+            let is_arithmetic = rest.starts_with("$((") && expansion::begins_arithmetic(follows);
+            let is_code = follows.starts_with('`')
+                || (opening > 0 && follows.starts_with('(') && !is_arithmetic);
+            let text = written.get(opening + 1..length - 1).unwrap_or_default();
+            self.enclosed.push(Enclosed { text, is_code });
+            if !is_code {
+                self.inside_expansion(text);
+            }
         }
         let shown = if length == 1 || is_variable {
             written
@@ -413,6 +440,34 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         };
         word.push_written(WordPiece::Unknown, shown);
         self.skip(length);
+    }
+
+    /// Adds the substitutions in an expansion, where nothing is a comment.
+    fn inside_expansion(&mut self, inside: &'text str) {
+        let mut left = MAX_INSIDE;
+        let mut skipped = 0;
+        for (at, sign) in inside.match_indices(['(', '`']) {
+            let (before, opened) = inside.split_at(at);
+            let is_arithmetic = before.ends_with('$') && expansion::begins_arithmetic(opened);
+            if at < skipped || is_arithmetic || (sign == "(" && !before.ends_with(['$', '<', '>']))
+            {
+                continue;
+            }
+            let length = expansion::enclosed_length(opened).filter(|_| left > 0);
+            let Some(length) = length else {
+                self.is_ambiguous = true;
+                return;
+            };
+            left -= 1;
+            if sign == "`" {
+                skipped = at + length;
+            }
+            let text = opened.get(1..length - 1).unwrap_or_default();
+            self.enclosed.push(Enclosed {
+                text,
+                is_code: true,
+            });
+        }
     }
 
     /// Takes one character literally; there must be one.
