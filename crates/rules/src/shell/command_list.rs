@@ -4,7 +4,7 @@
 //! analysis cannot parse; where bash may find other commands, the result is ambiguous. Only
 //! [`analyse`](super::analyse) decides whether a command line is read-only.
 
-use super::expansion::{begins_arithmetic, enclosed_length, identifier_length};
+use super::expansion::identifier_length;
 use super::lexer::{Enclosed, Expansions, Lexer, LineBreaks, ends_word, is_reserved};
 use super::parsed_command::{self, HereDocument};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
@@ -226,7 +226,7 @@ impl<'text> Reader<'text> {
                 self.read_here_documents();
             } else if rest.starts_with('#') {
                 self.comment(rest);
-            } else if begins_arithmetic(rest) {
+            } else if self.lexer.begins_arithmetic(rest) {
                 self.certain = false;
                 self.lexer.skip_enclosed();
             } else if let Some(operator) = parsed_command::redirection_operator(rest) {
@@ -304,10 +304,11 @@ impl<'text> Reader<'text> {
             return self.lexer.skip(1);
         };
         let source = rest.get(..word.span.len()).unwrap_or_default();
-        if name > 0 && after_name.starts_with('[') {
+        if !self.current.has_plain_words && name > 0 && after_name.starts_with('[') {
             // In an index, blanks and operators end nothing.
             let ends_inside = |length| name + length <= source.len();
-            self.lexer.is_ambiguous |= !enclosed_length(after_name).is_some_and(ends_inside);
+            let length = self.lexer.enclosed_length(after_name);
+            self.lexer.is_ambiguous |= !length.is_some_and(ends_inside);
         }
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;

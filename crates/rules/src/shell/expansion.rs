@@ -240,13 +240,6 @@ pub(super) fn enclosed_length(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether `((` at the start of the text begins arithmetic, not a subshell.
-pub(super) fn begins_arithmetic(text: &str) -> bool {
-    let inside = text.strip_prefix('(').unwrap_or_default();
-    let length = enclosed_length(inside).filter(|_| inside.starts_with('('));
-    length.is_some_and(|length| inside.as_bytes().get(length) == Some(&b')'))
-}
-
 /// Returns the value of the `$'…'` at the start of `text` and its length in bytes; `None` if it is
 /// unclosed or an escape is not a single ASCII character other than NUL.
 pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {

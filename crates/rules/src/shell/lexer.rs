@@ -410,10 +410,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         }
         // A process substitution expands to a meaningless file name.
         self.certain &= rest.starts_with(['<', '>']);
-        let length = (!self.unclosed)
-            .then(|| expansion::enclosed_length(follows))
-            .flatten();
-        self.unclosed |= length.is_none();
+        let length = self.enclosed_length(follows);
         self.certain &= !self.unclosed;
         self.is_ambiguous |= self.unclosed;
         let length = length.map_or(1, |length| opening + length);
@@ -424,12 +421,15 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             let is_evaluated = is_variable || rest.starts_with("$((");
             self.is_ambiguous |= is_evaluated && written.contains(['\'', '"', '\\']);
             self.is_ambiguous |= is_variable && written.ends_with("@P}");
-            let is_arithmetic = rest.starts_with("$((") && expansion::begins_arithmetic(follows);
+            let is_arithmetic = rest.starts_with('$') && self.begins_arithmetic(follows);
             let is_code = follows.starts_with('`')
                 || (opening > 0 && follows.starts_with('(') && !is_arithmetic);
             let text = written.get(opening + 1..length - 1).unwrap_or_default();
             self.enclosed.push(Enclosed { text, is_code });
-            if !is_code {
+            let is_quoted = text.contains(['\'', '\\']);
+            // It may look like a here-document.
+            self.is_ambiguous |= !is_code && is_quoted && text.contains("<<");
+            if !is_code && !is_quoted {
                 self.inside_expansion(text);
             }
         }
@@ -442,19 +442,40 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.skip(length);
     }
 
+    /// Returns the length of the brackets at the start of the text, unless brackets were not closed
+    /// before.
+    pub(super) fn enclosed_length(&mut self, text: &str) -> Option<usize> {
+        let length = (!self.unclosed)
+            .then(|| expansion::enclosed_length(text))
+            .flatten();
+        self.unclosed |= length.is_none();
+        length
+    }
+
+    /// Whether the text starts with `((` that begins arithmetic, not a subshell.
+    pub(super) fn begins_arithmetic(&mut self, text: &str) -> bool {
+        let inside = text
+            .strip_prefix('(')
+            .filter(|inside| inside.starts_with('('));
+        inside.is_some_and(|inside| {
+            let length = self.enclosed_length(inside);
+            length.is_some_and(|length| inside.as_bytes().get(length) == Some(&b')'))
+        })
+    }
+
     /// Adds the substitutions in an expansion, where nothing is a comment.
     fn inside_expansion(&mut self, inside: &'text str) {
         let mut left = MAX_INSIDE;
         let mut skipped = 0;
         for (at, sign) in inside.match_indices(['(', '`']) {
             let (before, opened) = inside.split_at(at);
-            let is_arithmetic = before.ends_with('$') && expansion::begins_arithmetic(opened);
+            let is_arithmetic = before.ends_with('$') && self.begins_arithmetic(opened);
             if at < skipped || is_arithmetic || (sign == "(" && !before.ends_with(['$', '<', '>']))
             {
                 continue;
             }
-            let length = expansion::enclosed_length(opened).filter(|_| left > 0);
-            let Some(length) = length else {
+            let length = self.enclosed_length(opened);
+            let Some(length) = length.filter(|_| left > 0) else {
                 self.is_ambiguous = true;
                 return;
             };
