@@ -1,7 +1,7 @@
 //! The machinery of coding agents as composable Unix filters.
 //!
-//! This is the library behind the command `turnpipe`. Four modules are meant for other programs; they
-//! need neither a network nor a model:
+//! This is the library of the command `turnpipe`. Four modules are meant for other programs; they need
+//! neither a network nor a model:
 //!
 //! | module | purpose |
 //! |---|---|
@@ -108,7 +108,7 @@
 //! assert!(redact("password=hunter2hunter2").contains(MASK));
 //! ```
 
-// Lower modules contain more than the library uses on its own.
+// Without the command, some items of lower modules are unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub use turnpipe_rules::text;

@@ -222,6 +222,44 @@ fn links_lead_to_files() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Modules (`exec::schedule`) and files of tests (`run_tools/damage`) that a page names in backticks.
+#[test]
+fn modules_and_tests_that_pages_name_exist() {
+    let repository = repository();
+    let mut missing = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for name in text.split('`').skip(1).step_by(2) {
+            let is_path = |separator: &str| {
+                name.contains(separator)
+                    && name.split(separator).all(|part| {
+                        !part.is_empty()
+                            && part
+                                .chars()
+                                .all(|each| each == '_' || each.is_ascii_lowercase())
+                    })
+            };
+            let (roots, path): (&[&str], _) = if is_path("::") {
+                (&["src", "crates/rules/src"], name.replace("::", "/"))
+            } else if is_path("/") && page.ends_with("conformance.md") {
+                (&["tests", "."], name.to_owned())
+            } else {
+                continue;
+            };
+            let exists = |root: &&str| {
+                let path = repository.join(root).join(&path);
+                path.is_dir()
+                    || path.with_extension("rs").is_file()
+                    || path.with_extension("sh").is_file()
+            };
+            if !roots.iter().any(exists) {
+                missing.push(format!("{}: {name}", page.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
 #[test]
 fn the_picture_can_be_drawn_again() {
     let picture = Example {

@@ -1,4 +1,4 @@
-//! Changes of files that agents record with their texts, beside the results of calls. A unified diff in a
+//! Changes of files that agents record, with their texts, next to the results of calls. A unified diff in a
 //! record is kept as it is.
 
 use std::collections::BTreeMap;

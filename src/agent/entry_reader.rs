@@ -150,7 +150,7 @@ impl Run {
         })
     }
 
-    /// Replaces the tokens of the whole run by those that no message has.
+    /// Subtracts the tokens of all messages from the tokens of the whole run.
     fn note(&mut self, entry: &mut Entry) {
         for message in &entry.messages {
             self.has_ended = false;

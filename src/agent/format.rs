@@ -86,7 +86,7 @@ pub struct NameIndex {
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, Title)>,
-    /// Replaces names of the index by those that the agent shows instead.
+    /// Replaces names of the index by the names that the agent shows.
     pub shown: fn(&Path, &mut HashMap<String, Title>),
     /// Makes the agent show a name for a session. Returns the reason if it cannot.
     pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
@@ -231,7 +231,7 @@ impl Format {
         Some(entry)
     }
 
-    /// Whether it is a saved stream of a run, to which nothing is appended.
+    /// Whether it is a saved stream of a run. Nothing is appended to such a file.
     pub fn is_stream(&self) -> bool {
         self.stream.is_some()
     }

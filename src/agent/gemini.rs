@@ -65,7 +65,7 @@ pub(super) static GEMINI: Format = Format {
         project.and_then(files).unwrap_or_default()
     },
     title_store: TitleStore::SessionFile,
-    // The agent ignores members beside `$set`.
+    // The agent ignores members next to `$set`.
     title_record: Some(
         |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
     ),
@@ -226,8 +226,8 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     Some(stored)
 }
 
-/// Returns the messages in a row. Results follow the reply. A result in a separate message counts
-/// if `is_alone`: usually the row of its call also contains it.
+/// Returns the messages in a row. Results follow the reply. The row of a call usually contains its result
+/// too: a result in a separate message counts only if `is_alone`.
 fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") => user(row, is_alone),
@@ -359,8 +359,8 @@ object! {
 /// The types of rows of a stream.
 const STREAM_KINDS: &str = "init message tool_use tool_result error result";
 
-/// The state between rows of `gemini --output-format stream-json`: texts in fragments whose last one is
-/// not marked, calls and results on separate lines, tokens at the end.
+/// The parser state between rows of `gemini --output-format stream-json`. Texts arrive in fragments, and the
+/// last one is not marked. Calls and results have rows of their own. Token counts arrive at the end.
 #[derive(Debug, Default)]
 pub(super) struct StreamRows {
     /// The open text.

@@ -1,4 +1,4 @@
-//! The settings in which agents name hooks that decide about calls.
+//! Settings files in which users configure hooks that decide on calls.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use crate::io::Environment;
 /// Syntax of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsSyntax {
-    /// JSON, with comments.
+    /// JSON with comments.
     Json,
     /// TOML.
     Toml,
 }
 
-/// The settings file of an agent, and its hooks that decide about calls.
+/// The settings file of an agent, and its hooks that decide on calls.
 #[derive(Debug, Clone, Copy)]
 pub struct HookSettings {
     pub syntax: SettingsSyntax,
@@ -32,7 +32,7 @@ pub struct HookSettings {
     pub(super) project: &'static str,
     /// Whether the agent ignores a hook until the user trusts it.
     pub needs_trust: bool,
-    /// What the user has to do before the agent runs the hook.
+    /// Message about the step after which the agent runs the hook.
     pub activation: &'static str,
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Sign {
     Opens(Opening),
     /// A record that only one agent writes.
     Marks(&'static str),
-    /// A record that other programs may write too; a fallback if there is no better evidence.
+    /// A record that other programs may write too; used without better evidence.
     Hints(&'static str),
 }
 

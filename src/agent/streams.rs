@@ -1,5 +1,5 @@
-//! The formats of saved streams, which runs of agents write to standard output. Two agents write
-//! stream-json; the others have forms of their own.
+//! The formats of saved streams, which runs of agents write to standard output. Two agents write stream-json;
+//! the others have their own formats.
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
@@ -80,7 +80,7 @@ object! {
 
 object! { Failure { message } }
 
-/// Reads a record. The cost of a `result` is that of the whole run.
+/// Reads a record. The cost of a `result` covers the whole run.
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let mut entry = CLAUDE.read(record, detail)?;

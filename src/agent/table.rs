@@ -34,7 +34,8 @@ impl Agent {
             .unwrap_or(&CLAUDE)
     }
 
-    /// Returns the directory of a session whose records contain only its hash, from a file next to it.
+    /// Returns the directory of a session whose records contain only a hash of it. Reads a file near the
+    /// session.
     pub fn directory_beside(self, session: &Path) -> Option<String> {
         match self {
             Self::Gemini => project_root(session),
@@ -42,7 +43,8 @@ impl Agent {
         }
     }
 
-    /// Returns the name of the agent that wrote the session in this file, which may use the format of this one.
+    /// Returns the name of the agent that wrote the session in this file: a fork of this agent, or this
+    /// agent.
     pub fn name_at(self, path: &Path) -> &'static str {
         fork_at(path).unwrap_or(self.name())
     }

@@ -169,7 +169,6 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
     vec![json!({"role": "user", "content": blocks})]
 }
 
-/// A block that starts.
 pub(crate) enum BlockStart<'a> {
     Text,
     Thinking,
@@ -177,7 +176,6 @@ pub(crate) enum BlockStart<'a> {
     Call { id: &'a str, name: &'a str },
 }
 
-/// A delta of a block.
 pub(crate) enum BlockDelta<'a> {
     Text(&'a str),
     Thinking(&'a str),

@@ -12,7 +12,6 @@ use crate::message::Usage;
 pub(crate) struct Chunk<'a> {
     /// The id of the message.
     pub(crate) id: Option<Cow<'a, str>>,
-    /// The model.
     pub(crate) model: Option<Cow<'a, str>>,
     /// The relation to other records.
     pub(crate) extent: Extent,
@@ -94,7 +93,7 @@ pub(crate) struct CallDelta<'a> {
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// The marks by which a call is recognised in a stream.
+/// The marks that identify a call in a stream.
 #[derive(Clone, Copy)]
 pub(crate) struct CallMarks<'a> {
     pub(crate) index: Option<u64>,
@@ -130,11 +129,9 @@ impl CallMarks<'_> {
 pub(crate) struct End {
     /// The API's word.
     pub(crate) reason: String,
-    /// The kind of end.
     pub(crate) kind: EndKind,
 }
 
-/// The kind of an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EndKind {
     /// The model is done, or waits for results. Unknown reasons count as this.
@@ -211,9 +208,9 @@ pub(crate) const FREE_TEXT: &str = "input";
 /// The arguments of a call, or a part of them.
 #[derive(Debug, Clone)]
 pub(crate) enum Arguments<'a> {
-    /// There are none, which the API allows.
+    /// No arguments, which the API allows.
     None,
-    /// There are none, although the API requires them.
+    /// No arguments, although the API requires them.
     Missing,
     /// A JSON value.
     Json(&'a RawValue),

@@ -81,7 +81,6 @@ pub enum Acceptance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dialect {
-    /// The API.
     pub api: Api,
     /// The key of the token budget, if the API has several.
     pub budget_key: String,

@@ -1,4 +1,4 @@
-//! Calls the code of each API: to parse replies, encode requests and write results.
+//! Dispatches to the code of each API, which parses replies, encodes requests and writes results.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ impl Api {
         self == other || self == Self::OpenaiChat && matches!(other, Self::Responses | Self::Ollama)
     }
 
-    /// Returns the path after a provider's address.
+    /// Returns the URL path below a provider's address.
     pub(crate) fn path(self, model: &str, delivery: Delivery) -> String {
         match self {
             Self::OpenaiChat => "chat/completions".to_owned(),

@@ -11,14 +11,13 @@ use serde_json::value::RawValue;
 use crate::jsonl::replace_lone_surrogates;
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 
-/// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The prompt template, for accounting; not sent.
     pub prompt: PromptId,
     /// The instructions; empty for none.
     pub system: String,
-    /// The conversation, oldest first. Neighbours with the same role are merged.
+    /// The conversation, oldest first. Consecutive turns with the same role are merged.
     pub turns: Vec<Turn>,
     /// The form of the reply.
     pub form: ReplyForm,
@@ -73,16 +72,13 @@ impl Turn {
         }
     }
 
-    /// Returns a turn of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, text)
     }
 }
 
-/// The form of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyForm {
-    /// Text.
     Text,
     /// The arguments of a call of this function. If a server cannot force a call, JSON is
     /// requested; `Reply::structured` accepts both.
@@ -96,7 +92,8 @@ pub enum ReplyForm {
 pub struct OutputSchema {
     /// The schema, with a name.
     pub schema: Function,
-    /// Whether an earlier reply did not fit. Servers that accept a schema only without tools get no tools.
+    /// Whether an earlier reply did not match the schema. Servers that accept a schema only without tools get
+    /// no tools.
     pub is_retry: bool,
 }
 
@@ -164,9 +161,7 @@ pub struct PromptId(pub &'static str);
 impl PromptId {
     /// A label for a batch of tool calls.
     pub const TOOL_USE_SUMMARY: Self = Self("tool_use_summary_generation");
-    /// A title for a session.
     pub const SESSION_TITLE: Self = Self("session_title");
-    /// A recap of a session.
     pub const SESSION_RECAP: Self = Self("session_recap");
     /// A reply of the main model.
     pub const MAIN: Self = Self("main");
@@ -199,7 +194,7 @@ static EARLIER: LazyLock<Block> =
 /// Replacement for an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// Returns the turns of a request. Neighbours with the same role are merged; blank text and turns that
+/// Returns the turns of a request. Consecutive turns with the same role are merged; blank text and turns that
 /// only contain unsigned thinking are omitted.
 pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut merged: Vec<MergedTurn<'_>> = Vec::new();
@@ -256,7 +251,6 @@ impl<'a> MergedTurn<'a> {
         texts.collect()
     }
 
-    /// Returns the calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &'a Call> {
         self.blocks.iter().filter_map(|block| block.as_call())
     }
@@ -266,7 +260,6 @@ impl<'a> MergedTurn<'a> {
         self.blocks.iter().filter_map(|block| block.as_result())
     }
 
-    /// Returns the attachments in results.
     pub(super) fn result_attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.results().flat_map(|result| attachments(&result.parts))
     }

@@ -32,7 +32,6 @@ pub(crate) enum Said<'a> {
     Nothing,
 }
 
-/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordKind {
     /// A whole Anthropic message of the model, or a part of one; or the text of any model.

@@ -23,7 +23,6 @@ pub struct BlockBuilder {
     taken: Option<HashMap<String, usize>>,
 }
 
-/// An output of the builder.
 #[derive(Debug)]
 pub enum Output {
     /// A block that is complete.

@@ -32,7 +32,6 @@ pub struct Decoder {
 /// A decoded record, or an item in a row of another agent's stream.
 #[derive(Debug)]
 pub struct Decoded<'a> {
-    /// The record.
     pub record: &'a str,
     /// Its content.
     pub source: Source<'a>,
@@ -76,8 +75,8 @@ impl Decoder {
         events
     }
 
-    /// Decodes one record. `visit` receives the record, or its items, of which there may be none.
-    /// Returns whether it is an object.
+    /// Decodes one record. `visit` receives the record, or its items, if any. Returns whether it is an
+    /// object.
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         let Some(contents) = Contents::of(record) else {
             return false;
@@ -229,7 +228,6 @@ impl Decoder {
 /// The source of events.
 #[derive(Debug)]
 pub enum Source<'a> {
-    /// A record.
     Record(&'a Contents<'a>),
     /// An item of another agent's stream.
     Stream(StreamItem),

@@ -27,7 +27,7 @@ impl Default for DialogStream {
 }
 
 impl DialogStream {
-    /// Returns a stream whose messages are complete at once: the records of one are not joined.
+    /// Returns a stream that does not join the records of a message: every record is complete at once.
     pub fn at_once() -> Self {
         Self {
             decoder: Decoder::default(),
@@ -38,7 +38,7 @@ impl DialogStream {
         }
     }
 
-    /// Takes the next record; calls `taken` with each message that is complete now.
+    /// Reads the next record. Calls `taken` with each message that it completes.
     pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
         self.record_live(record, None, taken);
     }
@@ -122,7 +122,7 @@ impl DialogStream {
         empty
     }
 
-    /// Returns the session, if the stream names it.
+    /// Returns the session id, if the stream contains one.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_ref().map(|id| &*id.0)
     }
@@ -132,7 +132,7 @@ impl DialogStream {
         self.messages.instructions()
     }
 
-    /// Returns the message that may not be complete.
+    /// Returns the message that may still be incomplete.
     pub fn open(&self) -> Option<&Message> {
         self.merger.as_ref()?.open()
     }

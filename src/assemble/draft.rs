@@ -23,7 +23,6 @@ pub enum ReplyPart {
     CallBegins {
         /// The number of the call.
         index: usize,
-        /// Its id.
         id: String,
         /// The function.
         name: String,
@@ -77,7 +76,6 @@ pub(crate) struct Drafted {
     pub(crate) usage: Usage,
 }
 
-/// A call of a draft.
 pub(crate) struct DraftedCall {
     pub(crate) id: String,
     pub(crate) name: String,

@@ -26,8 +26,8 @@ pub enum Event {
     /// Content of an assistant message starts or continues. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
-    /// A call that may start now, or never (`docs/records.md`, Which calls run). Each
-    /// call makes one event, however often its record comes (The same id again).
+    /// A call that may start now, or that must never run (`docs/records.md`, Which calls run). Each call is
+    /// one event, even if its record is repeated (The same id again).
     Call(ToolCall),
     /// The result of the call with this id.
     Result(ToolUseId),
@@ -61,8 +61,8 @@ pub enum Understanding {
 }
 
 impl Understanding {
-    /// Takes a part of the stream and its events. A line that only names its agent or session does
-    /// not count.
+    /// Updates the state for a part of the stream and its events. A line that only names its agent or session
+    /// does not count.
     pub fn note(&mut self, raw: &[u8], events: &[Event]) {
         let names = |event: &Event| {
             matches!(
@@ -78,7 +78,6 @@ impl Understanding {
     }
 }
 
-/// A tool call.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// Its id, which results repeat. Other messages may have calls with the same id.
@@ -113,7 +112,7 @@ impl ToolCall {
         Self::new(delta.id.as_deref(), &name, delta.arguments)
     }
 
-    /// Returns the same call, which turned out to be cut off.
+    /// Returns the same call, marked as cut off.
     pub(super) fn cut_off(self, reason: CutOff) -> Self {
         Self {
             input: Err(reason),
@@ -141,6 +140,5 @@ pub enum TurnEnd {
     NewMessage,
     /// A user record without results.
     Prompt,
-    /// The input ended.
     EndOfInput,
 }

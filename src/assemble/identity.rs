@@ -50,7 +50,7 @@ pub(super) struct Identity {
     hasher: RandomState,
     /// The calls emitted since the last prompt, as keyed hashes: a few bytes per call.
     calls: HashSet<u64>,
-    /// Calls to which whole records add nothing.
+    /// Calls whose whole records add nothing.
     settled: HashSet<u64>,
     /// The number of results since then, by id.
     results: HashMap<u64, u64>,
@@ -384,7 +384,7 @@ impl Identity {
             .contains(&self.hasher.hash_one((owner, &call.id)))
     }
 
-    /// Marks a call to which whole records add nothing.
+    /// Marks a call whose whole records add nothing.
     fn settle(&mut self, owner: Owner<'_>, call: &ToolCall) {
         let hash = self.hasher.hash_one((owner, &call.id));
         self.settled.insert(hash);

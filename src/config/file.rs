@@ -52,10 +52,8 @@ impl ConfigSource {
 /// The configuration is unreadable or invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file is unreadable.
     #[error("{}: {source}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
@@ -63,7 +61,6 @@ pub enum ConfigError {
     /// A file is not a valid configuration.
     #[error("{}: {reason}", path.display())]
     Invalid {
-        /// The file.
         path: PathBuf,
         /// The problem, on one line.
         reason: String,
@@ -76,7 +73,6 @@ pub enum ConfigError {
     UnknownRestriction {
         /// The file as given.
         source_name: String,
-        /// The key.
         key: String,
     },
     /// A permission rule contradicts its examples.
@@ -191,7 +187,6 @@ impl ConfigFile {
     }
 }
 
-/// Reads a file of TOML.
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     parse_toml(path, &read_text(path)?)
 }
@@ -267,13 +262,11 @@ impl CommandWords {
     }
 }
 
-/// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct HttpTable {
     /// A PEM file with certificates to trust in addition to the system's.
     pub(super) ca_file: Option<Spanned<PathBuf>>,
-    /// The timeout for connecting.
     pub(super) connect_timeout_ms: Option<Spanned<u64>>,
     /// Maximum time between two parts of a response.
     pub(super) idle_timeout_ms: Option<Spanned<u64>>,

@@ -1,4 +1,4 @@
-//! The settings of models and HTTP requests. Keys in files and of commands are not read here.
+//! The settings of models and HTTP requests. Does not read key files or run key commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

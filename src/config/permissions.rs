@@ -35,10 +35,10 @@ pub struct PermissionFlags {
     /// Ask about the calls that a rule matches; repeatable
     #[arg(long, value_name = "RULE")]
     pub ask: Vec<String>,
-    /// Deny the calls that a rule matches, whatever else allows them; repeatable
+    /// Deny the calls that a rule matches, even if other rules allow them; repeatable
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
-    /// What to do with calls that no rule decides [default: the mode of the settings, else `default`]
+    /// The permission mode for calls that no rule decides [default: of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
     /// Count commands that only read from servers, such as `gh pr view`, as reading

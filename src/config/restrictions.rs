@@ -195,7 +195,6 @@ pub(super) struct PermissionTable {
     pub(super) others: BTreeMap<String, Value>,
 }
 
-/// The name of a mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ModeName(Mode);
 

@@ -180,7 +180,7 @@ impl Config {
     /// Returns the agents that use the format of another one.
     ///
     /// # Errors
-    /// A format is unknown, or the name is that of another known agent.
+    /// A format is unknown, or another known agent has this name.
     pub fn agents(&self) -> Result<Vec<NamedRoot>, ConfigError> {
         let base = self.file.path.as_deref().and_then(Path::parent);
         let home = HOME.text(&self.environment).unwrap_or_default();

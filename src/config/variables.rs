@@ -118,7 +118,6 @@ pub fn has_less_options(environment: &Environment) -> bool {
 /// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueSource {
-    /// The default.
     Default,
     /// An option of the command line, e.g. `--config`.
     Flag(&'static str),
@@ -126,7 +125,6 @@ pub enum ValueSource {
     Variable(String),
     /// The configuration file.
     File {
-        /// Its path.
         path: PathBuf,
         /// The line of the value, from 1.
         line: usize,
@@ -144,7 +142,6 @@ impl fmt::Display for ValueSource {
     }
 }
 
-/// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sourced<T> {
     pub(super) value: T,

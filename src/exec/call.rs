@@ -32,7 +32,6 @@ pub(super) struct RunCall {
     pub(super) note: Option<String>,
 }
 
-/// The state of a call.
 pub(super) enum CallState {
     /// The server that may have the tool is starting. Until it responds, the call counts as touching
     /// everything.

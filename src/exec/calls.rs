@@ -24,7 +24,7 @@ use crate::message::ToolUseId;
 use crate::records::{Lane, Outcome};
 use crate::tools::ContextChange;
 
-/// Calls without a written result at which reading the input pauses.
+/// Number of calls without a written result at which reading the input pauses.
 const MAX_CALLS: usize = 1024;
 /// Memory use of calls and results, in bytes, at which reading the input and starting calls pause.
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
@@ -375,7 +375,7 @@ impl Calls {
         running.map(move |call| (call, call.elapsed(now)))
     }
 
-    /// Keeps a call's description of its progress. Returns the call, with the time since its start, if it is running.
+    /// Stores a call's progress message. Returns the call, with the time since its start, if it is running.
     pub(super) fn note(&mut self, index: CallIndex, note: &str) -> Option<(&RunCall, Duration)> {
         let now = self.clock.elapsed();
         let call = self.by_index.get_mut(&index)?;

@@ -1,4 +1,4 @@
-//! Delivery of results: in call order, either one by one or in turns within a budget.
+//! Writes results in call order, either one by one or in turns within a budget.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::text::utf16_length;
 use crate::tools::Content;
 
 /// The output side of a run.
-pub(super) struct Delivery<Sink: Write> {
+pub(super) struct ResultWriter<Sink: Write> {
     pub(super) emitter: Emitter<Sink>,
     emit: Emit,
     dedup: Dedup,
@@ -27,7 +27,7 @@ pub(super) struct Delivery<Sink: Write> {
     pub(super) failed_calls: u64,
 }
 
-impl<Sink: Write> Delivery<Sink> {
+impl<Sink: Write> ResultWriter<Sink> {
     pub(super) fn new(emitter: Emitter<Sink>, options: &Options, messages: Messages) -> Self {
         Self {
             emitter,

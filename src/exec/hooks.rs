@@ -31,7 +31,7 @@ impl CallHooks {
             .is_some_and(|session| session.hooks.has(event))
     }
 
-    /// Runs the hooks before a call, or those that may decide instead of the user.
+    /// Runs the hooks before a call, or the hooks that may decide instead of the user.
     pub(super) fn before_call(
         &self,
         event: HookEvent,

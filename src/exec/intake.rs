@@ -19,7 +19,7 @@ const MAX_READ_AHEAD: usize = 1024 * 1024;
 
 /// A part of the input, in order.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct InputItem {
     /// The bytes to echo, and the records in them.
     pub(super) piece: Piece,
     pub(super) events: Vec<Event>,
@@ -42,8 +42,7 @@ pub(super) enum InputEvent {
     /// The results in the whole input. Sent before any call.
     Ledger(Ledger),
     /// The items that could be read without waiting.
-    Items(Vec<Item>),
-    /// The end of the input.
+    Items(Vec<InputItem>),
     End,
     /// An error of the input, which ends it.
     Failed(io::Error),
@@ -62,8 +61,8 @@ impl Credit {
         }
     }
 
-    /// Waits until the budget is not empty, then takes `bytes`, or all of it if it is smaller: an item
-    /// larger than the whole budget must still pass.
+    /// Waits until the budget is not empty, then takes `bytes`, or the whole budget if it is smaller: an item
+    /// larger than the maximum must still pass.
     fn take(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
         let guard = left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +82,7 @@ impl Credit {
 
 /// The input that is not yet passed on.
 pub(super) struct Backlog {
-    items: VecDeque<Item>,
+    items: VecDeque<InputItem>,
     credit: Credit,
     has_ended: bool,
 }
@@ -97,7 +96,7 @@ impl Backlog {
         }
     }
 
-    pub(super) fn extend(&mut self, items: Vec<Item>) {
+    pub(super) fn extend(&mut self, items: Vec<InputItem>) {
         self.items.extend(items);
     }
 
@@ -106,12 +105,12 @@ impl Backlog {
         self.has_ended = true;
     }
 
-    pub(super) fn front(&self) -> Option<&Item> {
+    pub(super) fn front(&self) -> Option<&InputItem> {
         self.items.front()
     }
 
     /// Removes the next item, and returns its bytes to the credit.
-    pub(super) fn pop(&mut self) -> Option<Item> {
+    pub(super) fn pop(&mut self) -> Option<InputItem> {
         let item = self.items.pop_front()?;
         self.credit.give_back(item.piece.raw().len());
         Some(item)
@@ -139,7 +138,7 @@ pub(super) fn read_all(
     deliver: impl Fn(InputEvent) -> bool,
 ) {
     loop {
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<InputItem> = Vec::new();
         let mut ended = None;
         let (mut bytes, mut has_calls) = (0, false);
         loop {
@@ -155,7 +154,7 @@ pub(super) fn read_all(
                 }
                 Ok(None) => {
                     // The events at the end of the input.
-                    items.push(Item {
+                    items.push(InputItem {
                         piece: Piece::Plain { raw: Vec::new() },
                         events: decoder.finish(),
                         damage: Vec::new(),
@@ -199,10 +198,10 @@ fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     (events, damage)
 }
 
-fn item(piece: Piece, decoder: &mut Decoder) -> Item {
+fn item(piece: Piece, decoder: &mut Decoder) -> InputItem {
     let (events, damage) = events(&piece, decoder);
     let is_inside = matches!(piece, Piece::LongLine { is_last: false, .. });
-    Item {
+    InputItem {
         piece,
         events,
         damage,

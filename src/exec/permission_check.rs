@@ -40,8 +40,8 @@ enum Resolution {
     Ask { is_open: bool },
 }
 
-/// Combines the decision of hooks with that of the rules. A hook that blocks always wins, a rule that
-/// denies beats a hook that allows, and a rule that asks takes effect even if a hook allows the call.
+/// Combines the decisions of hooks and rules. A hook that blocks always wins, a rule that denies beats a hook
+/// that allows, and a rule that asks takes effect even if a hook allows the call.
 fn resolution(hook: Option<HookDecision>, decided: &Decided) -> Resolution {
     let is_open = is_open(&decided.by);
     match (hook, decided.decision) {
@@ -236,7 +236,7 @@ impl Lifecycle {
         Some(judge.judge.judge(&case, candidate.call.cancel))
     }
 
-    /// Returns the call with other arguments, which are checked like those of a new call.
+    /// Returns the call with other arguments, which are checked as in a new call.
     fn with_input<'a>(
         &self,
         candidate: &Candidate<'a>,

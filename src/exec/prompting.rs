@@ -50,7 +50,6 @@ pub struct Question<'a> {
     pub rule: Option<&'a str>,
 }
 
-/// The response to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptResponse {
     /// The call may run, with these arguments if there are any.
@@ -59,7 +58,7 @@ pub enum PromptResponse {
     AllowAlways(String),
     /// The call must not run. The text is for the model.
     Deny(Option<String>),
-    /// There is no response, for this reason.
+    /// No response, for this reason.
     None(String),
 }
 
@@ -91,7 +90,6 @@ impl PromptResponse {
 
 /// A prompter that calls a tool.
 pub struct ToolPrompter {
-    /// The registry with the tool.
     pub registry: Arc<Registry>,
     /// The name of the tool.
     pub tool: String,
@@ -281,7 +279,6 @@ pub struct JudgedCall<'a> {
     pub earlier: &'a [String],
 }
 
-/// The judgement of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// The call may run.

@@ -164,7 +164,6 @@ impl CallResult {
         Self::refused(Outcome::CancelledSibling, text)
     }
 
-    /// Adds the feedback of hooks.
     pub(super) fn add_feedback(&mut self, feedback: HookFeedback) {
         self.hooks.extend(feedback.reports);
         if self.stop.is_none() {

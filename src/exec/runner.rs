@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use super::call::CallState;
 use super::calls::Calls;
 use super::cancellation::Force;
-use super::delivery::Delivery;
+use super::delivery::ResultWriter;
 use super::emitter::Emitter;
-use super::intake::{Backlog, InputEvent, Item};
+use super::intake::{Backlog, InputEvent, InputItem};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
@@ -45,7 +45,7 @@ struct Runner<'a, Sink: Write> {
     plan: Plan,
     calls: Calls,
     session: RunSession,
-    output: Delivery<Sink>,
+    output: ResultWriter<Sink>,
     interruption: Interruption,
     observer: Box<dyn Observer>,
     messages: Messages,
@@ -108,7 +108,7 @@ pub fn run<Sink: Write>(
             lifecycle.state_root.clone(),
         ),
         lifecycle,
-        output: Delivery::new(emitter, options, messages.clone()),
+        output: ResultWriter::new(emitter, options, messages.clone()),
         interruption: Interruption::new(options.timeout),
         observer: dependencies.observer,
         messages,
@@ -260,7 +260,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Returns the next part of the input. A `result` record waits for the results before it, and so does the
     /// next message in a list of messages for an API; everything waits while too many calls are open.
-    fn next_item(&mut self) -> Result<Option<Item>, WriteError> {
+    fn next_item(&mut self) -> Result<Option<InputItem>, WriteError> {
         let Some(item) = self.backlog.front() else {
             return Ok(None);
         };
@@ -290,7 +290,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         !self.calls.is_empty() || self.output.is_waiting()
     }
 
-    fn pass_on(&mut self, item: &Item) -> WriteResult {
+    fn pass_on(&mut self, item: &InputItem) -> WriteResult {
         self.understanding.note(item.piece.raw(), &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;

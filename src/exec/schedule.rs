@@ -44,11 +44,11 @@ pub(super) struct Schedule {
 #[derive(Debug, Clone)]
 struct Slot {
     access: Access,
-    stage: Stage,
+    state: SlotState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum SlotState {
     /// Waits for `blockers` unfinished calls that it conflicts with.
     Queued {
         blockers: usize,
@@ -61,7 +61,7 @@ enum Stage {
     Completed,
 }
 
-impl Stage {
+impl SlotState {
     /// Whether the call may have had effects, so that others must wait for its end.
     fn has_run(self) -> bool {
         matches!(self, Self::Executing | Self::Finishing)
@@ -93,7 +93,7 @@ impl Schedule {
         }
         self.slots.push_back(Slot {
             access,
-            stage: Stage::Queued { blockers },
+            state: SlotState::Queued { blockers },
         });
         CallIndex(index)
     }
@@ -105,7 +105,7 @@ impl Schedule {
         }
         let call = CallIndex(self.ready.pop_first()?);
         let position = self.position(call)?;
-        self.slots[position].stage = Stage::Executing;
+        self.slots[position].state = SlotState::Executing;
         self.executing += 1;
         Some(call)
     }
@@ -114,25 +114,25 @@ impl Schedule {
     pub(super) fn hold(&mut self, call: CallIndex) {
         if let Some(position) = self.position(call) {
             self.ready.remove(&call.0);
-            self.slots[position].stage = Stage::Checking;
+            self.slots[position].state = SlotState::Checking;
         }
     }
 
     /// Marks the call that was just started as being checked.
     pub(super) fn check(&mut self, call: CallIndex) {
-        self.leave_slot(call, Stage::Checking);
+        self.leave_slot(call, SlotState::Checking);
     }
 
     /// Frees the slot of a call whose tool has ended.
     pub(super) fn finishing(&mut self, call: CallIndex) {
-        self.leave_slot(call, Stage::Finishing);
+        self.leave_slot(call, SlotState::Finishing);
     }
 
-    fn leave_slot(&mut self, call: CallIndex, stage: Stage) {
+    fn leave_slot(&mut self, call: CallIndex, state: SlotState) {
         if let Some(position) = self.position(call)
-            && self.slots[position].stage == Stage::Executing
+            && self.slots[position].state == SlotState::Executing
         {
-            self.slots[position].stage = stage;
+            self.slots[position].state = state;
             self.executing -= 1;
         }
     }
@@ -142,8 +142,8 @@ impl Schedule {
         let Some(position) = self.position(call) else {
             return;
         };
-        if self.slots[position].stage == Stage::Checking {
-            self.slots[position].stage = Stage::Queued { blockers: 0 };
+        if self.slots[position].state == SlotState::Checking {
+            self.slots[position].state = SlotState::Queued { blockers: 0 };
             // Conflicts of other calls with it may have changed.
             let mut access = Some(access);
             self.reassess(|other| access.take_if(|_| other == call));
@@ -155,12 +155,12 @@ impl Schedule {
         let Some(position) = self.position(call) else {
             return;
         };
-        let before = std::mem::replace(&mut self.slots[position].stage, Stage::Completed);
+        let before = std::mem::replace(&mut self.slots[position].state, SlotState::Completed);
         match before {
-            Stage::Completed => return,
-            Stage::Executing => self.executing -= 1,
-            Stage::Checking | Stage::Finishing => {}
-            Stage::Queued { .. } => {
+            SlotState::Completed => return,
+            SlotState::Executing => self.executing -= 1,
+            SlotState::Checking | SlotState::Finishing => {}
+            SlotState::Queued { .. } => {
                 self.ready.remove(&call.0);
             }
         }
@@ -170,7 +170,7 @@ impl Schedule {
             let first = if before.has_run() { 0 } else { position + 1 };
             let waiting = self.slots.range_mut(first..);
             for (index, slot) in (self.first + first as u64..).zip(waiting) {
-                if let Stage::Queued { blockers } = &mut slot.stage
+                if let SlotState::Queued { blockers } = &mut slot.state
                     && slot.access.conflicts_with(&access)
                 {
                     *blockers -= 1;
@@ -186,7 +186,7 @@ impl Schedule {
     /// Returns the next call in call order, if it is completed.
     pub(super) fn next_completed(&self) -> Option<CallIndex> {
         let front = self.slots.front()?;
-        (front.stage == Stage::Completed).then_some(CallIndex(self.first))
+        (front.state == SlotState::Completed).then_some(CallIndex(self.first))
     }
 
     /// Removes the next call in call order, if it is completed.
@@ -201,7 +201,7 @@ impl Schedule {
     /// Replaces the accesses of queued calls, after the working directory changed.
     pub(super) fn reassess(&mut self, mut access_of: impl FnMut(CallIndex) -> Option<Access>) {
         for position in 0..self.slots.len() {
-            if !matches!(self.slots[position].stage, Stage::Queued { .. }) {
+            if !matches!(self.slots[position].state, SlotState::Queued { .. }) {
                 continue;
             }
             let index = self.first + position as u64;
@@ -212,7 +212,7 @@ impl Schedule {
                 self.writers -= usize::from(!before.is_side_effect_free());
             }
             let blockers = self.blockers(position, &self.slots[position].access);
-            self.slots[position].stage = Stage::Queued { blockers };
+            self.slots[position].state = SlotState::Queued { blockers };
             if blockers == 0 {
                 self.ready.insert(index);
             } else {
@@ -229,19 +229,19 @@ impl Schedule {
         }
         let earlier = self.slots.range(..position);
         let later = self.slots.range((position + 1).min(self.slots.len())..);
-        let begun = later.filter(|slot| slot.stage.has_run());
+        let begun = later.filter(|slot| slot.state.has_run());
         let others = earlier.chain(begun);
         others.filter(|slot| slot.blocks(access)).count()
     }
 
     /// Returns the calls that have not run, in call order.
     pub(super) fn waiting(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_stage(|stage| matches!(stage, Stage::Queued { .. } | Stage::Checking))
+        self.in_state(|state| matches!(state, SlotState::Queued { .. } | SlotState::Checking))
     }
 
     /// Returns the calls that have started but not ended, in call order.
     pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_stage(Stage::has_run)
+        self.in_state(SlotState::has_run)
     }
 
     /// Returns the number of executing calls.
@@ -254,13 +254,13 @@ impl Schedule {
         self.slots.len()
     }
 
-    fn in_stage<'a>(
+    fn in_state<'a>(
         &'a self,
-        wanted: impl Fn(Stage) -> bool + 'a,
+        wanted: impl Fn(SlotState) -> bool + 'a,
     ) -> impl Iterator<Item = CallIndex> + 'a {
         (self.first..)
             .zip(&self.slots)
-            .filter(move |(_, slot)| wanted(slot.stage))
+            .filter(move |(_, slot)| wanted(slot.state))
             .map(|(index, _)| CallIndex(index))
     }
 
@@ -282,7 +282,7 @@ impl Schedule {
 impl Slot {
     /// Whether this call keeps another one with this access from starting.
     fn blocks(&self, access: &Access) -> bool {
-        self.stage != Stage::Completed && self.access.conflicts_with(access)
+        self.state != SlotState::Completed && self.access.conflicts_with(access)
     }
 }
 

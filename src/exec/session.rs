@@ -21,7 +21,6 @@ use crate::state::{
 };
 use crate::tools::{ContextChange, ToolContext};
 
-/// The session of a run.
 pub(super) struct RunSession {
     pub(super) context: Arc<ToolContext>,
     pub(super) key: SessionKey,
@@ -164,7 +163,6 @@ impl RunSession {
     }
 }
 
-/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Run calls or only plan them.
@@ -311,12 +309,10 @@ pub struct Progress<'a> {
     pub running: Vec<RunningCall<'a>>,
 }
 
-/// A call that is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunningCall<'a> {
     /// Its position in call order.
     pub number: u64,
-    /// Its lane.
     pub lane: Lane,
     /// A short description, such as `Bash(npm test)`.
     pub label: &'a str,
@@ -334,20 +330,17 @@ pub trait Observer: Send {
     fn finished(&mut self);
 }
 
-/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// The cause of the end.
     pub cause: EndCause,
     /// Calls with an error as their result.
     pub failed_calls: u64,
     /// Unusable lines of the input.
     pub damaged_lines: u64,
-    /// How much of the input was understood.
+    /// The part of the input that was understood.
     pub understanding: Understanding,
 }
 
-/// The cause of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndCause {
     /// The input ended and every call has its result.

@@ -1,5 +1,5 @@
-//! The calls of the input that this run executes: calls without a result, in a stream that was made for it,
-//! once each. See `docs/records.md`, Which calls run.
+//! Chooses the calls of the input that this run executes: each call once, if it has no result in the input
+//! and the stream is not a recording. See `docs/records.md`, Which calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +13,7 @@ use crate::message::ToolUseId;
 /// The state of the input stream.
 pub(super) struct Stream {
     pub(super) ledger: Ledger,
-    ownership: Ownership,
+    ownership: StreamOwnership,
     messages: Messages,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
@@ -25,7 +25,7 @@ impl Stream {
     pub(super) fn new(options: &Options, messages: Messages) -> Self {
         Self {
             ledger: Ledger::default(),
-            ownership: Ownership::new(options.history),
+            ownership: StreamOwnership::new(options.history),
             messages,
             call_ids: options.call_ids.clone(),
             mentioned_history: false,
@@ -89,10 +89,10 @@ impl Stream {
         self.ownership.runs_calls()
     }
 
-    /// Reports at the end the calls of a recording that have no result.
+    /// Reports the calls of a recording that have no result. Called at the end of the input.
     pub(super) fn report_unanswered(&self) {
         let open = self.ledger.unanswered();
-        if self.runs_calls() || self.ownership.owner != Owner::Executed || open == 0 {
+        if self.runs_calls() || self.ownership.owner != StreamOwner::Executed || open == 0 {
             return;
         }
         let calls = if open == 1 {
@@ -101,7 +101,7 @@ impl Stream {
             format!("{open} calls have")
         };
         self.messages.warn(&format!(
-            "{calls} no result in this recording and did not run again"
+            "{calls} no result in this recording and will not be run"
         ));
         self.messages.hint("`--execute` runs them");
     }
@@ -111,9 +111,9 @@ impl Stream {
             return;
         }
         let kind = match self.ownership.owner {
-            Owner::Foreign(name) => name,
-            Owner::Executed => "stream that another executor has processed",
-            Owner::Unclaimed | Owner::Ours => "recording",
+            StreamOwner::Foreign(name) => name,
+            StreamOwner::Executed => "stream that another executor has processed",
+            StreamOwner::Unclaimed | StreamOwner::Ours => "recording",
         };
         self.messages
             .warn(&format!("this is a {kind}: its calls are not run"));
@@ -122,15 +122,15 @@ impl Stream {
     }
 }
 
-/// The owner of a stream, who runs its calls: a pure state machine.
+/// Decides who runs the calls of a stream. A pure state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Ownership {
-    owner: Owner,
+struct StreamOwnership {
+    owner: StreamOwner,
     history: HistoryPolicy,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Owner {
+enum StreamOwner {
     /// This run, unless a record says otherwise.
     #[default]
     Unclaimed,
@@ -142,22 +142,27 @@ enum Owner {
     Executed,
 }
 
-impl Ownership {
+impl StreamOwnership {
     fn new(history: HistoryPolicy) -> Self {
         Self {
-            owner: Owner::default(),
+            owner: StreamOwner::default(),
             history,
         }
     }
 
-    /// Updates the owner. A recording stays one: an opening inside it belongs to it.
+    /// Updates the owner. A recording stays a recording, even if it contains another opening.
     fn observe(&mut self, event: &Event) {
         self.owner = match (self.owner, event) {
-            (Owner::Unclaimed | Owner::Ours, Event::Opening(Opening::Ours)) => Owner::Ours,
-            (Owner::Unclaimed | Owner::Ours, Event::Opening(Opening::Foreign(name))) => {
-                Owner::Foreign(name)
+            (StreamOwner::Unclaimed | StreamOwner::Ours, Event::Opening(Opening::Ours)) => {
+                StreamOwner::Ours
             }
-            (Owner::Unclaimed | Owner::Ours, Event::Executor { .. }) => Owner::Executed,
+            (
+                StreamOwner::Unclaimed | StreamOwner::Ours,
+                Event::Opening(Opening::Foreign(name)),
+            ) => StreamOwner::Foreign(name),
+            (StreamOwner::Unclaimed | StreamOwner::Ours, Event::Executor { .. }) => {
+                StreamOwner::Executed
+            }
             (owner, _) => owner,
         };
     }
@@ -165,7 +170,9 @@ impl Ownership {
     fn runs_calls(&self) -> bool {
         match self.history {
             HistoryPolicy::Execute => true,
-            HistoryPolicy::Respect => matches!(self.owner, Owner::Unclaimed | Owner::Ours),
+            HistoryPolicy::Respect => {
+                matches!(self.owner, StreamOwner::Unclaimed | StreamOwner::Ours)
+            }
         }
     }
 }
@@ -176,8 +183,8 @@ impl Ownership {
 pub(super) struct Ledger {
     hasher: RandomState,
     /// The calls without a result in the input, by a hash of their ids. An id may be as long as a line, so
-    /// that keeping the texts of a whole recording would not be bounded. The hash is keyed, so that no
-    /// input can provoke a collision; by chance, a million open calls have one in 37 million runs.
+    /// the ids of a whole recording would need unbounded memory. The hash is keyed, so that no input can
+    /// provoke a collision. The probability of a collision among a million open calls is 1 in 37 million.
     open: HashMap<u64, Vec<OpenCall>>,
     /// The numbers of calls with a result that are not entered yet.
     answered: HashSet<u64>,
@@ -206,7 +213,7 @@ impl Ledger {
             return false;
         }
         match event {
-            // A prompt starts a new group of calls that are on lines of their own, without a message.
+            // Calls on lines of their own have no message: a prompt starts a new group of them.
             Event::Message(_) | Event::Prompt => self.messages += 1,
             Event::Call(call) => self.open_call(&call.id),
             Event::Result(id) => {
@@ -285,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_recording_stays_a_recording() {
-        let mut stream = Ownership::default();
+        let mut stream = StreamOwnership::default();
         assert!(stream.runs_calls());
         stream.observe(&Event::Opening(Opening::Ours));
         assert!(stream.runs_calls());
@@ -297,10 +304,10 @@ mod tests {
 
     #[test]
     fn foreign_calls_run_on_request() {
-        let mut stream = Ownership::new(HistoryPolicy::Execute);
+        let mut stream = StreamOwnership::new(HistoryPolicy::Execute);
         stream.observe(&Event::Opening(Opening::Foreign("Codex stream")));
         assert!(stream.runs_calls());
-        assert_eq!(stream.owner, Owner::Foreign("Codex stream"));
+        assert_eq!(stream.owner, StreamOwner::Foreign("Codex stream"));
     }
 }
 

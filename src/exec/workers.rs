@@ -29,7 +29,6 @@ pub(super) enum Work {
     Resolve(Arc<UnresolvedCall>),
     /// Check whether it may run.
     Check(Arc<ReadyCall>),
-    /// Run it.
     Run(Arc<ReadyCall>),
 }
 

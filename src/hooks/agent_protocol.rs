@@ -224,7 +224,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
         line.push(b'\n');
     }
     append_record(&mut line, &value)?;
-    // A single write: the system never mixes it with those of other processes.
+    // A single write: the system never mixes it with writes of other processes.
     match file.write(&line)? {
         written if written == line.len() => Ok(()),
         _ => Err(io::ErrorKind::StorageFull.into()),

@@ -7,7 +7,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::agent::{HookSettings, SettingsSyntax};
 
-/// A hook that is installed.
+/// A hook of turnpipe in the settings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledHook {
     /// The agent's event.
@@ -40,8 +40,9 @@ fn is_ours(command: &str) -> bool {
     program == Some(Some("turnpipe")) && words.get(1).is_some_and(|word| word == "hook")
 }
 
-/// Returns the settings with a hook for each event, whose command is `command(subcommand)`. An earlier hook of
-/// turnpipe gets this command; the trust in it ends. `path` is the path of the file.
+/// Returns the settings with a hook for each event, whose command is `command(subcommand)`. The command of an
+/// earlier hook of turnpipe is replaced, which revokes the user's trust in the hook. `path` is the path of
+/// the file.
 ///
 /// # Errors
 /// See [`SettingsError`].

@@ -45,7 +45,7 @@ impl HookEvent {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 
-    /// Its name in settings and records.
+    /// Returns the name in settings and records.
     pub fn name(self) -> &'static str {
         match self {
             Self::PreToolUse => "PreToolUse",
@@ -241,7 +241,7 @@ impl Handler {
         self.action == other.action && effect(self) == effect(other)
     }
 
-    /// Its name in records: the command, the address, or the unsupported type.
+    /// Returns the name in records: the command, the address, or the unsupported type.
     pub(super) fn name(&self) -> &str {
         match &self.action {
             Action::Shell(command) => command,

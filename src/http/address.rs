@@ -33,10 +33,7 @@ pub enum UnusableAddress {
     Credentials,
     /// A secret would be sent over the public network without encryption.
     #[error("a key is not sent to {host} without https")]
-    PlainText {
-        /// The host.
-        host: String,
-    },
+    PlainText { host: String },
 }
 
 impl Address {
@@ -202,11 +199,9 @@ impl Address {
     }
 }
 
-/// The host of an address.
 pub(super) enum Host<'a> {
     /// An IP address. IPv4-mapped IPv6 addresses are converted to IPv4.
     Machine(IpAddr),
-    /// A name.
     Name(&'a str),
 }
 

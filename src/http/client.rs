@@ -260,7 +260,6 @@ fn with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
 /// Configuration of the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HttpSettings {
-    /// Proxies.
     pub proxies: Proxies,
     /// A PEM file with certificates to trust in addition to the system's.
     pub extra_certificates: Option<PathBuf>,
@@ -275,7 +274,6 @@ pub struct HttpSettings {
 /// Timeouts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// To connect.
     pub connect: Duration,
     /// Between two chunks of a response, and to the first.
     pub idle: Duration,
@@ -297,9 +295,7 @@ impl Default for TimeLimits {
 /// Proxies by the scheme of the requested URL. Their URLs may contain passwords.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
-    /// For `http`.
     pub http: Option<Secret>,
-    /// For `https`.
     pub https: Option<Secret>,
     /// For schemes without a proxy.
     pub all: Option<Secret>,
@@ -316,7 +312,6 @@ impl Proxies {
             .any(|proxy| proxy.expose().starts_with("https:"))
     }
 
-    /// Returns the hosts of the proxies.
     pub(super) fn hosts(&self) -> Vec<String> {
         let proxies = [&self.http, &self.https, &self.all];
         let addresses = proxies.into_iter().flatten().map(Secret::expose);

@@ -7,9 +7,8 @@ const MAX_LINE_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Decoder of a stream: of server-sent events, of which only the data is returned, with line feeds between its
-/// lines; or of lines of JSON, which are not parsed, and of which blank ones are skipped. Invalid UTF-8 becomes
-/// U+FFFD.
+/// Decoder of a stream of server-sent events or JSON lines. Returns the data of each event, with line feeds
+/// between its lines, or each line that is not blank, unparsed. Invalid UTF-8 becomes U+FFFD.
 #[derive(Debug)]
 pub struct Frames {
     lines: LineSplitter,

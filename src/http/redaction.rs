@@ -240,7 +240,7 @@ fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
     (read, places)
 }
 
-/// Encodes bytes in hexadecimal after `prefix`, except those for which `stays` is true.
+/// Encodes bytes in hexadecimal after `prefix`, unless `stays` is true for them.
 fn encoded(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {

@@ -19,7 +19,6 @@ const MAX_RESPONSE_BYTES: usize = 64 << 20;
 pub struct Response {
     /// The status code.
     pub status: u16,
-    /// The headers.
     pub headers: Headers,
     body: Body,
     received: usize,
@@ -74,7 +73,6 @@ impl Response {
         }
     }
 
-    /// Returns the content type.
     pub fn content_type(&self) -> ContentType {
         ContentType::of(self.headers.get("content-type").map(String::as_str))
     }
@@ -186,7 +184,6 @@ pub(super) fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error
 /// A POST request with a JSON body, or a GET request without one.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// The address.
     pub address: Address,
     /// Headers in addition to `content-type` and `content-length`.
     pub headers: Vec<Header>,
@@ -194,16 +191,12 @@ pub struct Outgoing {
     pub body: String,
 }
 
-/// A header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Its name.
     pub name: String,
-    /// Its value.
     pub value: HeaderValue,
 }
 
-/// The value of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderValue {
     /// Not secret.
@@ -265,7 +258,6 @@ impl Outgoing {
 /// Headers by lower-case name.
 pub type Headers = BTreeMap<String, String>;
 
-/// The content type of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentType {
     /// A JSON value.

@@ -31,7 +31,6 @@ pub(crate) enum Level {
 }
 
 impl CancelToken {
-    /// Cancels.
     pub fn cancel(&self) {
         self.raise(Level::Cancelled);
     }

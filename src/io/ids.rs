@@ -14,7 +14,6 @@ pub trait Ids: std::fmt::Debug + Send + Sync {
     fn uuid(&self) -> Uuid;
 }
 
-/// Random ids.
 #[derive(Debug, Default)]
 pub struct RandomIds;
 

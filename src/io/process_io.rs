@@ -23,7 +23,6 @@ const ID_SEED_VARIABLE: &str = "TURNPIPE_ID_SEED";
 /// binary checks first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdoutAtStart {
-    /// Open.
     Open,
     /// Closed (`>&-`): nothing runs.
     Closed,
@@ -65,7 +64,6 @@ impl Io {
 }
 
 impl Environment {
-    /// The variables of this process.
     pub fn of_process() -> Self {
         std::env::vars_os().collect()
     }

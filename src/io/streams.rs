@@ -69,7 +69,6 @@ pub struct Io {
     pub messages: Messages,
     /// Facts about the terminal.
     pub terminal: TerminalFacts,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// New ids.
     pub ids: Arc<dyn Ids>,

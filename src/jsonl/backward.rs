@@ -47,7 +47,6 @@ pub struct Hit<'a> {
 /// Continuation of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchControl {
-    /// The search stops.
     Stop,
     /// The search continues down to this byte offset.
     DownTo(u64),

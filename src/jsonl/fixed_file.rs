@@ -44,7 +44,6 @@ impl Beginning {
         Ok(Self { buffer, length })
     }
 
-    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         self.buffer.filled(self.length)
     }

@@ -193,7 +193,6 @@ impl Examination {
 pub(super) enum Defect {
     /// NUL bytes around a record.
     NulBytes,
-    /// Invalid UTF-8.
     InvalidUtf8,
     /// An incomplete record at the end of the line.
     CutOff,

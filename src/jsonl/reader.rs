@@ -116,7 +116,6 @@ impl<Source: Read> Reader<Source> {
         self
     }
 
-    /// Returns the source.
     pub(crate) fn source_mut(&mut self) -> &mut Source {
         &mut self.source
     }

@@ -19,20 +19,16 @@ use crate::tool_facts::mcp_prefix;
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Its name.
     pub name: String,
-    /// Its transport.
     pub transport: Transport,
 }
 
-/// The transport of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// The standard input and output of a program.
     Stdio(Program),
     /// Streamable HTTP.
     Http {
-        /// The URL.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
@@ -44,9 +40,7 @@ pub enum Transport {
 /// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The program.
     pub command: String,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Environment variables in addition to the shared ones.
     pub environment: BTreeMap<String, String>,
@@ -58,9 +52,7 @@ pub struct Program {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct MalformedConfig {
-    /// The file.
     pub file: PathBuf,
-    /// The problem.
     pub problem: ConfigProblem,
 }
 
@@ -78,12 +70,7 @@ pub enum ConfigProblem {
     Transport(String),
     /// A variable is not set.
     #[error("server {server}: ${{{variable}}} is not set")]
-    Unset {
-        /// The server.
-        server: String,
-        /// The variable.
-        variable: String,
-    },
+    Unset { server: String, variable: String },
     /// The tools of two servers have the same prefix.
     #[error("server {0}: the name of another server differs only in special characters")]
     SameNames(String),
@@ -255,11 +242,9 @@ pub struct ServerDeps {
     pub variables: Vec<(OsString, OsString)>,
     /// Working directory of programs.
     pub directory: PathBuf,
-    /// Timeouts.
     pub timeouts: Timeouts,
 }
 
-/// Timeouts of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// Time for a server to start and list its tools.

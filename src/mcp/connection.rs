@@ -26,19 +26,19 @@ use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Input;
 
-/// Timeout for telling a server that a call or the connection has ended.
+/// Timeout for notifying a server that a call or the connection has ended.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Timeout for the end of a program after its output ended.
+/// Timeout for the exit of a program after the end of its output.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Factor by which notifications of progress may extend the timeout of a call.
+/// Maximum factor by which progress notifications extend the timeout of a call.
 const MAX_EXTENSION: u32 = 6;
 
 /// Minimum interval between reports of the progress of a call.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Number of notifications of progress that may wait for a call.
+/// Maximum number of pending progress notifications of a call.
 const PROGRESS_CAPACITY: usize = 16;
 
 /// A connected server, and its process if it has one.
@@ -205,7 +205,7 @@ impl Connection {
     ) -> Result<ServerResult, McpFailure> {
         self.output.reset();
         let answered = self.answer(request, waiting).await;
-        // Each response may be long.
+        // The limit applies to each response.
         self.output.reset();
         match answered {
             Err(McpFailure::Failed(reason)) => Err(McpFailure::Failed(self.reason(reason).await)),
@@ -246,7 +246,7 @@ impl Connection {
                 () = &mut silence => break McpFailure::TimedOut(limit),
                 () = &mut total_time => break McpFailure::TimedOut(total),
                 note = progress.recv() => {
-                    // Missed notifications do not matter: later ones follow.
+                    // Missed notifications are ignored, since later ones follow.
                     let own = note.ok().filter(|note| note.progress_token == handle.progress_token);
                     let Some(note) = own else {
                         continue;
@@ -255,7 +255,7 @@ impl Connection {
                     let now = Instant::now();
                     if reported.is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL) {
                         reported = Some(now);
-                        // The caller may be slower; then it needs no further report.
+                        // If the channel is full, the caller is slower and needs no further report.
                         let _ = reporter.try_send(described(&note));
                     }
                 }

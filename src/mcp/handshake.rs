@@ -36,9 +36,9 @@ pub(super) enum Route {
 pub(super) enum Revisions {
     /// The newest one, else one with a handshake.
     Any,
-    /// Those with a handshake, to 2025-11-25.
+    /// Revisions with a handshake, up to 2025-11-25.
     WithHandshake,
-    /// Those without a handshake, since 2026-07-28.
+    /// Revisions without a handshake, from 2026-07-28 on.
     Stateless,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Revisions {
 #[derive(Debug)]
 pub(super) struct StartFailure {
     pub(super) reason: String,
-    /// The revisions that a new connection may use: the attempt failed because of the others.
+    /// The revisions to try in a new connection, if the attempt failed because of its revision.
     pub(super) retry: Option<Revisions>,
 }
 
@@ -128,7 +128,7 @@ pub(super) async fn connect(
 fn retry(error: &ClientInitializeError) -> Option<Revisions> {
     use ClientInitializeError as Failure;
     match error {
-        // The late response describes the server, so it knows the request.
+        // The late response describes the server, so the server supports the request.
         Failure::ConflictInitResponseId(..) => Some(Revisions::Stateless),
         Failure::UncorrelatedErrorResponse { .. }
         | Failure::NoCompatibleProtocolVersion { .. }

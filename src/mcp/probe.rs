@@ -8,7 +8,7 @@ use super::server::Server;
 use super::servers::Servers;
 use crate::tools::ToolSource as _;
 
-/// What a server that responds offers.
+/// The offer of a server that responds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// The negotiated revision of the protocol.
@@ -24,11 +24,10 @@ pub struct Probe {
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
-    /// Its name.
     pub name: String,
     /// Its program without arguments, or its host: the rest may contain keys.
     pub target: String,
-    /// What it offers, or the error, if it was tried.
+    /// Its offer, or the error; `None` if it was not tried.
     pub result: Option<Result<Probe, String>>,
 }
 

@@ -24,7 +24,7 @@ const CAPTURE: Capture = Capture {
     total_bytes: 8 * 1024,
 };
 
-/// Time between the request to end and the kill.
+/// Time between the request to exit and the kill.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Maximum width of a line of standard error or an error message, in columns.
@@ -91,7 +91,7 @@ impl ServerProcess {
         ended.ok()?.ok()?.clone()
     }
 
-    /// Waits for the program to exit because its input was closed, then ends it.
+    /// Waits for the program to exit after its input was closed, then ends it.
     pub(super) async fn end(&self) {
         if self.ending(GRACE).await.is_none() {
             self.cancel.cancel();

@@ -62,7 +62,7 @@ impl ResourceTool {
         })
     }
 
-    /// Returns the tool with this name, which may be that of another agent.
+    /// Returns the tool with this name or another agent's name for it.
     pub(super) fn named(name: &str, servers: &Servers) -> Option<Self> {
         let canonical = agent_tool(name)?.name;
         let mut both = Self::all(servers).into_iter();

@@ -1,4 +1,5 @@
-//! The servers of a run, each with its tools. A server is started when it is first needed, and again after it dies.
+//! The servers of a run, each with its tools. A server is started when it is first needed, and again after it
+//! has exited.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -46,7 +47,7 @@ pub(super) struct Server {
 struct State {
     connection: Option<Arc<Connection>>,
     tools: Arc<Vec<RemoteTool>>,
-    /// Set if the server never worked; then it is not tried again.
+    /// Set if the server failed to start; it is not tried again.
     failure: Option<McpFailure>,
 }
 

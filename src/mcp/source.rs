@@ -61,7 +61,7 @@ impl ToolSource for Servers {
             }
             Ok(())
         });
-        // If the engine has died, so have its tasks.
+        // If the engine has stopped, its tasks have ended too.
         drop(ended);
     }
 }

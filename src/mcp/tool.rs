@@ -34,7 +34,7 @@ pub(super) struct McpTool {
     remote: Arc<Remote>,
 }
 
-/// The data of a tool that a call needs.
+/// The data of a tool for its calls.
 struct Remote {
     server: Arc<Server>,
     /// The server's name for the tool.

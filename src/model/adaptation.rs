@@ -60,7 +60,7 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["chat_template_kwargs"], REFUSALS, leave_thinking),
 ];
 
-/// Returns a dialect in which a refused request may be accepted. `None` if the refusal is about
+/// Returns a dialect that the server may accept after it refused a request. `None` if the refusal is about
 /// something else, or if the dialect has been changed already.
 pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
     let Failure::Rejected {

@@ -21,7 +21,6 @@ use crate::process::Supervisor;
 /// Error connecting to a model.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The provider is unknown.
     #[error("unknown model provider `{name}`")]
     UnknownProvider {
         name: String,
@@ -30,15 +29,10 @@ pub enum ConnectError {
     },
     /// A configured provider cannot be used.
     #[error("model provider `{name}`: {reason}")]
-    UnusableProvider {
-        name: String,
-        /// The reason.
-        reason: String,
-    },
+    UnusableProvider { name: String, reason: String },
     /// No API key is configured.
     #[error("no key for {provider}: set {variable}, or `api_key_cmd` in the configuration")]
     NoKey {
-        /// The provider.
         provider: String,
         /// The environment variable for its key.
         variable: String,
@@ -62,7 +56,6 @@ pub enum KeyCheck {
 pub struct ModelDeps {
     /// The environment of key commands.
     pub environment: Environment,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Source of call ids and random numbers.
     pub ids: Arc<dyn Ids>,

@@ -72,10 +72,7 @@ pub enum Failure {
     },
     /// The response does not follow the API: a web page, another content type, invalid JSON.
     #[error("unusable reply: {reason}")]
-    Malformed {
-        /// The reason.
-        reason: String,
-    },
+    Malformed { reason: String },
     /// The request was not sent, because an earlier refusal applies to it too.
     #[error("{refusal}")]
     NotAsked {
@@ -128,8 +125,7 @@ pub enum EmptyReply {
     /// Empty, without thinking.
     #[error("")]
     Complete,
-    /// Thinking only.
-    #[error(": the model only thought")]
+    #[error(": the model returned only thinking")]
     OnlyThinking,
 }
 
@@ -215,7 +211,7 @@ impl Failure {
         } = &mut self
         {
             let repeats = address.repeated_part().map_or_else(String::new, |part| {
-                format!(" (`{part}` is there twice: shorten the base URL)")
+                format!(" (`{part}` occurs twice: shorten the base URL)")
             });
             *message = format!("{address}{repeats}: {message}");
         }

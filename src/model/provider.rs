@@ -63,7 +63,6 @@ pub enum ReplyEvent {
         failures: u32,
         /// Delay, in milliseconds.
         wait_ms: u64,
-        /// The failure.
         failure: Box<Failure>,
     },
     /// A delta of the reply.
@@ -81,7 +80,6 @@ pub enum Model {
     Provider(Arc<dyn Provider>),
 }
 
-/// The settings of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelSettings {
     /// The model for labels, titles and recaps.
@@ -90,7 +88,6 @@ pub struct ModelSettings {
     pub main: Option<ChosenModel>,
     /// Settings of providers, by name.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// HTTP settings.
     pub http: HttpSettings,
 }
 
@@ -102,18 +99,16 @@ pub struct ChosenModel {
     pub by: &'static str,
 }
 
-/// The settings of a provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProviderSettings {
     /// Name of the preset; by default the provider's own name.
     pub preset: Option<String>,
-    /// Base URL.
     pub base_url: Option<String>,
     /// Source of the API key.
     pub key: KeySource,
     /// Headers of all requests.
     pub headers: Vec<Header>,
-    /// Hosts to which keys may be sent unencrypted.
+    /// Hosts that may receive keys unencrypted.
     pub plain_text: PlainText,
     /// Overrides of the dialect.
     pub dialect: DialectOverrides,
@@ -128,7 +123,6 @@ pub enum ModelName {
     Builtin,
     /// The replies of a recording (`replay:FILE`).
     Replay(PathBuf),
-    /// A model of a provider.
     Remote(RemoteModel),
 }
 

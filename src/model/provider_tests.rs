@@ -290,7 +290,7 @@ fn a_status_of_404_names_the_address_and_a_repeated_part() {
         ("/v1", "/v1/chat/completions: gone"),
         (
             "/v1/v1?key=hidden",
-            "/v1/v1/chat/completions?key=[redacted] (`v1` is there twice: shorten the base URL): gone",
+            "/v1/v1/chat/completions?key=[redacted] (`v1` occurs twice: shorten the base URL): gone",
         ),
     ];
     for (path, expected) in rows {

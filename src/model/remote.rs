@@ -1,4 +1,4 @@
-//! A model behind an HTTP API.
+//! A model that is called through an HTTP API.
 
 use std::iter::successors;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,7 @@ pub(super) struct Shared {
 pub(super) struct Access {
     pub(super) headers: Vec<Header>,
     pub(super) key: Key,
-    /// Hosts to which secrets may be sent unencrypted.
+    /// Hosts that may receive secrets unencrypted.
     pub(super) plain_text: PlainText,
 }
 
@@ -266,7 +266,7 @@ impl Shared {
         }
     }
 
-    /// Returns a dialect in which a refused request is different, and may be accepted.
+    /// Returns a dialect that changes a refused request so that the server may accept it.
     fn adapted(
         &self,
         refused: Dialect,

@@ -13,7 +13,6 @@ use crate::message::Usage;
 /// A complete reply. Incomplete and empty replies are failures.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The text.
     pub text: String,
     /// The thinking, if the server returns it. Not part of the text.
     pub thinking: String,

@@ -16,7 +16,6 @@ pub(in crate::model) struct Sample {
 }
 
 impl Sample {
-    /// Whether it is streamed.
     pub(in crate::model) fn is_stream(&self) -> bool {
         ContentType::of(Some(self.content_type)) != ContentType::Json
     }

@@ -9,7 +9,6 @@ use std::time::Duration;
 /// Steps on one connection, after reading a request.
 pub(super) type Script = Vec<Step>;
 
-/// A step of a server.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// Sends bytes in one piece.

@@ -45,7 +45,6 @@ impl SocksServer {
         }
     }
 
-    /// Returns the next request.
     pub(super) fn next_request(&self) -> SocksRequest {
         self.requests
             .recv_timeout(std::time::Duration::from_secs(20))

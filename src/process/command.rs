@@ -164,14 +164,10 @@ impl Finished {
 pub enum SpawnError {
     /// The program is not in `PATH`, or the path does not exist.
     #[error("{}: command not found", program.display())]
-    NotFound {
-        /// The program.
-        program: OsString,
-    },
+    NotFound { program: OsString },
     /// The directory cannot be entered.
     #[error("{}: cannot enter directory: {source}", directory.display())]
     Directory {
-        /// The directory.
         directory: PathBuf,
         /// The system's error.
         source: std::io::Error,
@@ -179,7 +175,6 @@ pub enum SpawnError {
     /// Any other failure.
     #[error("{}: cannot start: {source}", program.display())]
     System {
-        /// The program.
         program: OsString,
         /// The system's error.
         source: std::io::Error,

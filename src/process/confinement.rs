@@ -207,7 +207,7 @@ mod linux {
                 let version = kernel_abi.unwrap_or(effective_abi as i32);
                 Ok(version.unsigned_abs())
             }
-            _ => Err("the kernel has no Landlock".to_owned()),
+            _ => Err("the kernel does not support Landlock".to_owned()),
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) enum Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Phase {
     Running,
     Draining,
     Terminating,
@@ -79,7 +79,7 @@ enum Stage {
 #[derive(Debug)]
 pub(super) struct Escalation {
     limits: Limits,
-    stage: Stage,
+    phase: Phase,
     deadline: Duration,
     ended: Ended,
     left_something: bool,
@@ -89,7 +89,7 @@ impl Escalation {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             limits,
-            stage: Stage::Running,
+            phase: Phase::Running,
             deadline: limits.timeout,
             ended: Ended::Exited,
             left_something: false,
@@ -106,7 +106,7 @@ impl Escalation {
         self.left_something
     }
 
-    /// Returns the end of the current stage, as time after the start.
+    /// Returns the end of the current phase, as time after the start.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
@@ -116,16 +116,16 @@ impl Escalation {
         if self.is_over(seen) {
             return Step::Finish;
         }
-        match self.stage {
-            Stage::Running => self.step_running(now, seen),
-            Stage::Draining => self.step_draining(now, seen),
-            Stage::Terminating => self.step_terminating(now, seen),
-            Stage::Killing { since } => self.step_killing(now, since, seen),
+        match self.phase {
+            Phase::Running => self.step_running(now, seen),
+            Phase::Draining => self.step_draining(now, seen),
+            Phase::Terminating => self.step_terminating(now, seen),
+            Phase::Killing { since } => self.step_killing(now, since, seen),
         }
     }
 
     fn is_over(&self, seen: Observation) -> bool {
-        let killed = matches!(self.stage, Stage::Killing { .. });
+        let killed = matches!(self.phase, Phase::Killing { .. });
         seen.leader == Leader::Ended
             && seen.pipes == Pipes::AtEnd
             && (seen.descendants == Descendants::Gone || killed)
@@ -134,7 +134,7 @@ impl Escalation {
     fn step_running(&mut self, now: Duration, seen: Observation) -> Step {
         // A child that ends at its deadline has exited by itself.
         if seen.leader == Leader::Ended {
-            self.enter(Stage::Draining, now, self.limits.drain);
+            self.enter(Phase::Draining, now, self.limits.drain);
             return self.step_draining(now, seen);
         }
         match seen.token {
@@ -188,18 +188,18 @@ impl Escalation {
     }
 
     fn terminate(&mut self, now: Duration) -> Step {
-        self.enter(Stage::Terminating, now, self.limits.grace);
+        self.enter(Phase::Terminating, now, self.limits.grace);
         Step::Terminate
     }
 
     fn kill(&mut self, now: Duration) -> Step {
         // A process that holds the pipes after this has left the group; it gets the drain time.
-        self.enter(Stage::Killing { since: now }, now, self.limits.drain);
+        self.enter(Phase::Killing { since: now }, now, self.limits.drain);
         Step::Kill
     }
 
-    fn enter(&mut self, stage: Stage, now: Duration, lasting: Duration) {
-        self.stage = stage;
+    fn enter(&mut self, phase: Phase, now: Duration, lasting: Duration) {
+        self.phase = phase;
         self.deadline = now.saturating_add(lasting);
     }
 }

@@ -44,7 +44,7 @@ const MAX_ENTRIES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Guardian {
     pid: Pid,
-    table: Table,
+    table: CallTable,
     entries: Mutex<Entries>,
     /// The writing end of the pipe; never written to.
     _lifeline: OwnedFd,
@@ -63,7 +63,7 @@ impl Guardian {
     /// Memory, descriptors or processes are exhausted.
     pub(super) fn start(mark: &str) -> io::Result<Self> {
         let (theirs, lifeline) = io::pipe()?;
-        let table = Table::new()?;
+        let table = CallTable::new()?;
         let own = rustix::process::getpid().to_string();
         let arguments = ["turnpipe-guardian", ARGUMENT, mark, &own];
         let start = Start {
@@ -95,7 +95,7 @@ impl Guardian {
         self.pid
     }
 
-    /// Enters a call whose child is about to be started. Returns its entry.
+    /// Adds an entry for a call whose child is about to be started. Returns the number of the entry.
     pub(super) fn enter(&self) -> usize {
         let entry = {
             let mut entries = self.entries();
@@ -126,12 +126,11 @@ impl Guardian {
 
 /// The table in the guarded process.
 #[derive(Debug)]
-struct Table {
+struct CallTable {
     file: File,
     mapping: MmapRaw,
 }
 
-/// A call in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GuardedCall {
     /// The leader of its session; 0 while it is being started.
@@ -140,7 +139,7 @@ pub(super) struct GuardedCall {
     pub(super) began: u64,
 }
 
-impl Table {
+impl CallTable {
     /// Returns an empty table.
     ///
     /// # Errors
@@ -154,7 +153,6 @@ impl Table {
         Ok(Self { file, mapping })
     }
 
-    /// Returns a descriptor for the guardian.
     fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.file.try_clone()?.into())
     }
@@ -212,16 +210,16 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval at which the guardian checks whether calls run.
 const IDLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Maximum number of rounds of killing, and the pause between them.
+/// Maximum number of kill rounds, and the pause between them.
 const MAX_ROUNDS: u32 = 500;
 const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Number of consecutive rounds without a process after which the work is done: a process that is forked while the table is read
-/// may be missing from it.
+/// Number of consecutive empty rounds after which the guardian exits. One is not enough, because a process
+/// that is forked while the table is read may be missing from it.
 const EMPTY_ROUNDS: u32 = 3;
 
-/// Runs the guardian if this process was started as one, by its `arguments` (the program's name first).
-/// Returns whether it was; the program must then exit.
+/// Runs the guardian if `arguments`, which include the program's name, say that this process is one. Returns
+/// whether it was; the program must then exit.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
         [_, first, mark, parent] if first == ARGUMENT => {
@@ -266,7 +264,7 @@ fn guard(parent: Pid, mark: &OsStr) {
     watch.end(&calls, mark);
 }
 
-/// Ignores requests to end: they are meant for the guarded process, and the guardian ends after it.
+/// Ignores signals that ask to exit: they are meant for the guarded process, and the guardian exits after it.
 fn ignore_end_signals() {
     for signal in END_SIGNALS {
         // SAFETY: installs no handler.
@@ -367,7 +365,7 @@ mod tests {
 
     #[test]
     fn the_guardian_reads_the_entries() {
-        let table = Table::new().unwrap();
+        let table = CallTable::new().unwrap();
         let seen = File::from(table.descriptor().unwrap());
         assert_eq!(calls(&seen), []);
         table.set(0, 0, 7);

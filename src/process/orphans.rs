@@ -53,13 +53,13 @@ pub(super) struct Rival {
 
 /// The orphans of a call.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundOrphans {
     pub(super) living: ProcessTable,
     /// Whether some had ended and were waited for.
     any_ended: bool,
 }
 
-impl Found {
+impl FoundOrphans {
     /// Whether an orphan may be left: an ended one may have started another.
     pub(super) fn any(&self) -> bool {
         self.any_ended || !self.living.is_empty()
@@ -91,7 +91,7 @@ impl Orphans {
         rivals: impl Fn() -> Vec<Rival>,
         action: OrphanAction,
         except: Option<Pid>,
-    ) -> Found {
+    ) -> FoundOrphans {
         // Rivals are looked up for the first orphan only.
         let mut known = None;
         let mut is_owned =
@@ -124,8 +124,8 @@ impl Orphans {
         is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool,
         action: OrphanAction,
         except: Option<Pid>,
-    ) -> Found {
-        let mut found = Found::default();
+    ) -> FoundOrphans {
+        let mut found = FoundOrphans::default();
         // After most calls there is none, and threads need not wait for each other.
         if !self.are_adopted() || self.numbers(except).is_empty() {
             return found;

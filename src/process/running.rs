@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The processes of this system except this one, read one after the other. Empty where there is no `/proc`.
+/// The processes of this system except this one, read one after the other. Empty without `/proc`.
 #[derive(Debug, Default)]
 pub struct RunningProcesses {
     /// The parent and the start time of each process.
@@ -40,7 +40,6 @@ impl RunningProcesses {
         Self::default()
     }
 
-    /// Returns the ids of the processes.
     pub fn ids(&self) -> impl Iterator<Item = i32> {
         self.processes.keys().copied()
     }
@@ -50,7 +49,7 @@ impl RunningProcesses {
         Some(self.processes.get(&pid)?.1)
     }
 
-    /// Whether a process is another one, or descends from it.
+    /// Whether process `pid` is process `from` or descends from it.
     pub fn descends(&self, pid: i32, from: i32) -> bool {
         let parent = |pid: &i32| Some(self.processes.get(pid)?.0);
         // A chain of parents can be a cycle, since the processes were not read at once.

@@ -14,7 +14,7 @@ use super::escalation::{CLEANUP_TIMEOUT, OrphanAction};
 #[cfg(target_os = "linux")]
 use super::guardian::Guardian;
 #[cfg(target_os = "linux")]
-use super::orphans::{Claim, Found, Orphans, Rival};
+use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
 #[cfg(target_os = "linux")]
 use super::process_table;
 use super::process_tree::ProcessTree;
@@ -49,14 +49,14 @@ struct Children {
 
 #[derive(Debug)]
 struct Child {
-    stage: Stage,
+    state: ChildState,
     /// Start time, on the clock of the process table.
     #[cfg(target_os = "linux")]
     began: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ChildState {
     Starting,
     /// Will be killed as soon as it is started.
     StartingToBeKilled,
@@ -84,7 +84,7 @@ impl Supervisor {
     /// Does nothing on systems other than Linux.
     ///
     /// # Errors
-    /// The kernel does not let this process adopt orphans; there is a guardian nonetheless.
+    /// The kernel does not let this process adopt orphans; the guardian still works.
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
@@ -101,10 +101,10 @@ impl Supervisor {
     pub fn kill_all(&self) {
         let mut leaders = Vec::new();
         for child in self.children().running.values_mut() {
-            match child.stage {
-                Stage::Running(leader) => leaders.push(leader),
-                Stage::Starting => child.stage = Stage::StartingToBeKilled,
-                Stage::StartingToBeKilled => {}
+            match child.state {
+                ChildState::Running(leader) => leaders.push(leader),
+                ChildState::Starting => child.state = ChildState::StartingToBeKilled,
+                ChildState::StartingToBeKilled => {}
             }
         }
         self.kill(&leaders);
@@ -123,7 +123,7 @@ impl Supervisor {
         let key = children.next_key;
         children.next_key += 1;
         let child = Child {
-            stage: Stage::Starting,
+            state: ChildState::Starting,
             #[cfg(target_os = "linux")]
             began,
         };
@@ -215,8 +215,8 @@ impl Registration {
             .children()
             .running
             .get_mut(&self.key)
-            .map(|child| std::mem::replace(&mut child.stage, Stage::Running(leader)));
-        if before == Some(Stage::StartingToBeKilled) {
+            .map(|child| std::mem::replace(&mut child.state, ChildState::Running(leader)));
+        if before == Some(ChildState::StartingToBeKilled) {
             tree.kill();
         }
     }
@@ -231,7 +231,7 @@ impl Registration {
     }
 
     /// Finds the adopted orphans of this child, which leads `leader`'s group and writes to `pipes`.
-    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> Found {
+    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> FoundOrphans {
         let claim = Claim {
             leader,
             began: self.began,
@@ -247,9 +247,9 @@ impl Registration {
         let others = children.running.iter().filter(|(key, _)| **key != self.key);
         others
             .map(|(_, child)| Rival {
-                leader: match child.stage {
-                    Stage::Running(leader) => Some(leader),
-                    Stage::Starting | Stage::StartingToBeKilled => None,
+                leader: match child.state {
+                    ChildState::Running(leader) => Some(leader),
+                    ChildState::Starting | ChildState::StartingToBeKilled => None,
                 },
                 began: child.began,
             })

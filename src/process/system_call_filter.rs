@@ -200,7 +200,8 @@ fn rows(table: &'static str) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
     })
 }
 
-/// Parses a condition. Without one that cannot be parsed, more calls would be refused; a test checks all.
+/// Parses a condition. A condition that cannot be parsed is omitted, so that more calls are refused; a test
+/// checks that all can be parsed.
 fn condition(text: &str) -> Option<ArgumentCondition> {
     let hexadecimal = |digits| u32::from_str_radix(digits, 16).ok();
     let (place, value) = text.split_once('=')?;

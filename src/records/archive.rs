@@ -43,7 +43,7 @@ pub struct SessionArchivedRecord {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// Their size in the archive in bytes, without those that a dry run would write.
+    /// Their size in the archive in bytes, without files that a dry run would write.
     pub stored_bytes: u64,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::constant::tagged;
 
 /// Name and schema generator of a record.
-type Entry = (&'static str, fn() -> Schema);
+type CatalogueEntry = (&'static str, fn() -> Schema);
 
 /// Declares the records by name. The `type` of a record is its name, or the text after `=`; empty if the
 /// struct has that member.
@@ -15,7 +15,7 @@ macro_rules! records {
     (@type $name:ident) => { stringify!($name) };
     (@type $name:ident $kind:literal) => { $kind };
     ($($name:ident: $record:ident $(= $kind:literal)?,)+) => {
-        const RECORDS: &[Entry] = &[$((stringify!($name), || {
+        const RECORDS: &[CatalogueEntry] = &[$((stringify!($name), || {
             schema_of::<super::$record>(records!(@type $name $($kind)?))
         }),)+];
     };

@@ -78,7 +78,7 @@ pub struct PermissionProposalRecord {
     pub rule: String,
     /// Number of further calls that are allowed with this rule and those before it.
     pub spares: u64,
-    /// What else it allows.
+    /// Other calls that it allows.
     pub also_allows: String,
 }
 
@@ -168,7 +168,7 @@ pub struct HookStatusRecord {
 pub struct HookDecisionRecord {
     /// Time of the decision.
     pub timestamp: String,
-    /// Name of the agent; absent if the path of its transcript does not tell.
+    /// Name of the agent; absent if the path of its transcript does not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Session of the agent.
@@ -184,7 +184,7 @@ pub struct HookDecisionRecord {
     pub about: String,
     /// The decision.
     pub decision: Decision,
-    /// Whether the agent was told. If not, it decides as if no hook were installed.
+    /// Whether the agent received the decision. If not, it decides as if no hook were installed.
     pub answered: bool,
     /// The cause; absent if the rules cannot be applied.
     #[serde(rename = "decided_by", skip_serializing_if = "Option::is_none")]

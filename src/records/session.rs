@@ -30,7 +30,7 @@ pub struct SessionRecord {
     /// State, inferred from the end of the file and from running processes; only with `--state`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<SessionActivity>,
-    /// Whether `state` is inferred: always true beside it.
+    /// Whether `state` is inferred; always true if `state` is present.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub state_inferred: bool,
     /// End of the file, the reason of `state`.
@@ -44,7 +44,7 @@ pub struct SessionRecord {
     pub counts: Option<SessionCounts>,
 }
 
-/// What a session is doing.
+/// Activity of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]

@@ -18,7 +18,7 @@ pub struct SessionReportRecord {
     pub gates: Vec<GateResult>,
     /// The sessions.
     pub sessions: Vec<ReportedSession>,
-    /// Number of tool calls, with those of subagents.
+    /// Number of tool calls, including calls of subagents.
     pub calls: u64,
     /// Number of calls that failed, or whose command stated an exit status other than 0.
     pub failed: u64,
@@ -55,7 +55,7 @@ pub struct SessionReportRecord {
 pub struct ReportedSession {
     #[serde(flatten)]
     pub about: SessionDescription,
-    /// What the model reported last, by built-in rules.
+    /// The model's last report, extracted by built-in rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
 }

@@ -18,7 +18,6 @@ pub const MAX_REPLACEMENT: usize = MAX_PREVIEW + 500;
 /// The file with the full text of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persisted {
-    /// Its path.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,

@@ -21,7 +21,7 @@ const MAX_IDS: usize = 10_000;
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
-    /// Finds the records that contain what looks like a key or a password.
+    /// Finds the records that seem to contain a key or a password.
     ///
     /// # Errors
     /// Reading failed.

@@ -1,4 +1,5 @@
-//! Which messages and calls are copies: a fork, a branch or a saved transcript repeats them under the same ids.
+//! Finds copies of messages and calls: a fork, a branch or a saved transcript repeats them under the same
+//! ids.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +15,7 @@ use crate::message::{Call, Message};
 /// Records that a fork copies are written within this time after its first record.
 pub(super) const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
 
-/// Gives the messages of one file keys, which their copies in other files share.
+/// Computes keys of the messages of one file. Copies in other files have the same keys.
 #[derive(Debug, Default)]
 pub(super) struct CopyKeys {
     /// The path, for formats whose ids are only unique in a file.
@@ -49,7 +50,7 @@ impl CopyKeys {
         }
     }
 
-    /// The key of a prompt. Some files have the same id everywhere.
+    /// Returns the key of a prompt. In some files all prompts have the same id.
     pub(super) fn prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
@@ -58,7 +59,7 @@ impl CopyKeys {
         }
     }
 
-    /// The key of a reply or another request.
+    /// Returns the key of a reply or another request.
     pub(super) fn reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
             (Some(id), _) => Some(self.key(id)),
@@ -67,7 +68,7 @@ impl CopyKeys {
         }
     }
 
-    /// The key of a call in a reply. Some servers repeat the ids of calls.
+    /// Returns the key of a call in a reply. Some servers repeat the ids of calls.
     pub(super) fn call(&self, reply: &Message, call: &Call) -> Option<Key> {
         match &reply.id {
             Some(id) => Some(self.key(&format!("{id} {}", call.id))),
@@ -82,7 +83,8 @@ impl CopyKeys {
         Key::of(&format!("{}{id}", self.path))
     }
 
-    /// The key of a message without an id: its content, and how often that has occurred in its session.
+    /// Returns the key of a message without an id: its content, and the number of its occurrences in its
+    /// session.
     fn by_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
         let lineage = self.lineage.as_ref()?;
         let mut hasher = DefaultHasher::new();
@@ -119,7 +121,7 @@ impl Session {
 }
 
 impl Lineage {
-    /// The heads of the file: its own, then those that it copied. `None` if its ids are enough.
+    /// Reads the heads of the file: its own, then the copied ones. `None` if its ids are enough.
     fn of(session: &Session) -> Option<Self> {
         let format = session.format();
         if !format.has_meter_records {

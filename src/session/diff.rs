@@ -55,7 +55,7 @@ impl Session {
         Ok(reading.found)
     }
 
-    /// Like [`Self::edits`], with those of its subagents.
+    /// Like [`Self::edits`], including the edits of its subagents.
     ///
     /// # Errors
     /// A file cannot be read.

@@ -169,7 +169,7 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
 /// The ending of the names of exported trajectories.
 pub const TRAJECTORY_ENDING: &str = ".atif.json";
 
-/// Whether a name may be that of a session. Side files and subagent files do not count.
+/// Whether a file with this name may be a session. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json"];
     let is_database = is_database(Path::new(name));

@@ -215,7 +215,7 @@ fn candidate(
     })
 }
 
-/// Whether the name of a file is that of a subagent's file.
+/// Whether a subagent's file may have this name.
 pub(super) fn is_subagent_name(path: &Path, prefix: &str) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let plain = unpacked_name(name).unwrap_or(name);
@@ -245,7 +245,7 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
         agents.flat_map(|agent| subagent_files(&session.path, agent))
     });
     let mut files: BTreeSet<PathBuf> = files.collect();
-    // Some are also sessions of their own.
+    // Some of them are also independent sessions.
     for session in candidates {
         files.remove(&session.path);
     }

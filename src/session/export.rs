@@ -1,4 +1,4 @@
-//! A directory of exported sessions: pages with their sessions, and which of them are out of date.
+//! A directory of exported sessions. Finds pages that are out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
@@ -13,7 +13,7 @@ use super::side_file::side_file_path;
 use crate::text::sha256;
 use crate::view::IndexRow;
 
-/// The file that lists our pages.
+/// The file that lists the pages that turnpipe wrote.
 const MANIFEST: &str = "turnpipe-export.json";
 
 /// Lengths of ids that become names of pages. Shorter names may be device names on some systems.
@@ -95,8 +95,8 @@ impl ExportFolder {
         format!("index{}", self.suffix)
     }
 
-    /// Adds the page of a session or subagent at `path`, which also depends on the files in `beside` and on
-    /// `look`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
+    /// Adds the page of a session or subagent at `path`. The page also depends on the files in `beside` and
+    /// on `look`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
     pub fn page(
         &mut self,
         name: &str,
@@ -137,7 +137,8 @@ impl ExportFolder {
         }
     }
 
-    /// Saves the list of our pages. Called before the first page is written, so that pages are known after a crash.
+    /// Saves the list of pages. Called before the first page is written, so that pages are known after a
+    /// crash.
     ///
     /// # Errors
     /// Writing failed.
@@ -148,8 +149,8 @@ impl ExportFolder {
         self.replace(MANIFEST, &text)
     }
 
-    /// Forgets the pages whose files are gone, and writes the index of all others, even of those
-    /// whose sessions are gone, if there is one. Returns the numbers of sessions and subagents.
+    /// Drops pages whose files are gone. Writes an index of all other pages, including pages whose sessions
+    /// are gone, if `index` returns one. Returns the numbers of sessions and subagents.
     ///
     /// # Errors
     /// Writing failed.
@@ -178,10 +179,10 @@ impl ExportFolder {
         Ok((rows.len() - subagents, subagents))
     }
 
-    /// Writes a page, whole or not at all. The name may start with a directory, which is created if needed.
+    /// Writes a page atomically. The name may start with a directory, which is created if needed.
     ///
     /// # Errors
-    /// Writing failed, or `fill` did.
+    /// Writing or `fill` failed.
     pub fn write<Failure: From<ExportError>>(
         &self,
         name: &str,
@@ -237,8 +238,8 @@ impl ExportFolder {
         name
     }
 
-    /// Whether the session at `path` may have this page: the session or nothing has the page, or the
-    /// session with the page was moved.
+    /// Whether the session at `path` may use this name: it has the name already, the name is unused, or the
+    /// session with the name was moved.
     fn is_free(&self, name: &str, path: &Path) -> bool {
         match self.pages.get(name) {
             _ if self.taken.contains(name) => false,

@@ -25,7 +25,7 @@ const CALL_START: Duration = Duration::from_secs(3);
 /// Difference between the times of files and the start times of processes that is ignored.
 const CLOCK_STEP: Duration = Duration::from_millis(500);
 
-/// Age of the last change of a subagent's file up to which it works.
+/// Maximum age of the last change of a working subagent's file.
 const SUBAGENT_PAUSE: Duration = Duration::from_mins(1);
 
 /// The end of a conversation.

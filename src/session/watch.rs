@@ -24,7 +24,7 @@ pub struct Watch {
 /// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeReason {
-    /// Something may have changed, or the time is over.
+    /// Something may have changed, or the wait timed out.
     Check,
     /// The reader of the output is gone.
     ReaderGone,
@@ -146,7 +146,7 @@ mod tests {
         let wait = || watch.wait(Duration::from_millis(1), Some(writer.as_fd()));
         assert_eq!(wait(), WakeReason::Check);
         drop(reader);
-        // A child of another test has the reader until it runs its program.
+        // A child that another test forks inherits the reading end until it calls `exec`.
         while wait() != WakeReason::ReaderGone {}
     }
 }

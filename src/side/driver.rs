@@ -98,7 +98,7 @@ impl Driver {
     /// Generates the text about the conversation of a stream.
     ///
     /// # Errors
-    /// There is no text, for this reason.
+    /// No text, for this reason.
     pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         match &self.auto {
             Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),

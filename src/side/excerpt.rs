@@ -11,7 +11,7 @@ use super::{Language, dominant_language};
 use crate::message::{Block, Message, Origin, ResultPart, Role, Thread, without_injected};
 use crate::text::redact;
 
-/// Number of messages that the question shows, from the end.
+/// Number of last messages that the question contains.
 pub(super) const TITLE_MESSAGES: usize = 20;
 
 /// Number of messages with text that are kept from the start.
@@ -29,10 +29,10 @@ pub(super) const TRUNCATED: &str = "\n[truncated]\n";
 /// Maximum size of uncut arguments, in bytes.
 const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// Bytes of each text that are kept in longer arguments.
+/// Bytes kept of each text in arguments above that size.
 const KEPT_ARGUMENT_BYTES: usize = 16 * 1024;
 
-/// Bytes of the start and of the end of a text that are kept.
+/// Bytes kept of the start and of the end of a text.
 const KEPT_BYTES: usize = 16 * 1024;
 
 /// The start and the end of a conversation.
@@ -109,8 +109,7 @@ impl Excerpt {
         spoken
     }
 
-    /// Returns the language of the user's last texts; if it is not recognised, of the model's last
-    /// texts.
+    /// Returns the language of the user's last texts, or of the model's last texts if that is not recognised.
     pub fn language(&self) -> Option<Language> {
         let spoken = self.spoken();
         let language_of = |role: Role| {

@@ -47,7 +47,7 @@ impl Generator {
     /// Writes the text about a conversation.
     ///
     /// # Errors
-    /// There is no text, for this reason.
+    /// No text, for this reason.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
             TextEngine::None => return Err(Reason::NoFastModel.into()),

@@ -23,10 +23,10 @@ const MAX_TOKENS: u32 = 100;
 
 const TEMPERATURE: f64 = 0.2;
 
-/// Minimum number of messages of a session with a title or recap by a model.
+/// Minimum number of messages for which a model writes a title or recap.
 pub const MIN_MESSAGES: usize = 2;
 
-/// Length of the end of the conversation in the question, in UTF-16 units.
+/// Maximum length of the part of the conversation that the question contains, in UTF-16 units.
 const SHOWN_UNITS: usize = 1000;
 
 /// Builds the question for a title; `None` if the conversation is empty.

@@ -30,12 +30,7 @@ pub struct StateRoot(pub PathBuf);
 pub enum StateError {
     /// Other users could have changed the directory.
     #[error("{}: not a private directory of this user: {reason}", path.display())]
-    Untrusted {
-        /// The directory.
-        path: PathBuf,
-        /// The reason.
-        reason: &'static str,
-    },
+    Untrusted { path: PathBuf, reason: &'static str },
     /// Another process holds the lock of the session.
     #[error("{}: locked by another process", path.display())]
     Locked {
@@ -47,7 +42,6 @@ pub enum StateError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// An I/O error.
@@ -110,7 +104,6 @@ pub struct SessionDirectory {
 }
 
 impl SessionDirectory {
-    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

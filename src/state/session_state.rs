@@ -102,7 +102,6 @@ pub struct ReadEntry {
     pub stamp: FileStamp,
     /// The part that the model has seen.
     pub range: ReadRange,
-    /// The call.
     pub tool_use_id: String,
 }
 

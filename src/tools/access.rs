@@ -12,13 +12,11 @@ const MAX_LINKS: usize = 40;
 /// A set of files and directories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touch {
-    /// Nothing.
     Nothing,
     /// The shell's working directory, on which later calls depend, but no file.
     Session,
     /// These files, or everything below these directories. Absolute and lexically normalised.
     Paths(Vec<PathBuf>),
-    /// Everything.
     Everything,
 }
 

@@ -75,7 +75,6 @@ pub enum WriteProtection {
 /// The shells that may read a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellDialect {
-    /// Bash.
     Bash,
     /// Bash, zsh or dash.
     Any,
@@ -222,7 +221,6 @@ impl Default for ShellTimeouts {
 
 /// The data of a running call.
 pub struct CallContext<'a> {
-    /// The call.
     pub id: &'a ToolUseId,
     /// The state of the session when the call started.
     pub session: &'a ToolContext,

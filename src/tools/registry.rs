@@ -35,7 +35,6 @@ struct Entry {
 
 /// A resolved call, with the arguments of the tool.
 pub struct Resolved {
-    /// The tool.
     pub tool: Arc<dyn Tool>,
     /// The arguments under the tool's field names, not yet checked against the schema.
     pub input: Input,
@@ -60,7 +59,6 @@ pub enum LookupError {
     Unavailable {
         /// The name in the call.
         name: String,
-        /// The reason.
         reason: Unavailable,
     },
 }

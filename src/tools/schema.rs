@@ -43,7 +43,7 @@ impl SchemaCheck {
     pub(crate) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
-        // The drafts with format checks do not have these formats.
+        // Drafts with format checks do not define these formats.
         for name in ["duration", "period", "uuid"] {
             let func = |_: &Value| Ok(());
             compiler.register_format(Format { name, func });

@@ -66,7 +66,6 @@ pub trait PreparedCall: Send + Sync {
 /// The access of a call, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
-    /// The access.
     pub access: Access,
     /// The reason, on one line.
     pub why: String,

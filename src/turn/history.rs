@@ -42,20 +42,20 @@ struct Round {
     input: Vec<Block>,
 }
 
-/// There is nothing that a model could reply to.
+/// The conversation has no message to reply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToAnswer {
     /// The conversation has no messages.
     #[error("the conversation is empty")]
     Empty,
-    /// The model spoke last, and made no calls.
+    /// The last message is from the model, without calls.
     #[error("the last message of the conversation is from the model")]
     Answered,
 }
 
 impl History {
-    /// Takes the next message. Skips messages that were not sent to the model: errors, labels, recaps,
-    /// and messages of subagents.
+    /// Adds the next message. Skips messages that were not sent to the model: errors, labels, recaps, and
+    /// messages of subagents.
     pub fn note(&mut self, message: Message) {
         let is_said = matches!(
             message.origin,
@@ -84,7 +84,7 @@ impl History {
         }
     }
 
-    /// Takes a replacement from an earlier request.
+    /// Adds a replacement from an earlier request.
     pub fn replacement(&mut self, id: String, text: String) {
         self.replacements.insert(id, text);
     }
@@ -145,7 +145,7 @@ impl History {
         });
     }
 
-    /// Adds a result. It belongs to the latest call with its id that has none yet.
+    /// Adds a result. It belongs to the latest call with its id that has no result.
     fn result(&mut self, result: ToolResult) {
         for round in self.rounds.iter_mut().rev() {
             let open = round.reply.iter().enumerate().find(|(position, block)| {
@@ -191,7 +191,7 @@ impl History {
         }
     }
 
-    /// Returns the conversation for a request to this model. Thinking goes back to the model that signed
+    /// Returns the conversation for a request to this model. Thinking is included for the model that signed
     /// it.
     ///
     /// # Errors

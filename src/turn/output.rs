@@ -45,7 +45,7 @@ impl OutputCheck {
     /// Returns the JSON of a reply, which may be in a code fence.
     ///
     /// # Errors
-    /// It is not JSON, or does not fit the schema; the reason is one line per problem.
+    /// It is not JSON, or does not match the schema; the reason is one line per problem.
     pub(crate) fn value(&self, reply: &str) -> Result<Value, String> {
         let value = serde_json::from_str(unfenced(reply))
             .map_err(|error| format!("The reply is not JSON: {error}"))?;

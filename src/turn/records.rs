@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 pub struct RecordBuilder {
     /// The model, without its provider.
     pub model: String,
-    /// The session.
     pub session_id: SessionId,
     /// Ids and times.
     pub moment: Moment,
@@ -31,7 +30,7 @@ pub enum Ending<'a> {
     Failed(&'a Failure),
     /// No request was sent: a limit was reached.
     Limited(Limit),
-    /// The reply does not fit the schema, for this reason.
+    /// The reply does not match the schema, for this reason.
     Misfit(&'a str),
 }
 
@@ -53,7 +52,6 @@ impl RecordBuilder {
         self.message_id = format!("msg_{}", self.moment.ids.uuid().simple());
     }
 
-    /// Returns the record of a prompt.
     pub fn prompt(&self, text: String) -> DialogRecord {
         self.text(Origin::Prompt, text)
     }

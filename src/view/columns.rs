@@ -35,8 +35,8 @@ pub(crate) fn table(rows: Vec<Vec<String>>, first_right: usize) -> String {
     rows.iter().map(|row| row.concat() + "\n").collect()
 }
 
-/// Indents the lines of a text, and breaks those of more than `columns` between words. Continued lines
-/// are indented like the first.
+/// Indents the lines of a text, and breaks lines of more than `columns` between words. Continued lines are
+/// indented like the first.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut page = String::with_capacity(text.len());
     for (number, line) in text.lines().enumerate() {

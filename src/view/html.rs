@@ -15,10 +15,8 @@ use crate::message::{Call, Media, Origin, Role, ToolResult};
 /// Types of images that are embedded.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The head of a page.
 #[derive(Debug, Clone, Default)]
 pub struct PageHead {
-    /// The title.
     pub title: String,
     /// Other facts, as names and values.
     pub facts: Vec<(&'static str, String)>,

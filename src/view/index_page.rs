@@ -15,16 +15,13 @@ const SCRIPT: &str = include_str!("index.js");
 /// A session in the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexRow {
-    /// The agent.
     pub agent: String,
-    /// The title.
     pub title: Option<String>,
     /// The beginning of the first prompt.
     pub first_prompt: Option<String>,
     /// The first working directory.
     #[serde(alias = "project")]
     pub directory: Option<String>,
-    /// The branch.
     pub branch: Option<String>,
     /// The last model.
     pub model: Option<String>,
@@ -254,7 +251,6 @@ pub struct CostSlice {
     /// The number of quarters of an hour since 1970, if the time is known.
     #[serde(default)]
     pub quarter: Option<i64>,
-    /// The model.
     pub model: String,
     /// The number of replies.
     pub replies: u64,

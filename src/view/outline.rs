@@ -15,18 +15,13 @@ pub enum Grouping {
     Apart,
 }
 
-/// A section of the outline.
 #[derive(Debug, Clone)]
 pub enum Section {
     /// The text of a message, or a note of the agent.
     Text {
-        /// The role.
         role: Role,
-        /// The origin.
         origin: Origin,
-        /// The text.
         text: String,
-        /// The position.
         position: Position,
     },
     /// The model's thinking.
@@ -55,7 +50,6 @@ pub struct Position {
 /// A call with its result.
 #[derive(Debug, Clone)]
 pub struct ToolUse {
-    /// The call.
     pub call: Call,
     /// The position of the call.
     pub position: Position,
@@ -66,7 +60,6 @@ pub struct ToolUse {
 /// A subagent with a page.
 #[derive(Debug, Clone)]
 pub struct Subagent {
-    /// The id.
     pub id: String,
     /// The file name of the page, which needs no escaping.
     pub page: String,
@@ -110,7 +103,6 @@ pub(super) fn started_subagent<'a>(
 pub struct ToolGroup {
     /// The label of the first batch that has one.
     pub label: Option<String>,
-    /// The calls.
     pub calls: Vec<ToolUse>,
 }
 

@@ -13,7 +13,7 @@ use crate::text::terminal_safe_line;
 /// The style sheet. Follows the system's light or dark mode.
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the start of a page. It may only load its style and whatever `allowed` permits.
+/// Returns the start of a page. It may only load its style and sources in `allowed`.
 pub(super) fn page_head(title: &str, allowed: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

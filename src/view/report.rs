@@ -1,5 +1,5 @@
-//! A report about sessions as Markdown, as outputs of a job in GitHub Actions, as `JUnit` XML, and as JSON. Text of
-//! models is untrusted: no form contains a command to a runner of CI.
+//! A report about sessions as Markdown, as outputs of a job in GitHub Actions, as `JUnit` XML, and as JSON.
+//! Text from models is untrusted: no output contains a command to a CI runner.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -221,7 +221,7 @@ pub fn junit(report: &SessionReportRecord) -> String {
 /// Formats a report as JSON on one line.
 ///
 /// # Errors
-/// Never: all values have a form in JSON.
+/// Never fails: JSON can represent all values.
 pub fn report_as_json(report: &SessionReportRecord) -> serde_json::Result<String> {
     let json = serde_json::to_string(report)?;
     let mut json = escape_hidden(&json).into_owned() + "\n";
@@ -388,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_of_models_are_no_commands_outputs_or_markup(hostile in hostile()) {
+        fn texts_of_models_are_not_commands_outputs_or_markup(hostile in hostile()) {
             let report = report(&hostile);
             let page = report_as_markdown(&report, &[("Model", hostile[0].clone())]);
             let (outputs, xml) = (github_output(&report), junit(&report));

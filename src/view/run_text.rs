@@ -79,7 +79,6 @@ pub struct RunText<Sink: Write> {
 /// The form of the text of a run.
 #[derive(Clone)]
 pub struct RunLook {
-    /// Styles.
     pub style: Style,
     /// Returns the width of the terminal, in columns, if known.
     pub columns: Arc<dyn Fn() -> Option<usize> + Send + Sync>,

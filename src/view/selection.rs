@@ -25,9 +25,7 @@ pub enum ToolDetail {
 /// The display of the model's thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingDisplay {
-    /// Shown.
     Shown,
-    /// Hidden.
     Hidden,
 }
 
@@ -45,7 +43,6 @@ pub enum InjectedDetail {
 pub struct DisplayOptions {
     /// Calls and results.
     pub tools: ToolDetail,
-    /// Thinking.
     pub thinking: ThinkingDisplay,
     /// Injected texts.
     pub context: InjectedDetail,

@@ -12,7 +12,6 @@ use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
 
-/// The styles of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Bold and dim.
@@ -35,7 +34,6 @@ pub enum Density {
 /// Writes sections of an outline as terminal-safe text.
 #[derive(Debug, Clone, Copy)]
 pub struct TerminalText<'a> {
-    /// Styles.
     pub style: Style,
     /// Groups.
     pub density: Density,

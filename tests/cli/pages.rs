@@ -229,7 +229,7 @@ fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> Str
         .envs(variables.iter().copied());
     command.stdin(input(page.stdin));
     if let Some(columns) = columns {
-        return shown_in(columns, Attached::Both, &mut command).1;
+        return shown_in(columns, Attached::OutputBesideMessages, &mut command).1;
     }
     let output = command.output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()

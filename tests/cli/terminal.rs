@@ -1,7 +1,7 @@
 //! The output of commands on a pseudo-terminal.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
@@ -11,13 +11,15 @@ use rustix::termios::{OptionalActions, OutputModes, Winsize};
 
 use crate::turnpipe::{command, data};
 
-/// The streams of a command that are the terminal. The others are pipes, whose content is
-/// ignored, or the null device.
+/// The streams of a command that are the terminal. The others are files, whose content is
+/// ignored unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attached {
     Output,
     Messages,
     Both,
+    /// The output; messages go to a file that is read afterwards, so no progress is drawn, which depends on time.
+    OutputBesideMessages,
 }
 
 /// Returns the output of a command with these arguments.
@@ -69,16 +71,15 @@ pub(crate) fn shown_in(
     let mut modes = rustix::termios::tcgetattr(&terminal).unwrap();
     modes.output_modes.remove(OutputModes::OPOST);
     rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
+    let mut messages = tempfile::tempfile().unwrap();
     let stream = |is_terminal: bool| {
-        if is_terminal {
-            Stdio::from(OwnedFd::from(terminal.try_clone().unwrap()))
-        } else {
-            Stdio::null()
-        }
+        let file = if is_terminal { &terminal } else { &messages };
+        Stdio::from(OwnedFd::from(file.try_clone().unwrap()))
     };
+    let has_messages = matches!(attached, Attached::Messages | Attached::Both);
     let mut child = command
         .stdout(stream(attached != Attached::Messages))
-        .stderr(stream(attached != Attached::Output))
+        .stderr(stream(has_messages))
         .spawn()
         .unwrap();
     // A terminal is at its end when no process has it open.
@@ -88,6 +89,10 @@ pub(crate) fn shown_in(
     // The end of a terminal is an error.
     let _ = File::from(controller).read_to_end(&mut shown);
     let status = child.wait().unwrap().code();
+    if attached == Attached::OutputBesideMessages {
+        messages.rewind().unwrap();
+        messages.read_to_end(&mut shown).unwrap();
+    }
     (status, String::from_utf8_lossy(&shown).into_owned())
 }
 

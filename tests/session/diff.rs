@@ -155,7 +155,7 @@ fn files_are_added_changed_moved_and_removed_in_order() {
         let said = session(&["diff", path.to_str().unwrap()]);
         assert_eq!(
             said.messages
-                .contains("outside of the directory: /elsewhere/z"),
+                .contains("outside the directory: /elsewhere/z"),
             contents[2].1.is_some()
         );
         if apply(&said.text, start.path()) {

@@ -1,4 +1,4 @@
-//! The format of Claude Code, and where its files are.
+//! Format and locations of Claude Code's files.
 
 use std::path::{Path, PathBuf};
 

@@ -47,7 +47,7 @@ pub(super) fn line_class(line: &[u8]) -> LineClass {
     }
 }
 
-/// Searchers for the keys that decide.
+/// Searchers for the keys that determine the class.
 struct Names {
     kind: Finder<'static>,
     by_model: Finder<'static>,

@@ -26,7 +26,7 @@ pub(super) const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
 /// The index of thread names, in the home directory. The last row of a thread counts.
 const INDEX: &str = "session_index.jsonl";
 
-/// The database of threads. The number is that of its schema.
+/// The database of threads. The number is its schema version.
 const DATABASE: &str = "state_5.sqlite";
 
 /// The columns that are read and written.

@@ -152,8 +152,8 @@ pub(in crate::agent) static OPENCODE: Format = Format {
     )
 };
 
-/// Returns the directory for the exported sessions of the subagents of an exported session. It is next to the
-/// directory of its parent's subagents if it is a subagent itself. `None` for a session in a database.
+/// Returns the directory for the exported sessions of the subagents of an exported session. The directories
+/// of nested subagents are next to each other. `None` for a session in a database.
 fn exported_subagents(session: &Path) -> Option<PathBuf> {
     if session.file_name()?.to_str()?.contains('#') {
         return None;

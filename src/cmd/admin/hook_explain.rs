@@ -1,4 +1,4 @@
-//! `hook explain`: the logged decisions in words.
+//! `hook explain`: explains logged decisions.
 
 use std::fs::File;
 use std::num::NonZeroUsize;

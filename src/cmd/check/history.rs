@@ -65,7 +65,7 @@ struct Replay {
 
 /// The decision about a call that may be repeated.
 struct KnownCall {
-    /// What it counts for.
+    /// The tool and program it counts for.
     counted: Vec<(String, Option<String>, Decision)>,
     /// Its index among the open calls.
     open: Option<usize>,
@@ -244,8 +244,8 @@ fn tool(rule: &str) -> &str {
     rule.split('(').next().unwrap_or_default()
 }
 
-/// Chooses rules until no further ones spare enough questions. Each time takes those that spare the most per rule,
-/// then decides again on the calls that they should allow.
+/// Chooses rules until no others spare enough questions. Each time takes the rules that spare the most per
+/// rule, then decides again on the calls that they should allow.
 fn spared(
     open: &mut Vec<OpenCall>,
     decisions: &mut CallDecisions,

@@ -28,7 +28,7 @@ const MAX_LINES: usize = 40;
 /// The party that approves calls that no rule allows or denies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PermissionPrompt {
-    /// No one: they do not run.
+    /// None: such calls are denied.
     Deny,
     /// The user at the terminal.
     Tty,

@@ -66,10 +66,10 @@ pub(crate) struct RunToolsArguments {
         hide_short_help = true
     )]
     emit: Emit,
-    /// Which calls can run together
+    /// The calls that can run together
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     schedule: Policy,
-    /// What a failed call does to the other calls of its turn
+    /// The effect of a failed call on the other calls of its turn
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     on_error: OnError,
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(crate) struct RunToolsArguments {
     mcp: McpArguments,
     #[command(flatten)]
     permissions: PermissionFlags,
-    /// Who approves calls that no rule allows or denies
+    /// The approver of calls that no rule allows or denies
     ///
     /// `deny`: no one, the calls do not run. `tty`: the user at the terminal. `stdio`: the program that
     /// reads the records and writes the input. `mcp__SERVER__TOOL`: a tool of an MCP server.
@@ -134,7 +134,7 @@ pub(crate) struct RunToolsArguments {
     /// Directory of session state
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     state_dir: Option<PathBuf>,
-    /// Where shell calls start [default: where the session's last run ended, else this directory]
+    /// Working directory of shell calls [default: of the session's last run, else this directory]
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     cwd: Option<PathBuf>,
     /// Another directory that shell calls may change to; repeatable

@@ -24,7 +24,7 @@ pub(crate) struct ToolsArguments {
     /// The API that receives the declarations
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
     format: Api,
-    /// What to print [default: text on a terminal, else json]
+    /// The output form [default: text on a terminal, else json]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<OutputForm>,
     /// Print the declarations, as with `-o json`

@@ -40,7 +40,7 @@ use crate::view::ProgressLine;
 pub(crate) struct TurnArguments {
     /// The session file; it may be missing
     ///
-    /// It contains the conversation, which is otherwise read from standard input, unless that is a terminal.
+    /// Without it, the conversation is read from standard input, unless that is a terminal.
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
     /// Append this user message, and write it as a record
@@ -70,13 +70,13 @@ pub(crate) struct TurnArguments {
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// Require a last reply in JSON of this schema
+    /// Require the last reply to be JSON that matches this schema
     ///
-    /// The file contains a JSON Schema, which every reply without calls has to fit.
+    /// The file contains a JSON Schema. Every reply without calls has to match it.
     ///
-    /// Uses the API's own way to request it, or else the system prompt. A reply that does not fit is
-    /// corrected by up to 2 more requests, which count as turns. The JSON is `structured_output` of the
-    /// `result` record. Exits with 7 if the last reply does not fit.
+    /// Uses the API's structured output where available, and the system prompt otherwise. A reply that does
+    /// not match is corrected by up to 2 more requests, which count as turns. The JSON is `structured_output`
+    /// of the `result` record. Exits with 7 if the last reply does not match.
     #[arg(long, value_name = "FILE")]
     output_schema: Option<PathBuf>,
     /// Maximum number of tokens in the reply

@@ -56,7 +56,7 @@ pub(crate) struct SessionAppendArguments {
     /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Which data must survive a crash of the machine
+    /// The data that must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -245,7 +245,7 @@ impl AppendRun<'_> {
             match recorded {
                 Recorded::No => {}
                 Recorded::KeptManualTitle => self.messages.warn(&format!(
-                    "{}: keeps the title that the user gave it",
+                    "{}: keeps the title set by the user",
                     self.file.display()
                 )),
                 Recorded::NotShown(reason) => {

@@ -210,7 +210,7 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
     format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
 }
 
-/// Cuts a name to a width, so that it begins with `start` columns of it and ends with its end.
+/// Truncates a name in the middle to a width, and keeps its first `start` columns.
 fn cut(name: &str, start: usize, width: usize) -> String {
     if start >= width || display_width(name) <= width {
         return fitted(name, width);

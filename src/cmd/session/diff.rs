@@ -1,4 +1,4 @@
-//! `session diff`: what a session changed, as a patch.
+//! `session diff`: prints the changes of a session as a patch.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use crate::io::Io;
 use crate::session::{patch, project_hash};
 use crate::text::{counted, terminal_safe, terminal_safe_line};
 
-/// Print what a session changed, as a patch
+/// Print the changes of a session as a patch
 ///
 /// Prints unified diffs, relative to the directory of the session, of the edits, written files and patches of
-/// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes. A
-/// file that was changed several times has a diff for each change, in order. What shell commands changed is not
-/// known. Changes whose text is not in the session, as in most saved streams, and files outside of the directory
-/// are named on standard error.
+/// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes.
+/// A file that was changed several times has a diff for each change, in order. Changes by shell commands are
+/// unknown. Changes whose text is not in the session, as in most saved streams, and files outside the
+/// directory are named on standard error.
 #[derive(Debug, Args)]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,
-    /// Print paths relative to this directory [default: that of the session]
+    /// Print paths relative to this directory [default: the session's directory]
     #[arg(long, value_name = "DIR")]
     relative_to: Option<PathBuf>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ impl Run for SessionDiffArguments {
         let (patch, outside) = patch(&found.edits, root);
         for (mut paths, reason) in [
             (found.unknown, "whose text is not in the session"),
-            (outside, "outside of the directory"),
+            (outside, "outside the directory"),
         ] {
             let changes = counted(paths.len() as u64, "change", "changes");
             paths.sort_unstable();

@@ -241,7 +241,7 @@ impl SessionExportArguments {
                 ));
             };
             enter(session, &name, None);
-            // A trajectory contains those of its subagents.
+            // A trajectory contains the trajectories of its subagents.
             let pages = match self.output {
                 PageForm::Html | PageForm::Md => started,
                 PageForm::Atif => &[],
@@ -292,7 +292,7 @@ fn subagents(
             others.push(subagent);
         }
     }
-    // Codex starts subagents as threads of their own.
+    // Codex starts each subagent as a separate thread.
     for subagent in spawned {
         let parent = subagent.facts.forked_from.as_ref();
         let parent = sessions
@@ -317,7 +317,7 @@ fn redact_names(facts: &mut Facts) {
     }
 }
 
-/// What sessions cost by time and model, with their subagents, by the ids of the sessions.
+/// Costs of sessions by time and model, including their subagents, by session id.
 fn costs_of(
     sessions: &Sessions,
     subagents: &HashMap<PathBuf, Sessions>,

@@ -16,7 +16,7 @@ use crate::session::{ExportFolder, Listed, Prices, Scope, Session, subagent_file
 use crate::text::sha256;
 use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 
-/// The directory of images, in that of the trajectories.
+/// The directory of images, next to the trajectories.
 const IMAGES: &str = "images";
 
 /// The context of all trajectories.
@@ -40,7 +40,7 @@ struct Part<'a> {
     id: Option<&'a str>,
     /// The messages to write, or all.
     thread: Option<Thread>,
-    /// The tokens of its steps, and those of the whole trajectory.
+    /// The tokens of its steps, and of the whole trajectory.
     own: Usage,
     total: Option<Usage>,
 }

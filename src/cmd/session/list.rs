@@ -34,7 +34,7 @@ pub(crate) struct SessionListArguments {
     /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
-    /// Include the sessions of subagents that Codex, Copilot and opencode start as sessions of their own
+    /// Include the separate sessions that Codex, Copilot and opencode start for subagents
     #[arg(long)]
     subagents: bool,
     /// Only sessions that changed this file, or a file below this directory; this reads whole files

@@ -1,4 +1,4 @@
-//! `session search --rank`: prints the sessions that fit some words best.
+//! `session search --rank`: prints the sessions that match some words best.
 
 use crate::cmd::session::hits::{HitDetail, HitPrinter};
 use crate::cmd::session::source::{MatchArguments, about};
@@ -25,7 +25,7 @@ pub(crate) fn rank(
     io: &mut Io,
 ) -> anyhow::Result<Status> {
     let Some(words) = QueryWords::new(words) else {
-        return Err(UsageError::new("there is no word to search for").into());
+        return Err(UsageError::new("no words to search for").into());
     };
     let mut listing = matching.listing(Depth::Ends, io.clock.as_ref());
     let mut errors = InputErrors::new(&io.messages);

@@ -21,7 +21,7 @@ pub(crate) struct GateArguments {
     /// Fail if the sessions used more tokens, cached ones included
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Fail if this happened; separate several by commas
+    /// Fail if one of these events happened; separated by commas
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
     /// Fail if a call matches this permission rule; repeatable

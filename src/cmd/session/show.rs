@@ -340,7 +340,7 @@ impl FromStr for MessageRange {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = |text: &str| match text.parse::<i64>() {
-            Ok(0) => Err("messages are counted from 1".to_owned()),
+            Ok(0) => Err("messages are numbered from 1".to_owned()),
             Ok(number) => Ok(number),
             Err(_) => Err("not a range of messages, such as 3..7".to_owned()),
         };

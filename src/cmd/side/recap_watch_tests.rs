@@ -70,7 +70,7 @@ impl SetClock {
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        // The user may have left.
+        // The test may have ended.
         let _ = self.looks.lock().unwrap().send(());
         *self.now.lock().unwrap()
     }
@@ -222,7 +222,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     user.leaves();
     user.returns_after(300);
     assert_eq!(sees(), told);
-    // Once is enough.
+    // The same recap is not shown again.
     user.returns_after(900);
     assert_eq!(sees(), nothing);
     // There are no new messages during another absence.

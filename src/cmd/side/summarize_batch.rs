@@ -290,7 +290,7 @@ pub(crate) struct LabelPrinter {
     pub(crate) messages: Messages,
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
-    /// The side file of the session, to which labels are appended.
+    /// The side file of the session. Labels are appended to it.
     pub(crate) recorder: Option<Transcript>,
     pub(crate) failures: ModelFailures,
     /// Number of printed labels.

@@ -28,7 +28,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// A directory cannot be an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// Sessions of agents would be searched for in the archive, or archived sessions would be archived.
+    /// A root of sessions contains the archive, or the archive a root.
     #[error("{}: is not separate from {}, which is searched for sessions", .0.display(), .1.display())]
     Nested(PathBuf, PathBuf),
     /// Another process archives sessions there.
@@ -48,7 +48,7 @@ pub struct Archived {
     pub unchanged: u64,
     /// The size of all of them, in bytes.
     pub bytes: u64,
-    /// Their size in the archive, without those that would be written.
+    /// Their size in the archive, without files that would be written.
     pub stored_bytes: u64,
     /// The files that could not be archived.
     pub problems: Vec<Problem>,
@@ -66,7 +66,7 @@ pub struct ArchiveDir {
 
 impl ArchiveDir {
     /// Opens a directory for sessions in `roots`. Unless it is a dry run, creates it with mode 0700 if it is
-    /// missing, locks it, and removes what killed runs left.
+    /// missing, locks it, and removes unfinished files of killed runs.
     ///
     /// # Errors
     /// See [`ArchiveError`].

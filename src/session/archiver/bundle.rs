@@ -1,4 +1,4 @@
-//! The files of one session, and their places in an archive.
+//! The files of one session, and their paths in an archive.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -144,7 +144,7 @@ impl Bundle {
             place.as_mut_os_string().push(".");
             place.as_mut_os_string().push(COMPRESSED);
         } else if file.extension() == Some(OsStr::new(&SIDE_FILE_SUFFIX[1..])) {
-            // The name of a side file follows that of its session.
+            // A side file is named after its session.
             return side_file_path(&self.target_of(&file.with_extension(""), dir));
         }
         let place = place.strip_prefix(&self.base).unwrap_or(&place);
@@ -161,7 +161,7 @@ impl Bundle {
         let is_document = name.starts_with("session-") && name.ends_with(".json");
         let extension = file.extension().unwrap_or_default();
         let is_read = UNPACKED.iter().any(|known| extension == *known) && !is_document;
-        // Commands unpack only so much.
+        // Commands would not unpack more than this.
         let is_large = || fs::metadata(file).is_ok_and(|file| file.len() > MAX_UNPACKED);
         !is_read && !self.shared.iter().any(|shared| shared == file) && !is_large()
     }

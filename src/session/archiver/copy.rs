@@ -1,4 +1,4 @@
-//! Copies one file so that the copy is whole or absent after a kill at any moment.
+//! Copies one file atomically: after a kill, the copy is complete or absent.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -96,7 +96,7 @@ impl Copy<'_> {
     }
 }
 
-/// Stores the first error of one side of the compressor, which stops by panicking otherwise.
+/// Stores the first error of one side of the compressor, which would otherwise panic.
 struct Guarded<'a, Inner> {
     inner: Inner,
     error: &'a RefCell<Option<io::Error>>,
@@ -155,14 +155,14 @@ fn compress(source: &mut dyn Read, target: &File) -> io::Result<()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Same,
-    /// The source goes on where the archived content ends.
+    /// The source starts with the archived content, and is longer.
     Longer,
-    /// The archived content goes on where the source ends.
+    /// The archived content starts with the source, and is longer.
     Shorter,
     Different,
 }
 
-/// Compares what is written to it with a source.
+/// A writer that compares its input with a source.
 struct Comparer<'a> {
     source: &'a mut dyn Read,
     result: Comparison,
@@ -189,7 +189,7 @@ impl Write for Comparer<'_> {
     }
 }
 
-/// Compares an archived file with a source. Of compressed files, the content counts.
+/// Compares an archived file, uncompressed if necessary, with a source.
 pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparison, Problem> {
     let failed = |error: io::Error| Problem::of(archived, error);
     let file = open(archived)?;
@@ -234,7 +234,7 @@ pub(super) fn remove_unfinished(dir: &Path) {
     }
 }
 
-/// Returns the directory of a file. The root directory is its own.
+/// Returns the directory of a file. The root directory is its own parent.
 pub(super) fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }

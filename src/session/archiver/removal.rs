@@ -90,7 +90,7 @@ impl Bundle {
     }
 }
 
-/// Returns why a file counts as in use.
+/// Returns the reason why a file counts as in use.
 fn use_of(path: &Path, file: &Metadata, users: &SessionUsers, now: SystemTime) -> Option<Problem> {
     let age = file
         .modified()

@@ -28,8 +28,8 @@ pub struct Selected {
 /// The sessions in databases, by name.
 type Stored = HashMap<PathBuf, (Option<String>, u64, SystemTime)>;
 
-/// Selects the sessions in `roots` with these paths, or all that `listing` selects if there are none, and
-/// their subagents. The limit of `listing` does not apply.
+/// Selects the sessions in `roots` with these paths, or the sessions that `listing` selects if no path is
+/// given, and their subagents. The limit of `listing` does not apply.
 pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected {
     let canonical = |root: &Root| {
         let path = fs::canonicalize(&root.path).ok()?;
@@ -107,7 +107,7 @@ fn stored_in(listed: &[Box<Listed>]) -> Stored {
     sessions.collect()
 }
 
-/// Selects the subagents of selected sessions, and theirs.
+/// Selects the subagents of selected sessions, recursively.
 fn add_subagents(listed: &[Box<Listed>], stored: &Stored, is_selected: &mut [bool]) {
     let id = |session: &Listed| session.facts.session_id.clone();
     let parent = |session: &Listed| {

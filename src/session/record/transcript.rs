@@ -1,4 +1,4 @@
-//! The transcript in which a stream is recorded.
+//! The transcript that records a stream.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

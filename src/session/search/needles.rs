@@ -35,7 +35,7 @@ pub enum Case {
     Ignored,
 }
 
-/// Returns strings of which a line must contain one. `None` accepts every line.
+/// Returns strings; a line must contain at least one. `None` accepts every line.
 pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     let words = required(pattern, case)?;
     let mut needles: Vec<String> = match case {

@@ -23,9 +23,9 @@ use crate::session::tree::Scope;
 enum Field {
     /// The title, or else the first prompt.
     Title,
-    /// What the user typed.
+    /// Text typed by the user.
     Prompt,
-    /// What the model wrote.
+    /// Text written by the model.
     Reply,
     /// Input of calls.
     Call,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{MORE, clean, upper_first};
-use super::prose::{code_depth, is_east_asian, sentences};
+use super::prose::{code_depth, is_east_asian, past_of, sentences};
 use super::title_words::{ENOUGH_WORDS, TITLE_CELLS, WORDS, cut, fill, is_informative, shown};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
@@ -16,11 +16,17 @@ use crate::text::display_width;
 /// Maximum number of sentences that are searched for a request.
 const MAX_SENTENCES: usize = 3;
 
-/// Maximum number of prompts that are searched for a request.
-const MAX_PROMPTS: usize = 6;
+/// Maximum number of prompts before the latest one that are searched for what it is about.
+const MAX_PROMPTS: usize = 3;
 
 /// Minimum number of informative words of a substantial request.
 const SUBSTANTIAL_WORDS: usize = 3;
+
+/// Number of informative words of a prompt that says well what the work is about.
+const TOPIC_WORDS: usize = 6;
+
+/// Weight of the form of a request.
+const REQUEST_WEIGHT: usize = 3;
 
 /// Number of words at the start of a sentence that tell whether it depends on what was said before.
 const FIRST_WORDS: usize = 6;
@@ -80,7 +86,7 @@ pub fn title(messages: &[Message]) -> String {
     let mut weak = None;
     for prompt in prompts(messages) {
         let mut found = quotations(&prompt);
-        if let Some(at) = topic(&found, ENOUGH_WORDS) {
+        if let Some(at) = topic(&found) {
             return cut(&found[at].text, TITLE_CELLS);
         }
         found.retain(|quotation| quotation.informative > 0);
@@ -89,63 +95,98 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Quotes the latest prompt that says something in up to `cells`. If it is short or refers to something,
-/// it follows the latest prompt that says what the work is about.
+/// Quotes the request of the latest prompt that says something in up to `cells`. If it does not say enough,
+/// it follows what it is about: the sentence before it, or the weightiest of the prompts before.
 pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
-    let mut prompts = prompts(messages).rev().take(MAX_PROMPTS).map(|prompt| {
-        let found = quotations(&prompt);
-        let says_something = || found.iter().position(|quotation| quotation.informative > 0);
-        let at = topic(&found, ENOUGH_WORDS).or_else(says_something)?;
-        Some(found[at..].to_vec())
-    });
-    let Some(latest) = prompts.find_map(|found| found) else {
+    let prompts = prompts(messages).rev().map(|prompt| requests(&prompt));
+    let mut prompts = prompts.filter(|found| found.iter().any(|found| found.informative > 0));
+    let Some(latest) = prompts.next() else {
         return title(messages);
     };
-    let names_topic =
-        |found: &Vec<Quotation>| found[0].informative >= ENOUGH_WORDS && !refers(&found[0].text);
-    let quoted = quote(&latest, cells);
-    let says_enough = latest[0].informative > SUBSTANTIAL_WORDS + 1;
-    if names_topic(&latest) && (says_enough || display_width(&quoted) * 2 >= cells) {
-        return quoted;
+    let request = &latest[request(&latest)];
+    let whole = in_context(&latest, cells);
+    let says_enough =
+        request.informative > SUBSTANTIAL_WORDS + 1 || display_width(&whole) * 2 >= cells;
+    if says_enough && !refers(&request.text) || whole.contains(" → ") {
+        return whole;
     }
     // A summary and a compacted conversation repeat prompts.
-    let mut earlier = prompts.flatten().filter(|found| *found != latest);
-    let topic = earlier.find(names_topic);
-    let cells = cells + cells / 9;
-    let quoted = quote(&latest, cells * 3 / 5);
-    let rest = cells - display_width(&quoted);
-    let topic = topic.map_or_else(|| cut(&title(messages), rest), |found| quote(&found, rest));
-    if topic.is_empty() || quoted.starts_with(topic.trim_end_matches(MORE)) {
-        return quote(&latest, cells);
+    let prompts = prompts.filter(|found| *found != latest);
+    let earlier: Vec<_> = prompts.take(MAX_PROMPTS).collect();
+    let weight = |(at, found): &(usize, &Vec<Quotation>)| {
+        let found = &found[self::request(found)];
+        let vague = REQUEST_WEIGHT * usize::from(refers(&found.text));
+        (found.weight(TOPIC_WORDS) + 2 * at).saturating_sub(vague)
+    };
+    let about = earlier.iter().rev().enumerate().max_by_key(weight);
+    let quoted = about.map(|(_, found)| found[self::request(found)].text.clone());
+    let about = quoted.unwrap_or_else(|| title(messages));
+    if about.is_empty() || request.text.starts_with(about.trim_end_matches(MORE)) {
+        return whole;
     }
-    format!("{topic} → {quoted}")
+    follows(&about, &quote(&latest, cells * 2 / 3), cells)
+}
+
+/// Quotes the request of a prompt, behind what the prompt says before it.
+fn in_context(found: &[Quotation], cells: usize) -> String {
+    match request(found) {
+        0 => quote(found, cells),
+        at => follows(&found[0].text, &quote(&found[at..], cells * 2 / 3), cells),
+    }
+}
+
+/// Joins a request with what it is about, which fills the rest of `cells`.
+fn follows(about: &str, request: &str, cells: usize) -> String {
+    let rest = (cells + cells / 9).saturating_sub(display_width(request));
+    format!("{} → {request}", cut(about, rest))
+}
+
+/// Returns the index of the weightiest sentence at the start of a prompt.
+fn request(found: &[Quotation]) -> usize {
+    let places = (0..found.len().min(MAX_SENTENCES)).rev();
+    let weight = |at: &usize| found[*at].weight(SUBSTANTIAL_WORDS) + usize::from(*at == 0);
+    places.max_by_key(weight).unwrap_or(0)
+}
+
+/// Returns the sentences of a prompt from the first one with a topic.
+fn requests(prompt: &str) -> Vec<Quotation> {
+    let mut found = quotations(prompt);
+    let first = found
+        .iter()
+        .position(|found| found.informative >= ENOUGH_WORDS);
+    found.drain(..first.unwrap_or(0));
+    found
+}
+
+impl Quotation {
+    /// Returns how much a sentence says about what the user wants, by its form and up to `words` words.
+    fn weight(&self, words: usize) -> usize {
+        let first = first_word(&self.text);
+        let second = self.text.split(' ').nth(1).unwrap_or_default();
+        let has_object = matches!(second, "a" | "an" | "the" | "this" | "all" | "my" | "our");
+        let is_imperative = past_of(&first).is_some() || has_object && is_informative(&first);
+        let is_request = self.is_request || is_imperative;
+        REQUEST_WEIGHT * usize::from(is_request) + self.informative.min(words)
+    }
 }
 
 /// Whether a sentence starts with a reference to something before it.
 fn refers(text: &str) -> bool {
-    let is_reference =
-        |word: &str| matches!(word, "it" | "its" | "this" | "these" | "those" | "them");
+    let references = ["it", "its", "this", "these", "those", "them"];
     let text = text.to_lowercase();
-    let mut words = text.split_whitespace().take(FIRST_WORDS);
-    words.any(is_reference)
+    text.split_whitespace()
+        .take(FIRST_WORDS)
+        .any(|word| references.contains(&word))
 }
 
-/// Returns the index of the first sentence with a topic, or of the request after a statement; `None` if no
-/// sentence has that many informative words.
-fn topic(found: &[Quotation], words: usize) -> Option<usize> {
-    found
-        .iter()
-        .find(|quotation| quotation.informative >= words)?;
-    let first = found
-        .iter()
-        .position(|quotation| quotation.informative >= ENOUGH_WORDS)?;
-    let request = found
-        .iter()
-        .take(MAX_SENTENCES)
-        .position(|quotation| quotation.is_request && quotation.informative >= SUBSTANTIAL_WORDS);
-    request
-        .filter(|_| found[first].is_statement && !found[first].is_request)
-        .or(Some(first))
+/// Returns the index of the first sentence with a topic, or of the request after a statement.
+fn topic(found: &[Quotation]) -> Option<usize> {
+    let names_topic = |quotation: &Quotation| quotation.informative >= ENOUGH_WORDS;
+    let first = found.iter().position(names_topic)?;
+    let is_request = |found: &Quotation| found.is_request && found.informative >= SUBSTANTIAL_WORDS;
+    let request = found.iter().take(MAX_SENTENCES).position(is_request);
+    let is_statement = found[first].is_statement && !found[first].is_request;
+    request.filter(|_| is_statement).or(Some(first))
 }
 
 /// Quotes the first sentence and the substantial ones that follow it in up to `cells`.
@@ -159,16 +200,15 @@ fn quote(found: &[Quotation], cells: usize) -> String {
 /// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.
 pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String> {
     let prompt = prompts(messages).next_back()?;
-    let found = quotations(&prompt);
-    let topic = topic(&found, ENOUGH_WORDS);
+    let found = requests(&prompt);
     // `That worked, thanks` starts with a word without content, `commit it, thanks` does not.
     let is_request = |quotation: &Quotation| is_informative(&first_word(&quotation.text));
     let closing = CLOSING
         .as_ref()
         .and_then(|closing| closing.captures(&prompt));
     let is_thanks = closing.is_some_and(|found| found.name("thanks").is_some());
-    let is_open = topic.is_some() || !is_thanks || found.iter().any(is_request);
-    (is_open && !found.is_empty()).then(|| quote(&found[topic.unwrap_or(0)..], cells))
+    let is_open = !is_thanks || found.iter().any(is_request);
+    (is_open && !found.is_empty()).then(|| in_context(&found, cells))
 }
 
 /// Returns the user's non-blank prompts in the main conversation.

@@ -70,19 +70,17 @@ fn shown_word(word: &str) -> String {
     }
 }
 
-/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it, and half
-/// of it if the sentences before it fill a third.
+/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
 pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
         let (width, added) = (display_width(&text), display_width(sentence));
-        let is_mostly_cut = added > 2 * cells.saturating_sub(width) && width * 3 >= cells;
-        if width > 0 && width + added >= cells && (is_mostly_cut || width * 3 >= cells * 2) {
+        if width > 0 && width + added >= cells && width * 3 >= cells * 2 {
             break;
         }
         text.push_str(match text.chars().last() {
             None | Some('。' | '！' | '？' | '；') => "",
-            Some('.' | '!' | '?' | ':' | ';') => " ",
+            Some('.' | '!' | '?' | ':' | ';' | MORE) => " ",
             Some(_) => ". ",
         });
         text.push_str(sentence);

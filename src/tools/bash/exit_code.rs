@@ -2,7 +2,7 @@
 
 use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 
-/// Commands for which exit status 1 is a result, with its meaning.
+/// Commands whose exit status 1 is a result, with its meaning.
 const RESULTS: &[(&str, &str)] = &[
     ("grep,egrep,fgrep,rg,git grep", "No matches found"),
     ("find", "Some directories were inaccessible"),

@@ -33,9 +33,7 @@ const MAX_NAME_LENGTH: usize = 64;
 
 /// A tool of a manifest, with its aliases.
 pub struct Declared {
-    /// The tool.
     pub tool: CommandTool,
-    /// Its `aliases`.
     pub aliases: Vec<String>,
 }
 
@@ -43,13 +41,10 @@ pub struct Declared {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct ManifestError {
-    /// The manifest.
     pub file: PathBuf,
-    /// The problem.
     pub problem: ManifestProblem,
 }
 
-/// A problem in a manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestProblem {
     /// The file cannot be read.
@@ -66,9 +61,7 @@ pub enum ManifestProblem {
     Tool {
         /// The tool's name, or its position (`#2`).
         tool: String,
-        /// The key.
         key: String,
-        /// The reason.
         reason: String,
     },
     /// Another tool has the same name.

@@ -33,7 +33,6 @@ pub(super) enum TemplateError {
 }
 
 impl Template {
-    /// Parses a template.
     pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();

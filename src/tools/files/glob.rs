@@ -135,7 +135,7 @@ fn split(pattern: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the modification time of a regular file, or of the regular file to which a link leads.
+/// Returns the modification time of a regular file. Follows links.
 fn modified(entry: &DirEntry) -> Option<SystemTime> {
     let metadata = std::fs::metadata(entry.path()).ok()?;
     metadata

@@ -27,7 +27,6 @@ pub(super) struct Window {
     pub(super) characters: usize,
 }
 
-/// The lines in the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Page {
     /// Without line endings. Long lines are truncated with a note.

@@ -25,7 +25,6 @@ pub(super) struct Budget<'a> {
     deadline: Instant,
 }
 
-/// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEnd {
     /// All entries were visited, or the visitor stopped.
@@ -122,7 +121,7 @@ pub(super) fn walk(
     let walk = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
-        // The user's git configuration depends on the environment of this process, not on that of the session.
+        // The user's git configuration depends on the environment of this process, not of the session.
         .git_global(false)
         .current_dir(root)
         .overrides(filters.globs)

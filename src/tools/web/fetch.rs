@@ -136,7 +136,7 @@ impl FetchPage {
         Ok(Content::Text(shown))
     }
 
-    /// Returns the text about a redirect. It starts like Claude Code's, which labels recognise.
+    /// Returns the text about a redirect. Starts like Claude Code's message, which labels recognise.
     fn redirect(&self, status: u16, to: &Address) -> String {
         format!(
             "REDIRECT DETECTED: {} redirects to another server (status code {status} {}).\n\n\

@@ -104,7 +104,7 @@ impl Web {
     }
 }
 
-/// A response with its body, or with the address on another server to which it redirects.
+/// A response with its body, or a redirect to an address on another server.
 type Fetched = (Response, Result<Vec<u8>, Address>);
 
 /// Sends the request, and follows redirects to the same server.

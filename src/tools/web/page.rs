@@ -16,7 +16,6 @@ use crate::tools::files::{image_block, media_type};
 /// Number of bytes to search for a page's declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
 
-/// A page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct WebPage {
     pub(super) status: u16,

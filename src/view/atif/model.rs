@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::message::{Call, Usage, rounded_dollars};
 
-/// Members that the format does not have.
+/// Facts for which the format has no member.
 pub(crate) type Extra = BTreeMap<&'static str, Value>;
 
 /// The members of a trajectory before its steps.
@@ -17,23 +17,19 @@ pub(crate) type Extra = BTreeMap<&'static str, Value>;
 pub struct TrajectoryHead {
     /// The version of the format; set when it is written.
     pub schema_version: &'static str,
-    /// The session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The id of an embedded trajectory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trajectory_id: Option<String>,
-    /// The agent.
     pub agent: TrajectoryAgent,
     /// Further facts.
     #[serde(skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
 }
 
-/// The agent of a trajectory.
 #[derive(Debug, Default, Serialize)]
 pub struct TrajectoryAgent {
-    /// The name.
     pub name: &'static str,
     /// The version, which not all agents record.
     pub version: &'static str,
@@ -172,7 +168,7 @@ impl Step {
     }
 }
 
-/// Returns a call, whose arguments must be an object.
+/// Converts a call. Wraps arguments that are not an object, because the format requires one.
 pub(super) fn tool_call(call: Call) -> ToolCall {
     let is_object = call.input.get().starts_with('{');
     let arguments = if is_object {
@@ -189,7 +185,7 @@ pub(super) fn tool_call(call: Call) -> ToolCall {
     }
 }
 
-/// Returns a time as every reader of ISO 8601 accepts it: unchanged, if it is written like that.
+/// Returns a time in a form that every ISO 8601 parser accepts: unchanged if it already has that form.
 pub(super) fn iso_time(text: &str) -> Option<String> {
     let time: Timestamp = text.parse().ok()?;
     let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.TZ+".contains(&byte);
@@ -200,7 +196,7 @@ pub(super) fn iso_time(text: &str) -> Option<String> {
     Some(time).filter(|time| time.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Returns the counts that the format does not have.
+/// Returns the counts for which the format has no member.
 pub(super) fn extra_tokens(cache_write: &'static str, usage: &Usage) -> Extra {
     let counts = [
         (cache_write, usage.cache_write),

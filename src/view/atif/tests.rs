@@ -110,7 +110,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
 }
 
 proptest! {
-    /// Whatever the order of calls and results, and with results of unknown calls.
+    /// Calls and results in any order, and results of unknown calls.
     #[test]
     fn what_is_written_is_read(messages in messages(), more in 0..9_u64) {
         let mut total = Usage { input: more, ..Usage::default() };

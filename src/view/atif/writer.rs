@@ -1,4 +1,4 @@
-//! Writes the steps of a trajectory, each once the results of its calls are known.
+//! Writes each step of a trajectory when the results of its calls are known.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
@@ -73,7 +73,7 @@ impl<'a> TrajectoryWriter<'a> {
         })
     }
 
-    /// Adds a message. Copied messages have no tokens of their own.
+    /// Adds a message. The tokens of copied messages do not count.
     ///
     /// # Errors
     /// Writing failed.
@@ -245,7 +245,8 @@ impl<'a> TrajectoryWriter<'a> {
         }
     }
 
-    /// Takes tokens from the remaining ones. Returns `None` if there are not as many: they count elsewhere.
+    /// Takes tokens from the remaining ones. Returns `None` if fewer remain, because they were counted
+    /// elsewhere.
     fn metrics(&mut self, usage: Usage, model: Option<&str>) -> Option<Metrics> {
         let rest = &mut self.remaining;
         let pairs = [

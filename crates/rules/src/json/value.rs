@@ -86,7 +86,6 @@ pub fn is(raw: Option<&RawValue>, name: &str) -> bool {
     text(raw).is_some_and(|known| known == name)
 }
 
-/// Whether the value is `true`.
 pub fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
@@ -96,12 +95,10 @@ pub fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
 
-/// Whether the value is an object.
 pub fn is_object(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
-/// Whether the value is an array.
 pub fn is_array(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('['))
 }

@@ -60,7 +60,7 @@ pub enum Thought {
     Signed {
         /// The thinking.
         text: String,
-        /// Signature by which the server recognizes the text as unchanged.
+        /// Signature with which the server checks that the text is unchanged.
         signature: String,
     },
     /// Encrypted thinking.

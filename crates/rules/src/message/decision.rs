@@ -80,7 +80,7 @@ pub enum Mode {
     /// Calls that no rule decides are denied.
     #[cfg_attr(feature = "clap", value(name = "dontAsk", alias = "dont-ask"))]
     DontAsk,
-    /// All calls run, except those that no mode allows.
+    /// All calls run, except calls that no mode allows.
     #[cfg_attr(feature = "clap", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
     BypassPermissions,
 }

@@ -311,8 +311,8 @@ impl Command<'_> {
             && !self.reads_outside(context)
     }
 
-    /// Returns the files that its texts mention, in the known base directories: those that may be
-    /// read, and those that may be changed.
+    /// Returns the files that its texts mention, in the known base directories: files that may be read, and
+    /// files that may be changed.
     pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
         let of = |name: &String| {
             let mut files = self.file(name, context);

@@ -114,7 +114,7 @@ impl Rules {
                 .iter()
                 .all(|part| (part.decision, &part.by) == (Decision::Allow, &reads_only().1))
         {
-            // Each command only reads, but not in the directory where it runs.
+            // Each command only reads, but the command line as a whole does not.
             for part in &mut parts {
                 (part.decision, part.by) = left_open();
             }
@@ -204,7 +204,7 @@ impl Rules {
             .unwrap_or_else(left_open)
     }
 
-    /// Returns what allows a command and the targets of its redirections.
+    /// Returns the rule or mode that allows a command and the targets of its redirections.
     fn allows_command(
         &self,
         mode: Mode,

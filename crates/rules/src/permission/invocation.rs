@@ -18,7 +18,7 @@ pub(super) struct Invocation {
     pub(super) writes: Vec<PartWord>,
     /// Index of the first word at which another command may start, as after `xargs`; at least 1.
     begins_at: usize,
-    /// Files that it changes without naming them in its arguments.
+    /// Files that the program changes without naming them in its arguments.
     pub(super) patched: Vec<PartWord>,
     /// The words, with gaps for unknown parts; the first one without directories.
     pub(super) outlines: Vec<String>,
@@ -104,7 +104,7 @@ impl Invocation {
         }
     }
 
-    /// Adds the files that it changes without naming them.
+    /// Adds the files that the program changes without naming them.
     pub(super) fn add_effects(&mut self, level: &CommandPart) {
         if self.patches() {
             self.patch(level);
@@ -133,14 +133,14 @@ impl Invocation {
         at >= self.begins_at
     }
 
-    /// Whether a word is before those that may be a command of their own.
+    /// Whether a word precedes every word at which another command may start.
     pub(super) fn is_subcommand(&self, at: usize) -> bool {
         let has_one =
             self.begins_at != usize::MAX || programs::STARTS_INSIDE.has_marks(self.program());
         has_one && at < self.begins_at
     }
 
-    /// Whether it has the name of a program that runs the commands in a file.
+    /// Whether a word names a program that runs commands from a file.
     pub(super) fn may_run_a_file(&self) -> bool {
         self.words.iter().any(|word| {
             let name = programs::name(word.value.as_deref().unwrap_or_default());
@@ -207,7 +207,7 @@ impl Invocation {
         self.patched.extend(names.map(PartWord::known));
     }
 
-    /// Adds the copies of each operand in every operand that may be a directory.
+    /// Adds, for each operand that may be a directory, the copies of all operands in it.
     fn add_copies(&mut self) {
         let words = self.words.iter().skip(1).take(MAX_COPIED);
         let values = words.filter_map(|word| word.value.as_deref());
@@ -336,7 +336,7 @@ impl Invocation {
         })
     }
 
-    /// Whether it is, or starts, a program that runs commands from its input.
+    /// Whether the program, or one that it starts, runs commands from standard input.
     pub(super) fn may_be_shell(&self, level: &CommandPart) -> bool {
         let program = self.program();
         if programs::READS_COMMANDS.contains_with(program, &self.words) {

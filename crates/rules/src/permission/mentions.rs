@@ -11,7 +11,7 @@ use super::programs;
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, analyse, lenient_parts};
 
-/// Maximum number of names that are looked up; more are one name that may be any.
+/// Maximum number of names that are looked up. More are replaced by one name that may be any file.
 const MAX_NAMES: usize = 4096;
 
 /// Maximum length of a name with spaces, in bytes.
@@ -25,15 +25,15 @@ const MAX_DEPTH: usize = 4;
 pub(super) struct Mentions {
     /// Words of the texts that may be run, one list per text.
     runnable: Vec<Vec<String>>,
-    /// What may name files that are read.
+    /// Possible names of files that are read.
     read: BTreeSet<String>,
-    /// What may name files that are changed.
+    /// Possible names of files that are changed.
     changed: BTreeSet<String>,
 }
 
 impl Mentions {
-    /// Returns the mentions of a command, given with the commands that it wraps. `composed` has the
-    /// texts that its command line writes to a file it names.
+    /// Returns the mentions of a command, given with the commands that it wraps. `composed` contains the
+    /// texts that the command line writes to a file that the command names.
     pub(super) fn of(
         levels: &[CommandPart],
         composed: &[String],
@@ -59,7 +59,8 @@ impl Mentions {
         mentions
     }
 
-    /// Whether a text mentions the program of a pattern, and the command line the rest of it.
+    /// Whether a text mentions the program of a pattern, and the whole command line has the other words of
+    /// the pattern.
     pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
         let words = || self.runnable.iter().flatten();
         words().any(|word| pattern.may_start_with(word)) && {
@@ -69,7 +70,7 @@ impl Mentions {
         }
     }
 
-    /// Returns the names that a text mentions: those that may be read, and those that may be changed.
+    /// Returns the possible names of files that are read, and of files that are changed.
     pub(super) fn names(&self) -> [&BTreeSet<String>; 2] {
         [&self.read, &self.changed]
     }
@@ -121,7 +122,7 @@ impl Mentions {
                 if is_shell && self.add_script(&text, depth, context) {
                     continue;
                 }
-                // `curl` decodes it.
+                // The program may decode the text: `curl` decodes URLs.
                 if word.value.is_some() && text.starts_with(GAP) {
                     self.changed.insert(format!("{GAP}/{GLOB}"));
                 }
@@ -201,7 +202,7 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     spelled(text).map(|text| words(&text)).collect()
 }
 
-/// Returns a text with its line feeds and tabs, and with and without its quotes and escapes.
+/// Returns a text with `\n` and `\t` replaced, and the same without quotes and backslashes if it has any.
 fn spelled(text: &str) -> impl Iterator<Item = String> {
     let quotes = ['"', '\'', '\\'];
     let text = text.replace("\\n", "\n").replace("\\t", "\t");
@@ -209,7 +210,7 @@ fn spelled(text: &str) -> impl Iterator<Item = String> {
     std::iter::once(text).chain(plain)
 }
 
-/// Returns what may name files in a text in any language, without unknown text before it.
+/// Returns the possible names of files in a text in any language, without unknown text before them.
 fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
     let named = |text: String| {

@@ -14,7 +14,7 @@ use super::wildcard::{GAP, GLOB};
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct NewName {
     path: PathBuf,
-    /// What it leads to or is a copy of; `None` if unknown.
+    /// Target of the link, or source of the copy; `None` if unknown.
     source: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn linked(mut names: Vec<NewName>) -> Vec<NewName> {
     names
 }
 
-/// Returns what a path, whose `..` are not removed, may be under new names.
+/// Returns the paths that a path may mean under new names. Its `..` are not removed.
 pub(super) fn behind(names: &[NewName], path: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
     let mut files = Vec::new();
     let mut reached = PathBuf::new();
@@ -55,7 +55,7 @@ pub(super) fn behind(names: &[NewName], path: &Path, context: &PathContext<'_>) 
         let source = name.source.as_ref().filter(|_| !is_glob);
         let source = source.map(|source| source.join(below));
         let source = source.map(|source| context.resolve(&source));
-        // A relative link leads elsewhere from its new place.
+        // A relative link has another target after it is moved.
         match source {
             Some(source)
                 if source
@@ -72,8 +72,8 @@ pub(super) fn behind(names: &[NewName], path: &Path, context: &PathContext<'_>) 
     files
 }
 
-/// Returns the names that a program creates which is one of those that do. `paths` are the starts of
-/// the paths that its words may name.
+/// Returns the names that a program creates by relocating or unpacking files. `paths` are the starts of the paths that its
+/// words may name.
 pub(super) fn created_by(
     one: &Invocation,
     reached: &BaseDirectories,

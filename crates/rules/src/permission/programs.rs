@@ -72,7 +72,7 @@ pub(super) static SETS: LazyLock<Programs> = LazyLock::new(|| with("sets"));
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
 /// Options whose value is text.
 pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
-/// Programs whose first operand is a script in a language of their own.
+/// Programs whose first operand is a script in their own language.
 pub(super) static SCRIPT_FIRST: LazyLock<Programs> = LazyLock::new(|| with("script-first"));
 /// Programs that treat their arguments as text, not as files.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
@@ -90,8 +90,8 @@ pub(super) static COUNTS: LazyLock<Programs> = LazyLock::new(|| with("counts"));
 pub(super) static ABBREVIATES: LazyLock<Programs> = LazyLock::new(|| with("abbreviates"));
 /// Options whose value is a program that is started.
 pub(super) static PROGRAM_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("program-options"));
-/// Words with which a program may change its operands; as marks of `-`, options that may precede the
-/// name of a file that is written.
+/// Words that make a program change its operands. The marks of `-` are options that may precede the name of a
+/// written file.
 pub(super) static WRITING_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("writing-options"));
 /// Programs that do not change the files that their operands name.
 pub(super) static READS: LazyLock<Programs> = LazyLock::new(|| with("reads"));
@@ -103,7 +103,7 @@ pub(super) static INPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("inp
 pub(super) static GIT_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("git-commands"));
 /// Programs that run the commands in a file.
 pub(super) static RUNS_FILES: LazyLock<Programs> = LazyLock::new(|| with("runs-files"));
-/// Files that programs run without being told.
+/// Files that programs run even if they are not named.
 pub(super) static DEFAULT_FILES: LazyLock<Programs> = LazyLock::new(|| with("default-files"));
 /// Programs that change their operands.
 pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));

@@ -1,4 +1,4 @@
-//! Proposed rules for calls of the past, and what else they allow.
+//! Proposed rules for past calls, and their other effects.
 
 use super::wildcard::escaped;
 use super::{Behavior, Decided, programs};
@@ -79,7 +79,7 @@ fn exact(command: &str) -> Option<(String, String)> {
     Some((format!("Bash({})", escaped(command)), effects.to_owned()))
 }
 
-/// Returns the effects of a proposed rule besides those of the call that led to it.
+/// Returns the effects of a proposed rule, without the effects of the call that led to it.
 fn further_effects(rule: &str) -> Option<&'static str> {
     let Some((tool, specifier)) = rule.strip_suffix(')').and_then(|rule| rule.split_once('('))
     else {
@@ -101,7 +101,7 @@ fn further_effects(rule: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the beginnings of commands that rules are proposed for, and the effects of these rules.
+/// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
 fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = programs::lines(include_str!("tables/proposals.txt"));
     let rows = rows.filter_map(|row| row.split_once(" | "));

@@ -120,7 +120,7 @@ impl Rules {
             .iter()
             .chain(command.redirected(context))
             .chain(command.changed(context));
-        // Those that may be any file need approval.
+        // Words that may name any file need approval.
         let mut files = files.filter(|file| !file.is_unknown());
         let is_about_files = files.any(|file| self.restricted.may_restrict(file, context));
         self.restricting(|rule| {

@@ -91,8 +91,8 @@ impl CheckedCommand<'_> {
         }
     }
 
-    /// Checks a command of the table; `None` if the words are another command. Settings of the directory that choose
-    /// servers and programs are a requirement of the verdict.
+    /// Checks a command of the table; `None` if the words are another command. The verdict requires that no
+    /// settings of the directory choose servers or programs.
     fn check_network(&mut self, words: &[Word]) -> Option<Checked> {
         let known: Vec<&str> = words.iter().map_while(Word::literal).collect();
         let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();

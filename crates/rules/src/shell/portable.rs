@@ -83,7 +83,7 @@ struct Scan<'text> {
     is_redirected: bool,
 }
 
-/// Whether a comment with this character runs nothing as the arguments of a program `#`.
+/// Whether this character has no effect if a shell runs the comment as a command `#`.
 fn is_plain_in_comment(letter: char) -> bool {
     letter.is_alphanumeric() || " #.,:-_/".contains(letter)
 }

@@ -1,4 +1,4 @@
-//! Rewrites the arguments of other agents' tools to those of built-in tools, by the `run` rows of `tools.txt`.
+//! Rewrites arguments of other agents' tools for built-in tools, by the `run` rows of `tools.txt`.
 //!
 //! The result is checked against the tool's schema later, like any call.
 

@@ -185,7 +185,7 @@ pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
         let name = HEADERS
             .iter()
             .find_map(|header| line.strip_prefix(header))?;
-        // `diff` writes the time behind a tab.
+        // `diff` writes a tab and the time after the name.
         let name = name.split('\t').next()?.trim();
         // `diff --git a/x b/y`
         let name = name.rsplit_once(" b/").map_or(name, |(_, name)| name);

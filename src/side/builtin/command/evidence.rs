@@ -63,7 +63,7 @@ static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     builder.multi_line(true).crlf(true).build().ok()
 });
 
-/// Words of which each relevant line contains one. Searching them is several times as fast as the
+/// Each relevant line contains at least one of these words. Searching them is several times as fast as the
 /// patterns.
 const WORDS: &str = "pass|PASS|fail|Fail|FAIL|error|Error|ERR|Tests|panic: |make|npm |✖ |not ok |ok  |OK|Ran |# |\
     issue|problem|offense|Success|Prettier|.go:|.c:|.cc:|.cpp:|.h:|.rs:|.swift:|.java:|.kt:|.zig:";
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_pattern_contains_a_word() {
-        // Optional parts and alternatives may be without a word.
+        // Optional parts and alternatives need not contain a word.
         let optional = Regex::new(r"\((?:[^()]|\([^()]*\))*\)[?*]").unwrap();
         let durations = r" in [0-9.]+s";
         for pattern in LINES.all_lines() {

@@ -9,7 +9,7 @@ use crate::side::builtin::names::listed;
 use crate::side::builtin::prose::in_the_past;
 use crate::text::display_width;
 
-/// Minimum rank of acts of which all are named.
+/// Minimum rank of acts that are always named.
 const NAMED_TOGETHER: u8 = 78;
 
 /// Acts below this rank are less informative than a description.
@@ -348,8 +348,7 @@ impl Reader<'_> {
         (is_search && output.is_empty()).then(|| format!("No matches for {}", only.object))
     }
 
-    /// Whether the output shows errors although the status is that of a later command. A hint, not a
-    /// failure.
+    /// Whether the output shows errors although a later command determines the status. A hint, not a failure.
     fn has_hidden_errors(&self, chosen: &[Act]) -> bool {
         let reads = |act: &Act| matches!(act.kind, Kind::Read | Kind::Search);
         if !chosen.is_empty() && chosen.iter().all(reads) {

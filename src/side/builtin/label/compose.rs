@@ -265,7 +265,7 @@ fn commands(facts: &[&Fact], verb: &str) -> String {
     let is_success = |finding: &&str| finding.ends_with("passed") || *finding == "no issues";
     let finding = match findings.as_slice() {
         [first, rest @ ..] if rest.iter().all(|finding| finding == first) => first,
-        // Each passed in its own way.
+        // All passed, with different messages.
         findings if findings.iter().all(is_success) => "passed",
         _ => "",
     };

@@ -66,7 +66,6 @@ impl Lines {
         self.cut != Cut::Nothing
     }
 
-    /// Whether the report is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.seen == 0
     }

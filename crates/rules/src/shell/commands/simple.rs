@@ -1,4 +1,5 @@
-//! Forms of commands with a language that are trusted without the kernel: all versions read them alike.
+//! Simple forms of commands that interpret a language. All versions parse them alike, so they need no
+//! enforcement by the kernel.
 
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::{Arguments, Word};
@@ -22,7 +23,7 @@ const UNCLEAR_PRIMARIES: &str = "\
     -depth -d -follow -L -D -E -X -x -s -f -P -H -help --help -version --version -daystart -noleaf -nowarn -warn \
     -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
 
-/// Whether a line of `find`, already checked, has only such primaries, all known.
+/// Whether an accepted `find` command has only primaries of the lists above.
 pub(super) fn is_simple_find(words: &[Word]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -46,8 +47,8 @@ pub(super) fn is_simple_find(words: &[Word]) -> bool {
     true
 }
 
-/// Whether `sed` has only options of every version, and a script, already checked, without blocks, sets of
-/// characters and escaped delimiters, so that its commands end at the same places everywhere.
+/// Whether an accepted `sed` command has only options of all versions, and a script without blocks, character
+/// sets and escaped delimiters, so that all versions split it into the same commands.
 pub(super) fn is_simple_sed(arguments: &Arguments<'_>, scripts: &[&str]) -> bool {
     let is_common = |name: &str| is_one_of("n r E e quiet silent regexp-extended expression", name);
     arguments.options.iter().all(|given| is_common(given.name))
@@ -77,8 +78,8 @@ fn is_simple_script(script: &str) -> bool {
     true
 }
 
-/// Whether a program of `awk`, already checked, has no escapes and no pattern but one at its start, so that its
-/// tokens are the same in every version, and no sign of output to files and commands.
+/// Whether an accepted `awk` program has no escapes and at most one pattern, at its start, so that all
+/// versions split it into the same tokens, and no sign of output to files and commands.
 pub(super) fn is_simple_awk(arguments: &Arguments<'_>, program: &str) -> bool {
     let mut rest = program.trim_start();
     if let Some(pattern) = rest.strip_prefix('/') {
