@@ -4,8 +4,8 @@
 //! analysis cannot parse; where bash may find other commands, the result is ambiguous. Only
 //! [`analyse`](super::analyse) decides whether a command line is read-only.
 
-use super::expansion::identifier_length;
-use super::lexer::{Enclosed, Expansions, Lexer, LineBreaks, ends_word, is_reserved};
+use super::expansion::{Enclosed, identifier_length};
+use super::lexer::{Expansions, Lexer, LineBreaks, ends_word, is_reserved};
 use super::parsed_command::{self, HereDocument};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
 use super::syntax::parse;

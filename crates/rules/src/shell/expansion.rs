@@ -21,6 +21,14 @@ pub(super) struct Problem {
     pub(super) why: &'static str,
 }
 
+/// The text in brackets or backticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enclosed<'text> {
+    pub(super) text: &'text str,
+    /// Whether it consists of commands only: a substitution.
+    pub(super) is_code: bool,
+}
+
 /// Whether `$(` starts a command substitution, not arithmetic.
 pub(super) fn begins_substitution(text: &str) -> bool {
     text.starts_with("$(") && !text.starts_with("$((")

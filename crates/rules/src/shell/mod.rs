@@ -13,6 +13,7 @@ mod command_words;
 mod commands;
 mod compound;
 mod expansion;
+mod lenient_lexer;
 mod lexer;
 mod options;
 mod parsed_command;
