@@ -133,6 +133,26 @@ prop_compose! {
     }
 }
 
+/// What may be around a substitution that bash runs.
+const PLACES: &[(&str, &str)] = &[
+    ("echo ", ""),
+    ("echo ${x:-a #", "}"),
+    ("echo \"${#a[", "]}\""),
+    ("echo ${#+", "}"),
+    ("y=ab; echo ${y/ #/", "}"),
+    ("echo $((1 #", "\n))"),
+    ("x[1 #", "]=2"),
+    ("a=([1]=", " 2)"),
+    ("[[ a =~ a( #", ") ]]"),
+    ("cat <<E\n${x-", "}\nE"),
+    ("cat <<< ", ""),
+    ("case ", " in x) ;; esac"),
+    ("for i in ", "; do :; done"),
+    ("f() { echo ", "; }; f"),
+    ("((", "))"),
+    ("echo > o", ""),
+];
+
 proptest! {
     #[test]
     fn a_rule_works_in_one_direction(
@@ -221,5 +241,28 @@ proptest! {
             ..Row::default()
         };
         prop_assert!(row.decided().decision > Decision::Allow, "{:?}", row.command);
+    }
+
+    /// Bash runs `rm` in each of these.
+    #[test]
+    fn no_expansion_hides_a_denied_command(
+        before in prop::sample::select(&["", "a=(1); ", "f() { :; }; ", "((1)); "][..]),
+        place in prop::sample::select(PLACES),
+        inside in prop::sample::select(&[
+            "$(rm v)",
+            "`rm v`",
+            "$(case x in x) rm v;; esac)",
+            "$(echo a # )\nrm v)",
+            "$(cat <<'E'\n)\nE\nrm v)",
+            "$(g() { case x in x) rm v;; esac; }; g)",
+        ][..]),
+    ) {
+        let row = Row {
+            allow: vec!["Bash".to_owned()],
+            deny: vec!["Bash(rm:*)".to_owned()],
+            command: Some(format!("{before}{}{inside}{}", place.0, place.1)),
+            ..Row::default()
+        };
+        prop_assert_ne!(row.decided().decision, Decision::Allow);
     }
 }

@@ -1,12 +1,14 @@
 //! A lenient parser for the simple commands of any command line.
 //!
-//! Used for labels and for the meaning of exit statuses, where mistakes do little harm. Only
+//! Used for labels, for the meaning of exit statuses, and for deny rules about lines that the
+//! analysis cannot parse; where bash may find other commands, the result is ambiguous. Only
 //! [`analyse`](super::analyse) decides whether a command line is read-only.
 
-use super::expansion::identifier_length;
-use super::lexer::{Expansions, Lexer, LineBreaks, is_reserved};
-use super::parsed_command;
+use super::expansion::{Enclosed, identifier_length};
+use super::lexer::{Expansions, Lexer, LineBreaks, ends_word, is_reserved};
+use super::parsed_command::{self, HereDocument};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
+use super::syntax::parse;
 use super::word::Word;
 
 /// Maximum length of the parsed text, in bytes.
@@ -86,18 +88,28 @@ pub struct LenientParts {
 pub fn lenient_parts(script: &str) -> LenientParts {
     let is_whole = script.len() <= MAX_LENGTH;
     let reader = Reader::read(script);
+    // Backticks inside backticks are escaped.
+    let unescaped = |one: &Enclosed<'_>| (one.text.replace("\\`", "`"), one.is_code);
+    let enclosed: Vec<(String, bool)> = reader.lexer.enclosed.iter().map(unescaped).collect();
     LenientParts {
         parts: reader
             .commands
             .iter()
             .map(|command| command.part(script))
             .collect(),
-        // Backticks inside backticks are escaped.
-        enclosed: (reader.lexer.enclosed.iter())
-            .map(|text| text.replace("\\`", "`"))
-            .collect(),
-        is_ambiguous: reader.lexer.is_ambiguous || !is_whole,
+        is_ambiguous: reader.lexer.is_ambiguous || !is_whole || !enclosed.iter().all(is_complete),
+        enclosed: enclosed.into_iter().map(|(text, _)| text).collect(),
     }
+}
+
+/// Whether a substitution ends where its brackets are closed: it is a whole script for the grammar
+/// too, and does not end in a comment.
+fn is_complete((script, is_code): &(String, bool)) -> bool {
+    let last = script.rsplit('\n').next().unwrap_or_default();
+    let mut signs = last.match_indices('#');
+    let may_end_in_comment =
+        signs.any(|(at, _)| last[..at].bytes().next_back().is_none_or(ends_word));
+    !is_code || (!may_end_in_comment && parse(&format!("{script}\n")).is_ok())
 }
 
 struct Reader<'text> {
@@ -107,9 +119,8 @@ struct Reader<'text> {
     current: LenientCommand,
     /// Whether the current command has words, assignments or redirections.
     is_started: bool,
-    /// Here-documents that start on the next line: delimiter, whether the text is expanded, and
-    /// index of the command.
-    delimiters: Vec<(String, bool, usize)>,
+    /// Here-documents that start on the next line, and the indexes of their commands.
+    delimiters: Vec<(HereDocument, usize)>,
 }
 
 /// A command that is being parsed.
@@ -147,7 +158,7 @@ impl LenientCommand {
             let keyword = script.get(first.span.clone()).unwrap_or_default();
             words = match keyword {
                 "function" => rest.get(1..).unwrap_or_default(),
-                _ if is_keyword(keyword) => rest,
+                _ if is_keyword(keyword) || keyword == "-p" => rest,
                 _ => break,
             };
         }
@@ -174,10 +185,10 @@ impl LenientCommand {
                 "<<" | "<<-" => {}
                 _ => {
                     if operator.contains('>') {
-                        part.writes.push(target.clone());
+                        part.writes.extend(target.alternatives());
                     }
                     if operator.contains('<') {
-                        part.reads.push(target);
+                        part.reads.extend(target.alternatives());
                     }
                 }
             }
@@ -214,7 +225,10 @@ impl<'text> Reader<'text> {
                 self.end(Follows::Next);
                 self.read_here_documents();
             } else if rest.starts_with('#') {
-                self.lexer.skip(rest.find('\n').unwrap_or(rest.len()));
+                self.comment(rest);
+            } else if self.lexer.begins_arithmetic(rest) {
+                self.certain = false;
+                self.lexer.skip_enclosed();
             } else if let Some(operator) = parsed_command::redirection_operator(rest) {
                 self.redirection(rest, operator);
             } else if let Some((length, follows)) = operator(rest) {
@@ -228,6 +242,23 @@ impl<'text> Reader<'text> {
         let is_complete = matches!(self.current.follows, Follows::Next | Follows::Background);
         self.certain &= self.is_started || is_complete;
         self.end(Follows::Next);
+    }
+
+    /// Skips a comment. It may be part of a pattern or contain substitutions if brackets are open.
+    fn comment(&mut self, rest: &'text str) {
+        let text = rest.split('\n').next().unwrap_or_default();
+        let before = self.lexer.before(self.lexer.position());
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if line.contains(['(', '['])
+            || ["$(", "`", "<(", ">("]
+                .iter()
+                .any(|sign| text.contains(sign))
+        {
+            let text = text.trim_start_matches('#');
+            let is_code = false;
+            self.lexer.enclosed.push(Enclosed { text, is_code });
+        }
+        self.lexer.skip(text.len());
     }
 
     /// Ends the current command, if there is one.
@@ -273,6 +304,12 @@ impl<'text> Reader<'text> {
             return self.lexer.skip(1);
         };
         let source = rest.get(..word.span.len()).unwrap_or_default();
+        if !self.current.has_plain_words && name > 0 && after_name.starts_with('[') {
+            // In an index, blanks and operators end nothing.
+            let ends_inside = |length| name + length <= source.len();
+            let length = self.lexer.enclosed_length(after_name);
+            self.lexer.is_ambiguous |= !length.is_some_and(ends_inside);
+        }
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
@@ -298,9 +335,13 @@ impl<'text> Reader<'text> {
             self.certain = false;
             self.current.here_document = Some(String::new());
             let written = self.lexer.before(target.span.len());
-            let expands = written == target.prefix;
-            self.delimiters
-                .push((target.prefix, expands, self.commands.len()));
+            let document = HereDocument {
+                expands: written == target.prefix,
+                strips_tabs: operator == "<<-",
+                announced: target.span.end,
+                delimiter: target.prefix,
+            };
+            self.delimiters.push((document, self.commands.len()));
         } else {
             let is_errors = rest.starts_with('2');
             self.current
@@ -310,18 +351,22 @@ impl<'text> Reader<'text> {
     }
 
     fn read_here_documents(&mut self) {
-        for (delimiter, expands, command) in std::mem::take(&mut self.delimiters) {
+        for (document, command) in std::mem::take(&mut self.delimiters) {
             let rest = self.lexer.rest();
             let mut length = 0;
+            let mut is_ended = false;
             for line in rest.split_inclusive('\n') {
                 self.lexer.skip(line.len());
-                if line.trim() == delimiter {
+                is_ended = document.is_ended_by(line);
+                if is_ended {
                     break;
                 }
                 length += line.len();
             }
+            self.lexer.is_ambiguous |= !is_ended;
             let text = rest.get(..length).unwrap_or_default();
-            if expands {
+            if document.expands {
+                self.lexer.is_ambiguous |= text.contains("\\\n");
                 let mut inside = Lexer::lenient(text);
                 // It fails only at a trailing backslash.
                 let _ = inside.here_document();
@@ -355,141 +400,5 @@ fn operator(text: &str) -> Option<(usize, Follows)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Returns the words of each command, with `|` between them.
-    fn words(script: &str) -> Vec<String> {
-        let list = simple_commands(script);
-        let commands = list.commands.iter();
-        commands.map(|command| command.words.join("|")).collect()
-    }
-
-    #[test]
-    fn commands_are_split() {
-        let rows: &[(&str, &[&str])] = &[
-            (
-                "cd x && cargo test 2>&1 | tail -5",
-                &["cd|x", "cargo|test", "tail|-5"],
-            ),
-            ("A=1 B= sudo -u me jest", &["sudo|-u|me|jest"]),
-            ("grep \"<<<<<<\" a.go", &["grep|<<<<<<|a.go"]),
-            ("cat > f <<'EOF'\nrm -rf /\nEOF\nls", &["cat", "ls"]),
-            ("cat <<-A <<B\n1\n\tA\n2\nB\nls", &["cat", "ls"]),
-            (
-                "git commit -m \"$(cat <<'EOF'\nx; y\nEOF\n)\"",
-                &["git|commit|-m|$()"],
-            ),
-            ("a # comment; b\nc", &["a", "c"]),
-            ("x=$(go env A) && grep 'a b' \"$x\"", &["", "grep|a b|$x"]),
-            ("a=(b c) d", &["d"]),
-            ("a \\\n b\\\nc", &["a|bc"]),
-            ("(cd x; ls) & wait", &["cd|x", "ls", "wait"]),
-            ("diff <(sort a) b", &["diff|$()|b"]),
-            ("echo ${x:-a;b} \"$((1 + x))\"", &["echo|${x:-a;b}|$()"]),
-            ("echo *.rs {a,b} ~/c", &["echo|*.rs|{a,b}|~/c"]),
-            ("echo $'a\\tb' $\"c\" `d e`", &["echo|a\tb|$c|$()"]),
-            ("grep 'open it", &["grep|'open|it"]),
-            ("echo $(open it", &["echo|$", "open|it"]),
-            ("a >&2 2>f <<< x", &["a"]),
-            ("> x", &[""]),
-            ("", &[]),
-        ];
-        for (script, expected) in rows {
-            assert_eq!(words(script), *expected, "{script}");
-        }
-    }
-
-    #[test]
-    fn operators_and_redirections_are_recorded() {
-        let written = simple_commands("cat > a.txt 2>b.txt <<EOF\nEOF").commands;
-        assert_eq!(written[0].output.as_deref(), Some("a.txt"));
-        assert!(written[0].has_here_document);
-        let chain = simple_commands("a || b |& c\nd &&\n e & f; (g | h)").commands;
-        let follows: Vec<Follows> = chain.iter().map(|command| command.follows).collect();
-        assert_eq!(
-            follows,
-            [
-                Follows::Next,
-                Follows::Or,
-                Follows::Pipe,
-                Follows::Next,
-                Follows::And,
-                Follows::Background,
-                Follows::Next,
-                Follows::Pipe
-            ]
-        );
-    }
-
-    #[test]
-    fn uncertain_lines_are_marked() {
-        for script in [
-            "a b 'c' \"$d\" && e >f 2>&1 | g; h & i # j",
-            "A=1",
-            "a\n\n\nb\n",
-            "a &",
-            "a <(b | c)",
-        ] {
-            assert!(simple_commands(script).certain, "{script}");
-        }
-        for script in [
-            "a $(b)",
-            "a `b`",
-            "a ${b}",
-            "(a)",
-            "{ a; }",
-            "if a; then b; fi",
-            "a <<E\nE",
-            "a 'b",
-            "| a",
-            "a &&",
-            "a;; b",
-            "a >",
-            "a <(b",
-            "! a",
-            "f() { a; }",
-        ] {
-            assert!(!simple_commands(script).certain, "{script}");
-        }
-    }
-
-    /// Repetitions are parsed in linear time: the bound is far below quadratic time.
-    #[test]
-    fn no_input_takes_long() {
-        for unit in [
-            "$(", "`", "${", "\"$(", "'\"", "<<A ", "a=(", "{a", "$((", "\\\n", "<(", "a[", "&&",
-            "\n",
-        ] {
-            let script = unit.repeat(64 * 1024);
-            let begun = std::time::Instant::now();
-            let list = simple_commands(&script);
-            assert!(
-                begun.elapsed() < std::time::Duration::from_secs(2),
-                "{unit:?}"
-            );
-            assert!(!list.certain, "{unit:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn quoted_words_are_restored(words in prop::collection::vec("[^\0]{0,12}", 1..6)) {
-            let script = shlex::try_join(words.iter().map(String::as_str)).unwrap();
-            let list = simple_commands(&script);
-            let found = list.commands.first().map(|command| &command.words);
-            if !is_reserved(&words[0]) {
-                prop_assert!(list.certain);
-            }
-            prop_assert_eq!(found, Some(&words));
-            prop_assert_eq!(list.commands.len(), 1);
-        }
-
-        #[test]
-        fn no_text_panics(script in "\\PC{0,60}|[-a-z0-9 '\"$()`|&;<>\\\\\n#={}]{0,60}") {
-            let _ = simple_commands(&script);
-        }
-    }
-}
+#[path = "command_list_tests.rs"]
+mod tests;

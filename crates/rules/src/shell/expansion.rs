@@ -21,6 +21,14 @@ pub(super) struct Problem {
     pub(super) why: &'static str,
 }
 
+/// The text in brackets or backticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enclosed<'text> {
+    pub(super) text: &'text str,
+    /// Whether it consists of commands only: a substitution.
+    pub(super) is_code: bool,
+}
+
 /// Whether `$(` starts a command substitution, not arithmetic.
 pub(super) fn begins_substitution(text: &str) -> bool {
     text.starts_with("$(") && !text.starts_with("$((")
@@ -199,31 +207,42 @@ fn operand_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the length of the brackets or backticks at the start of the text. Their contents are
-/// scanned only for quotes and brackets.
+/// Returns the length of the brackets or backticks at the start of the text, with nested quotes,
+/// substitutions and expansions skipped. Comments, here-documents and patterns of `case` are not
+/// known.
 pub(super) fn enclosed_length(text: &str) -> Option<usize> {
-    let opens = *text.as_bytes().first()?;
-    let closes = match opens {
-        b'(' => b')',
-        b'{' => b'}',
-        b'[' => b']',
-        b'`' => b'`',
-        _ => return None,
-    };
-    let mut depth = 0_usize;
-    let mut quote = None;
+    let mut closers = Vec::new();
+    let mut before = b'\0';
     let mut bytes = text.bytes().enumerate();
     while let Some((index, byte)) = bytes.next() {
-        match (quote, byte) {
-            (None | Some(b'"'), b'\\') => {
-                bytes.next();
-            }
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, _) if byte == closes && depth == 1 => return Some(index + 1),
-            (None, _) if byte == opens => depth += 1,
-            (None, _) if byte == closes => depth -= 1,
-            (Some(_) | None, _) => {}
+        let inner: Option<u8> = closers.last().copied();
+        let is_dollar = before == b'$';
+        before = if byte == b'$' && is_dollar { 0 } else { byte };
+        if byte == b'\\' && inner != Some(b'\'') {
+            bytes.next();
+        } else if inner == Some(byte) {
+            closers.pop();
+        } else {
+            // Quotes in backticks and brackets in quotes do not count.
+            let is_plain = !matches!(inner, Some(b'\'' | b'`'));
+            let is_in_parentheses = matches!(inner, None | Some(b')'));
+            let is_process = matches!(
+                text.as_bytes().get(index.wrapping_sub(1)),
+                Some(b'<' | b'>')
+            );
+            let closer = match byte {
+                b'(' if is_dollar || is_in_parentheses => b')',
+                b'(' if is_process && inner != Some(b'"') => b')',
+                b'{' if is_dollar || inner.is_none() => b'}',
+                b'[' if is_dollar || matches!(inner, None | Some(b']')) => b']',
+                b'\'' if inner != Some(b'"') => b'\'',
+                b'"' | b'`' => byte,
+                _ => b'\0',
+            };
+            closers.extend((is_plain && closer != 0).then_some(closer));
+        }
+        if closers.is_empty() {
+            return (index > 0).then_some(index + 1);
         }
     }
     None

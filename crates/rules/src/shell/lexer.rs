@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::expansion::{self, Expanded};
+use super::expansion::{self, Enclosed, Expanded};
 use super::verdict::{Checked, Refusal, is_one_of};
 use super::word::{Word, WordPiece, WordShape, variable};
 
@@ -45,11 +45,11 @@ pub(super) struct Lexer<'text, 'tree> {
     /// Whether all words are certain except for the values of variables.
     pub(super) certain: bool,
     /// In a lenient lexer: the contents of brackets and backticks, which are not parsed.
-    pub(super) enclosed: Vec<&'text str>,
+    pub(super) enclosed: Vec<Enclosed<'text>>,
     /// Whether quotes and brackets may be paired differently.
     pub(super) is_ambiguous: bool,
     /// Whether a bracket was not closed; the search for closing brackets then stops.
-    unclosed: bool,
+    pub(super) unclosed: bool,
 }
 
 impl<'text, 'tree> Lexer<'text, 'tree> {
@@ -154,7 +154,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Checked {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word, true),
-            b'\\' if self.peek_at(1) == Some(b'\n') => self.skip(2),
+            b'\\' if self.peek_at(1) == Some(b'\n') => {
+                // The lines may be parts of a keyword or an operator.
+                self.is_ambiguous = true;
+                self.skip(2);
+            }
             b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
@@ -212,6 +216,9 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             b',' | b'}' if expansions == Expansions::All && word.has_alternatives() => {
                 self.expanded(word, WordPiece::Brace(byte.into()), WordShape::Matches, 1);
             }
+            b'~' if expansions == Expansions::All && word.has_alternatives() => {
+                self.expanded(word, WordPiece::Unknown, WordShape::Matches, 1);
+            }
             b'~' if self.is_tilde_prefix(word.span.start) => {
                 let is_first = self.position == word.span.start;
                 self.expanded(word, WordPiece::Home, WordShape::Single, 1);
@@ -256,7 +263,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     self.skip(1);
                     return Ok(());
                 }
-                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.skip(2),
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.is_ambiguous |= self.before(1) == "$";
+                    self.skip(2);
+                }
                 Some(b'\\') => {
                     self.skip(1);
                     if !matches!(self.peek(), Some(b'$' | b'`' | b'"' | b'\\')) {
@@ -360,59 +370,6 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     fn is_lenient(&self) -> bool {
         self.substitutions.is_none()
-    }
-
-    /// Skips the brackets at the position, if they are closed.
-    pub(super) fn skip_enclosed(&mut self) {
-        self.enclosed(&mut Word::anything(self.position..self.position), true);
-    }
-
-    /// Skips an expansion; variables are kept literally.
-    fn enclosed(&mut self, word: &mut Word, is_quoted: bool) {
-        let rest = self.rest();
-        let opening = usize::from(rest.starts_with(['$', '<', '>']));
-        let follows = rest.get(opening..).unwrap_or_default();
-        if !follows.starts_with(['(', '{', '[', '`']) {
-            let is_translated = follows.starts_with('"');
-            self.certain &= !is_translated;
-            let special =
-                usize::from(follows.starts_with(|next: char| "@*#?$!-0123456789".contains(next)));
-            let name = expansion::identifier_length(follows).max(special);
-            let written = rest.get(..1 + name).unwrap_or_default();
-            let piece = match name {
-                0 if is_translated => WordPiece::Text(String::new()),
-                0 => WordPiece::Text("$".to_owned()),
-                _ => variable(written, is_quoted),
-            };
-            word.push_written(piece, written);
-            return self.skip(1 + name);
-        }
-        // A process substitution expands to a meaningless file name.
-        self.certain &= rest.starts_with(['<', '>']);
-        let length = (!self.unclosed)
-            .then(|| expansion::enclosed_length(follows))
-            .flatten();
-        self.unclosed |= length.is_none();
-        self.certain &= !self.unclosed;
-        self.is_ambiguous |= self.unclosed;
-        let length = length.map_or(1, |length| opening + length);
-        let written = rest.get(..length).unwrap_or_default();
-        let is_variable = rest.starts_with("${");
-        if length > 1 {
-            // Quotes in it may be literal, and `@P` expands the value again.
-            let is_evaluated = is_variable || rest.starts_with("$((");
-            self.is_ambiguous |= is_evaluated && written.contains(['\'', '"', '\\']);
-            self.is_ambiguous |= is_variable && written.ends_with("@P}");
-            let inside = written.get(opening + 1..length - 1).unwrap_or_default();
-            self.enclosed.push(inside);
-        }
-        let shown = if length == 1 || is_variable {
-            written
-        } else {
-            "$()"
-        };
-        word.push_written(WordPiece::Unknown, shown);
-        self.skip(length);
     }
 
     /// Takes one character literally; there must be one.

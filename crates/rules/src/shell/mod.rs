@@ -14,6 +14,7 @@ mod commands;
 mod common_tokens;
 mod compound;
 mod expansion;
+mod lenient_lexer;
 mod lexer;
 mod options;
 mod parsed_command;

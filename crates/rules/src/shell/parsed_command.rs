@@ -117,6 +117,19 @@ pub(super) struct HereDocument {
     pub(super) announced: usize,
 }
 
+impl HereDocument {
+    /// Whether a line is the delimiter.
+    pub(super) fn is_ended_by(&self, line: &str) -> bool {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        let content = if self.strips_tabs {
+            content.trim_start_matches('\t')
+        } else {
+            content
+        };
+        content == self.delimiter
+    }
+}
+
 /// A redirection with one word as its target.
 #[derive(Debug)]
 pub(super) struct Redirection {
@@ -285,13 +298,7 @@ pub(super) fn here_document_body(command: &str, document: &HereDocument) -> Resu
         .unwrap_or_default()
         .split_inclusive('\n')
     {
-        let content = line.strip_suffix('\n').unwrap_or(line);
-        let content = if document.strips_tabs {
-            content.trim_start_matches('\t')
-        } else {
-            content
-        };
-        if content == document.delimiter {
+        if document.is_ended_by(line) {
             return Ok(Body {
                 text: start..position,
                 end: position + line.trim_end_matches('\n').len(),

@@ -127,10 +127,10 @@ impl CommandPart {
             let (reads, writes) = redirection.opens()?;
             let file = word(&redirection.target);
             if reads {
-                part.reads.push(file.clone());
+                part.reads.extend(file.alternatives());
             }
             if writes {
-                part.writes.push(file);
+                part.writes.extend(file.alternatives());
             }
         }
         let is_empty = part.words.is_empty() && part.assignments.is_empty();
