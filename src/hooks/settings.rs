@@ -380,7 +380,6 @@ mod matcher_tests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::RuleSource;
 
     #[test]
     fn a_long_timeout_is_in_milliseconds() {
@@ -388,7 +387,10 @@ mod tests {
             let settings = serde_json::json!({"PreToolUse": [{"hooks": [
                 {"type": "command", "command": "true", "timeout": number}]}]});
             let mut hooks = Hooks::default();
-            let source = Arc::new(RuleSource::default());
+            let source = Arc::new(RuleSource {
+                name: "settings.json".into(),
+                anchor: "/".into(),
+            });
             hooks.add(settings.as_object().unwrap(), &source).unwrap();
             assert_eq!(hooks.handlers[0].timeout, Duration::from_secs(seconds));
         }
