@@ -53,12 +53,12 @@ fn prepare(home: &Path, work: &Path) {
     std::fs::write(work.join("call.json"), call).unwrap();
     std::fs::write(work.join("settings.json"), "{}").unwrap();
     let hook = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \
-                \"command\": \"turnpipe hook pre-tool-use\"}]}]}}";
+                \"command\": \"turnpipe hook pre-tool-use --agent claude\"}]}]}}";
     std::fs::write(home.join(".claude/settings.json"), hook).unwrap();
     let log = home.join("hook.jsonl");
     let option = format!("pre-tool-use --log {}", log.display());
     std::fs::create_dir(home.join(".qwen")).unwrap();
-    let hook = hook.replace("pre-tool-use", &option);
+    let hook = hook.replace("pre-tool-use --agent claude", &option);
     std::fs::write(home.join(".qwen/settings.json"), hook).unwrap();
     let decision =
         "{\"type\":\"hook_decision\",\"decision\":\"ask\",\"hints\":[\"Bash(make *)\"]}\n";
