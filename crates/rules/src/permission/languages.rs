@@ -5,7 +5,7 @@ use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
-use crate::shell::CommandPart;
+use crate::shell::{CommandPart, analyse, is_read_alike};
 
 /// Returns the variables that a command sets, with their values if known.
 pub(super) fn variables(
@@ -69,12 +69,10 @@ pub(super) fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = Stri
     })
 }
 
-/// Whether a script of zsh has a pattern such as `.e(n)v`.
-pub(super) fn has_pattern(script: &str) -> bool {
-    script.match_indices('(').any(|(at, _)| {
-        let is_in_word = |letter: char| letter.is_alphanumeric() || ".*?/_-])}~^".contains(letter);
-        script[..at].ends_with(is_in_word) && !script[at..].starts_with("()")
-    })
+/// Whether other shells read a script as bash does.
+pub(super) fn is_read_as_by_bash(script: &str) -> bool {
+    let parts = analyse(script).parts;
+    parts.is_some_and(|parts| is_read_alike(script, &parts))
 }
 
 /// Returns evaluated texts of a command that contain substitutions. Assignment to an integer

@@ -42,6 +42,8 @@ pub(super) static REPLACES: LazyLock<Programs> = LazyLock::new(|| with("replaces
 pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interprets"));
 /// Shells, which run standard input.
 pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
+/// Shells that may read a command line in another way than bash.
+pub(super) static OTHER_SHELLS: LazyLock<Programs> = LazyLock::new(|| with("other-shells"));
 /// Programs that always run commands from their input.
 pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
 /// Programs with a command language that they read from their input.

@@ -3,8 +3,8 @@
 
 use super::invocation::Invocation;
 use super::languages::{
-    MAX_COMMANDS, commands_in, evaluated, files_of_sed, has_pattern, names_of_files, run_variables,
-    scripts_in, variables,
+    MAX_COMMANDS, commands_in, evaluated, files_of_sed, is_read_as_by_bash, names_of_files,
+    run_variables, scripts_in, variables,
 };
 use super::outline::{outline, outlines};
 use super::path_context::PathContext;
@@ -140,7 +140,8 @@ impl StartedCommands {
         }
         self.add_language(&mut invocation, level, &input, depth, line);
         invocation.add_effects(level);
-        self.runs_unknown |= program == "zsh" && scripts.iter().any(|script| has_pattern(script));
+        self.runs_unknown |= programs::OTHER_SHELLS.contains(&program)
+            && scripts.iter().any(|script| !is_read_as_by_bash(script));
         self.invocations.push(invocation);
         let inside = line.inside(level);
         for script in scripts {

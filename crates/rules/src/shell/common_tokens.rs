@@ -379,6 +379,14 @@ impl<'text> Reader<'text> {
         let is_special = after.starts_with(['#', '?', '$', '!', '@', '*', '-'])
             || after.starts_with(|first: char| first.is_ascii_digit());
         let length = identifier_length(after).max(usize::from(is_special));
+        if length == 0 {
+            // In zsh, `$=x`, `$~x` and `$^x` are expansions.
+            return after
+                .chars()
+                .next()
+                .is_none_or(|next| next.is_ascii_whitespace() || "|)/.,".contains(next))
+                .then_some(());
+        }
         let is_count = after.starts_with('#');
         self.skip(length);
         let mut letters = self.rest.chars();
@@ -391,7 +399,7 @@ impl<'text> Reader<'text> {
                 .is_some_and(|next| next.is_ascii_alphabetic() || next == '&'),
             _ => is_count && identifier_length(self.rest) > 0,
         };
-        (length == 0 || !is_suffixed).then_some(())
+        (!is_suffixed).then_some(())
     }
 }
 

@@ -101,6 +101,8 @@ mod tests {
             "diff <(ls a) <(ls b)",
             "[[ -f a ]]",
             "echo =ls",
+            "x='-o Q'; sort \"$=x\" a",
+            "echo \"$~x\" \"$^x\"",
             "[ a == b ]",
             "echo ${x^^} ${y:-z}",
             "echo ${x//a/b}",
