@@ -101,8 +101,15 @@ impl<'a> PathContext<'a> {
             let inside = script[at..].split("))").next().unwrap_or_default();
             inside.contains('\'') && inside.contains(['$', '`'])
         });
+        // A value of an integer variable is evaluated, also as the word of a loop.
+        let evaluates = |declares| declares && script.contains('[') && script.contains(['$', '`']);
         is_quoted_arithmetic
             || self.sets_up_zsh()
+            || self.has_option(&["set"], "akH")
+            || script.contains('!') && self.has_option(&["bash", "sh"], "Hi")
+            || evaluates(
+                self.has_option(&["declare", "typeset", "local", "readonly", "export"], "i"),
+            )
             || self.names(&[
                 "shopt",
                 "extglob",
@@ -120,10 +127,29 @@ impl<'a> PathContext<'a> {
                 "@P}",
                 "${!",
                 "$[",
-                "set -a",
-                "set -k",
                 "allexport",
+                "histexpand",
             ])
+    }
+
+    /// Whether a command of the command line has an option with one of these letters before its operands.
+    fn has_option(&self, commands: &[&str], letters: &str) -> bool {
+        let mut words = self
+            .unquoted
+            .split(|letter: char| letter.is_whitespace() || ";|&(){}`<>".contains(letter));
+        let is_command =
+            |word: &str| commands.contains(&word.rsplit('/').next().unwrap_or_default());
+        while words.any(is_command) {
+            let mut options = words
+                .clone()
+                .take_while(|word| word.starts_with(['-', '+']));
+            if options.any(|option| {
+                !option.starts_with("--") && option.contains(|letter| letters.contains(letter))
+            }) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether zsh is started with options or commands that change how it reads words.
