@@ -90,6 +90,10 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let action = match tool.purpose {
         Purpose::Shell if tool.name == "PowerShell" => script(input).map(opaque),
         Purpose::Shell => {
+            let shell = input.get("shell").and_then(Value::as_str);
+            let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
+            let other = is_other.then(|| context.in_any_shell());
+            let context = other.as_ref().unwrap_or(context);
             script(input).map(|script| assess(&script, &analyse(&script), context).action)
         }
         Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {

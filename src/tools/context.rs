@@ -111,6 +111,13 @@ impl ShellGuarantees {
 }
 
 impl DecisionContext {
+    /// Returns the context of a call that names its shell.
+    pub(super) fn in_any_shell(&self) -> Self {
+        let mut context = self.clone();
+        context.shell.dialect = ShellDialect::Any;
+        context
+    }
+
     /// Whether commands that are expected to be read-only are prevented from writing.
     pub(super) fn is_protected(&self) -> bool {
         match self.shell.protection {

@@ -18,7 +18,7 @@ use crate::turnpipe::run_in;
 struct Said {
     /// `hook pre-tool-use`: the decision, if it was asked and made a decision.
     plain_hook: Option<String>,
-    /// The same with `--trust-analysis`.
+    /// The same with `--trust-analysis`, in bash.
     hook: Option<String>,
     /// The record of `check permission`.
     permission: Value,
@@ -111,7 +111,7 @@ fn said(
             .find(|call| call["tool_use_id"] == id.as_str());
         Said {
             plain_hook: answer_if(asks_plain, &[]),
-            hook: answer_if(asks_trusting, &["--trust-analysis"]),
+            hook: answer_if(asks_trusting, &["--trust-analysis", "--shell", "bash"]),
             permission,
             shell,
             outcome: call.unwrap()["outcome"].as_str().map(str::to_owned),

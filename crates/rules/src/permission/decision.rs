@@ -190,14 +190,7 @@ impl Rules {
         {
             return by_rule(rule);
         }
-        let is_ambiguous = matches!(
-            context.request.action,
-            Action::Command {
-                is_ambiguous: true,
-                ..
-            }
-        );
-        if is_ambiguous || !command.is_understood() {
+        if context.is_ambiguous() || !command.is_understood() {
             return builtin(Decision::Ask, BuiltinRule::Unparsable);
         }
         self.allows_command(mode, command, context)

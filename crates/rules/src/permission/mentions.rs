@@ -51,6 +51,9 @@ impl Mentions {
         for level in levels.iter().chain(&guessed) {
             mentions.add(level, composed, MAX_DEPTH, context);
         }
+        if context.is_ambiguous() {
+            mentions.add_text(context.script());
+        }
         for names in [&mut mentions.read, &mut mentions.changed] {
             if names.len() > MAX_NAMES {
                 *names = BTreeSet::from([format!("{GAP}/{GLOB}")]);

@@ -93,6 +93,17 @@ impl<'a> PathContext<'a> {
         }
     }
 
+    /// Whether a shell other than bash may read the command line in another way.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        matches!(
+            self.request.action,
+            Action::Command {
+                is_ambiguous: true,
+                ..
+            }
+        )
+    }
+
     /// Whether the command line has settings or expansions that change what its other words mean.
     pub(super) fn is_unclear(&self) -> bool {
         let script = self.script();
@@ -106,7 +117,11 @@ impl<'a> PathContext<'a> {
         is_quoted_arithmetic
             || self.sets_up_zsh()
             || self.has_option(&["set"], "akH")
-            || script.contains('!') && self.has_option(&["bash", "sh"], "Hi")
+            || self.has_option(&["bash", "sh", "zsh"], "H")
+            || ["!", "^", "histchars"]
+                .iter()
+                .any(|sign| script.contains(sign))
+                && self.has_option(&["bash", "sh", "zsh"], "i")
             || evaluates(
                 self.has_option(&["declare", "typeset", "local", "readonly", "export"], "i"),
             )
