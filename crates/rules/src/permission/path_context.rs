@@ -155,13 +155,15 @@ impl<'a> PathContext<'a> {
         let is_command =
             |word: &str| commands.contains(&word.rsplit('/').next().unwrap_or_default());
         while words.any(is_command) {
-            let mut options = words
-                .clone()
-                .take_while(|word| word.starts_with(['-', '+']));
-            if options.any(|option| {
-                !option.starts_with("--") && option.contains(|letter| letters.contains(letter))
-            }) {
-                return true;
+            let mut options = words.clone();
+            while let Some(option) = options.next().filter(|word| word.starts_with(['-', '+'])) {
+                if !option.starts_with("--") && option.contains(|letter| letters.contains(letter)) {
+                    return true;
+                }
+                // The name of an option follows.
+                if option.ends_with('o') {
+                    options.next();
+                }
             }
         }
         false
