@@ -44,6 +44,11 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
             subcommand.unknown(format!("`git {shown}` in a form not known to be read-only"))
         });
     };
+    // `git config a.b --` sets the value `--`.
+    let mut dashes = rest.iter().filter(|word| word.literal() == Some("--"));
+    if let Some(dashes) = dashes.next().filter(|_| text == "config") {
+        return Err(dashes.writes("a setting is changed"));
+    }
     let title = format!("git {text}");
     let arguments = options::read(form, &title, rest)?;
     // Old versions of `git branch -l x` create `x`.

@@ -153,6 +153,7 @@ mod tests {
             "git diff main..feature",
             "git config user.name x --list",
             "git config a.b --list",
+            "git config user.name --",
             "git diff HEAD -- a",
             "git diff --cached --no-index a b",
             "find . -exec touch {} +",
