@@ -45,7 +45,7 @@ pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommand
     let mut started = StartedCommands::default();
     let line = StandardInput::new(&lenient_parts(script).parts, context);
     started.add_lenient(script, MAX_DEPTH, &line);
-    let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
+    let mut renaming = ["BASH_ALIASES", "BASH_CMDS"].iter();
     started.runs_unknown |= renaming.any(|name| script.contains(name));
     started
 }
