@@ -8,9 +8,9 @@ use super::languages::{
 };
 use super::outline::{outline, outlines};
 use super::path_context::PathContext;
+use super::patterns::{GAP, GLOB, begins_with_gap};
 use super::programs;
 use super::standard_input::StandardInput;
-use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
 /// Maximum nesting depth of command lines in arguments.
