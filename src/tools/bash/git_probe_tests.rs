@@ -132,35 +132,3 @@ fn unreadable_settings_are_not_clean() {
     let asked = probe("/nowhere");
     assert!(asked.settle(&place, &std::env::temp_dir()).is_err());
 }
-
-#[test]
-fn files_that_differ_by_process_are_found() {
-    let root = tempfile::tempdir().unwrap();
-    let path = |name: &str| root.path().join(name);
-    for name in ["plain/.git", "bare", "own/.git", "common/.git", "d"] {
-        std::fs::create_dir_all(path(name)).unwrap();
-    }
-    std::fs::write(path("plain/.git/config"), "").unwrap();
-    symlink("../d", path("plain/inside")).unwrap();
-    symlink("/proc/self/cwd/d", path("d/cwd")).unwrap();
-    symlink("/dev/stdin", path("bare/config")).unwrap();
-    symlink("../../d/cwd", path("own/.git/config")).unwrap();
-    std::fs::write(path("common/.git/commondir"), "/proc/self/fd/0\n").unwrap();
-    std::fs::create_dir(path("file")).unwrap();
-    std::fs::write(path("file/.git"), "gitdir: ../own/.git\n").unwrap();
-    std::fs::create_dir(path("loop")).unwrap();
-    symlink(".git", path("loop/.git")).unwrap();
-    for (name, expected) in [
-        ("plain", false),
-        ("plain/inside/..", false),
-        ("d", false),
-        ("d/cwd", true),
-        ("bare", true),
-        ("own", true),
-        ("common", true),
-        ("file/missing", true),
-        ("loop", true),
-    ] {
-        assert_eq!(may_differ_by_process(&path(name)), expected, "{name}");
-    }
-}

@@ -1,6 +1,7 @@
 //! `Bash`: a command line in a shell whose working directory is kept between calls.
 
 mod assessment;
+mod git_layout;
 mod git_probe;
 mod tool;
 

@@ -142,6 +142,8 @@ impl<'a> PathContext<'a> {
                 "~-",
                 "@P}",
                 "${!",
+                "]}>",
+                "]}<",
                 "$[",
                 "allexport",
                 "histexpand",
