@@ -10,6 +10,7 @@ mod command_pattern;
 mod decision;
 mod directories;
 mod domain;
+mod glob;
 mod hint;
 mod invocation;
 mod languages;
