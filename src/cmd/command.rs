@@ -127,14 +127,12 @@ impl Command {
         let parser = clap::Command::new(self.name);
         match self.kind {
             Kind::Single { augment, .. } => {
-                let parser = augment(parser).mut_args(without_rare);
-                let end = match definitions {
-                    Definitions::Eager => end_of(self.name),
-                    Definitions::Named(_) => None,
-                };
-                match end {
-                    Some(end) => parser.after_long_help(end),
-                    None => parser,
+                let parser = augment(parser);
+                match definitions {
+                    Definitions::Eager => parser
+                        .mut_args(without_rare)
+                        .after_long_help(end_of(self.name)),
+                    Definitions::Named(_) => parser,
                 }
             }
             Kind::Group {

@@ -184,13 +184,13 @@ impl Registry {
             && let Some(entry) = self.entry(alias.tool)
         {
             return alias
-                .map(free_text(input, entry.tool.input_schema()))
+                .map(free_text(input, &*entry.tool))
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
         match self.source.as_ref().map(|source| source.find(short)) {
             Some(Ok(Some(tool))) => Ok(Resolved {
-                input: free_text(input, tool.input_schema()),
+                input: free_text(input, &*tool),
                 tool,
             }),
             Some(Err(reason)) => Err(LookupError::Unavailable {
@@ -277,19 +277,23 @@ impl Entry {
     fn resolved(&self, input: Input) -> Resolved {
         Resolved {
             tool: Arc::clone(&self.tool),
-            input: free_text(input, self.tool.input_schema()),
+            input: free_text(input, &*self.tool),
         }
     }
 }
 
 /// Renames the free text of a custom tool to the only required parameter, if that is a string.
-fn free_text(mut input: Input, schema: &Value) -> Input {
+fn free_text(mut input: Input, tool: &dyn Tool) -> Input {
+    // Built-in tools make their schema when it is first used.
+    if input.len() != 1 || !input.contains_key(FREE_TEXT) {
+        return input;
+    }
+    let schema = tool.input_schema();
     let properties = &schema["properties"];
     let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
     if let [Value::String(name)] = required
         && properties[name]["type"] == "string"
         && properties.get(FREE_TEXT).is_none()
-        && input.len() == 1
         && let Some(text) = input.remove(FREE_TEXT)
     {
         input.insert(name.clone(), text);

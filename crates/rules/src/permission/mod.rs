@@ -7,6 +7,7 @@ mod changes;
 mod command;
 mod decision;
 mod directories;
+mod glob;
 mod hint;
 mod invocation;
 mod languages;

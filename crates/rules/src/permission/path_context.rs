@@ -6,36 +6,67 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use super::{Action, Request};
+use super::glob::Glob;
+use super::{Action, Request, programs};
 
 /// Files that are never changed without approval.
-static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
-    let system = include_str!("tables/system.txt").lines();
-    patterns(include_str!("tables/protected.txt").lines().chain(system))
-});
+static PROTECTED: LazyLock<FileList> =
+    LazyLock::new(|| FileList::parse(&[include_str!("tables/protected.txt"), SYSTEM_TABLE]));
 
 /// Directories of system programs.
-static SYSTEM: LazyLock<Gitignore> =
-    LazyLock::new(|| patterns(include_str!("tables/system.txt").lines()));
+static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TABLE]));
 
-#[expect(clippy::expect_used, reason = "the tables are part of the program")]
-fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
-    let mut patterns = GitignoreBuilder::new("/");
-    // File systems may be case-insensitive.
-    let built = patterns.case_insensitive(true).and_then(|patterns| {
-        let mut lines = lines;
-        lines.try_for_each(|line| patterns.add_line(None, line).map(drop))?;
-        patterns.build()
-    });
-    built.expect("the tables are valid patterns")
+const SYSTEM_TABLE: &str = include_str!("tables/system.txt");
+
+/// Files and directories in the syntax of `.gitignore`.
+struct FileList(Vec<Listed>);
+
+struct Listed {
+    is_excluded: bool,
+    /// Whether it matches names in any directory.
+    is_name: bool,
+    glob: Glob,
+}
+
+impl FileList {
+    fn parse(tables: &[&'static str]) -> Self {
+        let lines = tables.iter().flat_map(|table| programs::lines(table));
+        Self(lines.map(Listed::parse).collect())
+    }
+
+    /// Whether it lists an absolute path or a directory that contains it. The innermost directory decides, and of
+    /// several patterns the last one. File systems may be case-insensitive.
+    fn contains(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
+        let ends = (1..=path.len()).rev();
+        let mut ends = ends.filter(|end| path.get(*end).is_none_or(|next| *next == b'/'));
+        let listed = ends.find_map(|end| {
+            let path = &path[1..end];
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            let mut rows = self.0.iter().rev();
+            rows.find(|row| row.glob.is_match(if row.is_name { name } else { path }))
+        });
+        listed.is_some_and(|row| !row.is_excluded)
+    }
+}
+
+impl Listed {
+    #[expect(clippy::expect_used, reason = "the tables are part of the program")]
+    fn parse(line: &str) -> Self {
+        let pattern = line.trim_start_matches('!').trim_end_matches('/');
+        let glob = pattern.trim_start_matches('/').to_ascii_lowercase();
+        Self {
+            is_excluded: line.starts_with('!'),
+            is_name: !pattern.contains('/'),
+            glob: Glob::parse(&glob).expect("the tables are valid patterns"),
+        }
+    }
 }
 
 /// Whether an absolute path is in a directory of system programs, where every change needs
 /// approval.
 pub fn is_of_system(path: &Path) -> bool {
-    SYSTEM.matched_path_or_any_parents(path, true).is_ignore()
+    SYSTEM.contains(path)
 }
 
 /// A path with and without links resolved.
@@ -44,6 +75,14 @@ pub(super) struct ResolvedPath {
     pub(super) name: PathBuf,
     /// The path with all links followed, if it can be resolved.
     pub(super) real: Option<Rc<Path>>,
+}
+
+impl ResolvedPath {
+    /// Whether the path before or after following links satisfies `is_wanted`.
+    pub(super) fn any_name(&self, mut is_wanted: impl FnMut(&Path) -> bool) -> bool {
+        is_wanted(&self.name)
+            || (self.real.as_deref()).is_some_and(|real| *real != *self.name && is_wanted(real))
+    }
 }
 
 /// Paths of a request, with a cache of resolved links.
@@ -316,13 +355,6 @@ impl<'a> PathContext<'a> {
 
     /// Whether the file can make programs run code.
     pub(super) fn is_protected(path: &ResolvedPath) -> bool {
-        [Some(path.name.as_path()), path.real.as_deref()]
-            .into_iter()
-            .flatten()
-            .any(|path| {
-                PROTECTED
-                    .matched_path_or_any_parents(path, true)
-                    .is_ignore()
-            })
+        path.any_name(|path| PROTECTED.contains(path))
     }
 }

@@ -2,12 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-
-use globset::GlobBuilder;
-use regex::bytes::{RegexSet, RegexSetBuilder};
+use std::sync::Arc;
 
 use super::Behavior;
+use super::glob::Glob;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::patterns::{GAP, GLOB, Wildcard, escaped};
@@ -21,45 +19,16 @@ pub struct RuleSource {
     pub anchor: PathBuf,
 }
 
-/// The path pattern of a rule.
+/// The path pattern of a rule. A pattern for a directory also matches its contents.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern {
     anchor: Anchor,
-    /// Globs relative to the anchor: for the file itself, and for its contents if it is a
-    /// directory.
-    globs: Globs,
-    /// Whether a file matches if the globs are too large to be compiled.
-    without_globs: bool,
+    /// Relative to the anchor.
+    glob: Arc<Glob>,
     /// The same with `*` for each glob construct: `**/` matching no directory, and matching some.
     outlines: [String; 2],
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
-}
-
-/// Globs that are compiled when they are first used, since most rules are about other calls.
-#[derive(Debug, Clone)]
-struct Globs {
-    /// A regular expression for each glob.
-    parts: Vec<String>,
-    /// One automaton for all, made while it is searched. A `GlobSet` builds an automaton for each of many globs, which
-    /// takes longer than a call is decided.
-    set: OnceLock<Option<RegexSet>>,
-}
-
-impl Globs {
-    fn new(parts: Vec<String>) -> Self {
-        let set = OnceLock::new();
-        Self { parts, set }
-    }
-
-    /// Returns the set of all globs; `None` if it is too large.
-    fn set(&self) -> Option<&RegexSet> {
-        let compiled = || {
-            let mut set = RegexSetBuilder::new(&self.parts);
-            set.dot_matches_new_line(true).build().ok()
-        };
-        self.set.get_or_init(compiled).as_ref()
-    }
 }
 
 fn bytes(path: &Path) -> &[u8] {
@@ -128,66 +97,18 @@ impl PathPattern {
         } else {
             format!("**/{below}")
         };
-        // In `.gitignore`, braces are literal.
-        let literal_braces = below.replace('{', "\\{").replace('}', "\\}");
-        let mut parts = Vec::new();
-        for pattern in [&literal_braces, &format!("{literal_braces}/**")] {
-            let glob = GlobBuilder::new(pattern)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build()
-                .map_err(|error| error.kind().to_string())?;
-            parts.push(glob.regex().to_owned());
-        }
         Ok(Self {
             anchor,
-            globs: Globs::new(parts),
-            without_globs: !allows,
+            glob: Arc::new(Glob::parse(&below)?),
             outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
             may_be_directory,
         })
     }
 
-    fn roots<'a>(&'a self, context: &PathContext<'a>) -> Vec<&'a Path> {
-        let request = context.request;
-        let directories = request.working_directories.iter().map(PathBuf::as_path);
-        match &self.anchor {
-            Anchor::Root => vec![Path::new("/")],
-            Anchor::Home => request.home.into_iter().collect(),
-            Anchor::Source(directory) => vec![directory],
-            Anchor::WorkingDirectory => directories.take(1).collect(),
-            Anchor::AllWorkingDirectories => {
-                let mut roots: Vec<&Path> = directories.collect();
-                if !roots.contains(&request.directory) {
-                    roots.push(request.directory);
-                }
-                roots
-            }
-        }
-    }
-
-    /// Whether a path, before or after following links, is below an anchor and satisfies
-    /// `is_wanted`.
-    fn any_below(
-        &self,
-        path: &Path,
-        context: &PathContext<'_>,
-        mut is_wanted: impl FnMut(&Path) -> bool,
-    ) -> bool {
-        self.roots(context).into_iter().any(|root| {
-            path.strip_prefix(root).is_ok_and(&mut is_wanted)
-                || context.real(root).is_some_and(|real| {
-                    &*real != root && path.strip_prefix(&*real).is_ok_and(&mut is_wanted)
-                })
-        })
-    }
-
     /// Whether it matches a path before or after following links.
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
-        self.any_below(path, context, |below| {
-            let globs = self.globs.set();
-            globs.map_or(self.without_globs, |globs| globs.is_match(bytes(below)))
-        })
+        let is_covered = |below: &Path| self.glob.covers(bytes(below));
+        self.anchor.any_below(path, context, is_covered)
     }
 
     /// Whether it allows a file: it must match both before and after following links.
@@ -199,9 +120,7 @@ impl PathPattern {
 
     /// Whether it restricts a file: it must match before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
-        let real = path.real.as_ref();
-        self.covers(&path.name, context)
-            || real.is_some_and(|real| **real != *path.name && self.covers(real, context))
+        path.any_name(|path| self.covers(path, context))
     }
 
     /// Whether it may restrict a file named in a command line.
@@ -219,7 +138,7 @@ impl PathPattern {
             return true;
         }
         let may_cover = |pattern: &str| Wildcard::parse(pattern).may_cover(path);
-        self.roots(context).into_iter().any(|root| {
+        self.anchor.roots(context).into_iter().any(|root| {
             let root = escaped(&root.to_string_lossy());
             self.outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
@@ -235,7 +154,43 @@ impl PathPattern {
     }
 }
 
-/// A set of patterns that is searched for possible matches in one pass.
+impl Anchor {
+    fn roots<'a>(&'a self, context: &PathContext<'a>) -> Vec<&'a Path> {
+        let request = context.request;
+        let directories = request.working_directories.iter().map(PathBuf::as_path);
+        match self {
+            Self::Root => vec![Path::new("/")],
+            Self::Home => request.home.into_iter().collect(),
+            Self::Source(directory) => vec![directory],
+            Self::WorkingDirectory => directories.take(1).collect(),
+            Self::AllWorkingDirectories => {
+                let mut roots: Vec<&Path> = directories.collect();
+                if !roots.contains(&request.directory) {
+                    roots.push(request.directory);
+                }
+                roots
+            }
+        }
+    }
+
+    /// Whether a path, before or after following links, is below the anchor and satisfies
+    /// `is_wanted`.
+    fn any_below(
+        &self,
+        path: &Path,
+        context: &PathContext<'_>,
+        mut is_wanted: impl FnMut(&Path) -> bool,
+    ) -> bool {
+        self.roots(context).into_iter().any(|root| {
+            path.strip_prefix(root).is_ok_and(&mut is_wanted)
+                || context.real(root).is_some_and(|real| {
+                    &*real != root && path.strip_prefix(&*real).is_ok_and(&mut is_wanted)
+                })
+        })
+    }
+}
+
+/// Patterns by their anchor, which is resolved once for all of them.
 #[derive(Debug, Default)]
 pub(super) struct PathUnion {
     /// One set per anchor; `None` if any pattern may match any file.
@@ -244,9 +199,9 @@ pub(super) struct PathUnion {
 
 #[derive(Debug)]
 struct Union {
-    pattern: PathPattern,
-    /// Keys of the patterns that the globs come from.
-    keys: Vec<usize>,
+    anchor: Anchor,
+    /// The globs with the keys of their patterns.
+    globs: Vec<(usize, Arc<Glob>)>,
 }
 
 impl PathUnion {
@@ -254,21 +209,13 @@ impl PathUnion {
     pub(super) fn of<'a>(patterns: impl Iterator<Item = (usize, &'a PathPattern)>) -> Self {
         let mut unions: Vec<Union> = Vec::new();
         for (key, pattern) in patterns {
-            let parts = &pattern.globs.parts;
-            let keys = std::iter::repeat_n(key, parts.len());
-            let same = |union: &&mut Union| union.pattern.anchor == pattern.anchor;
-            match unions.iter_mut().find(same) {
-                Some(union) => {
-                    union.pattern.globs.parts.extend(parts.iter().cloned());
-                    union.keys.extend(keys);
-                }
+            let anchor = &pattern.anchor;
+            let glob = (key, Arc::clone(&pattern.glob));
+            match unions.iter_mut().find(|union| union.anchor == *anchor) {
+                Some(union) => union.globs.push(glob),
                 None => unions.push(Union {
-                    pattern: PathPattern {
-                        globs: Globs::new(parts.clone()),
-                        without_globs: true,
-                        ..pattern.clone()
-                    },
-                    keys: keys.collect(),
+                    anchor: anchor.clone(),
+                    globs: vec![glob],
                 }),
             }
         }
@@ -285,8 +232,13 @@ impl PathUnion {
     /// Whether one of the patterns may match a file.
     pub(super) fn may_cover(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         self.unions.as_ref().is_none_or(|unions| {
-            let mut patterns = unions.iter().map(|union| &union.pattern);
-            patterns.any(|pattern| pattern.restricts(path, context))
+            unions.iter().any(|Union { anchor, globs }| {
+                let is_covered = |below: &Path| {
+                    let mut globs = globs.iter();
+                    globs.any(|(_, glob)| glob.covers(bytes(below)))
+                };
+                path.any_name(|path| anchor.any_below(path, context, is_covered))
+            })
         })
     }
 
@@ -298,21 +250,16 @@ impl PathUnion {
     ) -> impl Fn(usize) -> bool {
         let keys = self.unions.as_ref().map(|unions| {
             let mut keys = Vec::new();
-            for union in unions {
-                union.pattern.any_below(path, context, |below| {
-                    match union.pattern.globs.set() {
-                        Some(globs) => {
-                            let globs = globs.matches(bytes(below)).into_iter();
-                            keys.extend(globs.filter_map(|glob| union.keys.get(glob)));
-                        }
-                        None => keys.extend(&union.keys),
-                    }
+            for Union { anchor, globs } in unions {
+                anchor.any_below(path, context, |below| {
+                    let covering = globs.iter().filter(|(_, glob)| glob.covers(bytes(below)));
+                    keys.extend(covering.map(|(key, _)| *key));
                     false
                 });
             }
             keys
         });
-        move |key| keys.as_ref().is_none_or(|keys| keys.contains(&&key))
+        move |key| keys.as_ref().is_none_or(|keys| keys.contains(&key))
     }
 
     /// Whether one of the patterns may match a file of a command line.

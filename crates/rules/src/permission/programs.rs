@@ -1,6 +1,5 @@
 //! Tables of programs with special effects for permission.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::shell::{CommandPart, PartWord};
@@ -13,140 +12,134 @@ static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Programs with a property.
-#[derive(Default)]
 pub(super) struct Programs {
-    names: HashSet<&'static str>,
+    /// Sorted.
+    names: &'static [&'static str],
     /// Prefixes of further names.
-    prefixes: Vec<&'static str>,
-    /// Programs that have the property only with one of these arguments.
-    marks: HashMap<&'static str, Vec<&'static str>>,
+    prefixes: &'static [&'static str],
+    /// Programs that have the property only with one of these arguments, sorted.
+    marks: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// The programs of a property in `tables/programs.txt`.
+macro_rules! with {
+    ($property:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $property, ".rs"))
+    };
 }
 
 /// Programs that start the command after their options.
-pub(super) static STARTS: LazyLock<Programs> = LazyLock::new(|| with("starts"));
+pub(super) static STARTS: Programs = with!("starts");
 /// Programs that start a command after other operands or in options.
-pub(super) static STARTS_INSIDE: LazyLock<Programs> = LazyLock::new(|| with("starts-inside"));
+pub(super) static STARTS_INSIDE: Programs = with!("starts-inside");
 /// Programs whose first operand, or second with one of these words, is a subcommand.
-pub(super) static SUBCOMMANDS: LazyLock<Programs> = LazyLock::new(|| with("subcommands"));
+pub(super) static SUBCOMMANDS: Programs = with!("subcommands");
 /// Programs that start a command after their first operand.
-pub(super) static STARTS_BEHIND_OPERAND: LazyLock<Programs> =
-    LazyLock::new(|| with("starts-behind-operand"));
+pub(super) static STARTS_BEHIND_OPERAND: Programs = with!("starts-behind-operand");
 /// Options and words that precede a command.
-pub(super) static COMMAND_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("command-options"));
+pub(super) static COMMAND_OPTIONS: Programs = with!("command-options");
 /// Options that change the directory of the program.
-pub(super) static DIRECTORY_OPTIONS: LazyLock<Programs> =
-    LazyLock::new(|| with("directory-options"));
+pub(super) static DIRECTORY_OPTIONS: Programs = with!("directory-options");
 /// Programs that replace `{}` with other words.
-pub(super) static REPLACES: LazyLock<Programs> = LazyLock::new(|| with("replaces"));
+pub(super) static REPLACES: Programs = with!("replaces");
 /// Interpreters, which may start commands unless they are known to only read.
-pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interprets"));
+pub(super) static INTERPRETS: Programs = with!("interprets");
 /// Shells, which run standard input.
-pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
+pub(super) static SHELLS: Programs = with!("shells");
 /// Shells that may read a command line in another way than bash.
-pub(super) static OTHER_SHELLS: LazyLock<Programs> = LazyLock::new(|| with("other-shells"));
+pub(super) static OTHER_SHELLS: Programs = with!("other-shells");
 /// Programs that always run commands from their input.
-pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
+pub(super) static READS_COMMANDS: Programs = with!("reads-commands");
 /// Programs with a command language that they read from their input.
-pub(super) static READS_LANGUAGE: LazyLock<Programs> = LazyLock::new(|| with("reads-language"));
+pub(super) static READS_LANGUAGE: Programs = with!("reads-language");
 /// Variables whose values are run as command lines.
-pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
+pub(super) static RUN_VARIABLES: Programs = with!("run-variables");
 /// Variables that add code or options to programs.
-pub(super) static CODE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("code-variables"));
+pub(super) static CODE_VARIABLES: Programs = with!("code-variables");
 /// Variables with names of files that the shell or programs read and write.
-pub(super) static FILE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("file-variables"));
+pub(super) static FILE_VARIABLES: Programs = with!("file-variables");
 /// Programs that change the files named in a patch.
-pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
+pub(super) static PATCHES: Programs = with!("patches");
 /// Programs that create files of the same names in a directory.
-pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
+pub(super) static COPIES: Programs = with!("copies");
 /// Programs that make a directory accessible under another name.
-pub(super) static RELOCATES: LazyLock<Programs> = LazyLock::new(|| with("relocates"));
+pub(super) static RELOCATES: Programs = with!("relocates");
 /// Programs that unpack archives.
-pub(super) static UNPACKS: LazyLock<Programs> = LazyLock::new(|| with("unpacks"));
+pub(super) static UNPACKS: Programs = with!("unpacks");
 /// Programs that read the files that their standard input names.
-pub(super) static INCLUDES: LazyLock<Programs> = LazyLock::new(|| with("includes"));
+pub(super) static INCLUDES: Programs = with!("includes");
 /// Programs that take file names from standard input.
-pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes-names"));
+pub(super) static TAKES_NAMES: Programs = with!("takes-names");
 /// Programs that change the meaning of command names.
-pub(super) static RENAMES: LazyLock<Programs> = LazyLock::new(|| with("renames"));
+pub(super) static RENAMES: Programs = with!("renames");
 /// Programs that set the variables that their arguments name.
-pub(super) static SETS: LazyLock<Programs> = LazyLock::new(|| with("sets"));
+pub(super) static SETS: Programs = with!("sets");
 /// Programs that evaluate their arguments.
-pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
+pub(super) static EVALUATES: Programs = with!("evaluates");
 /// Options whose value is text.
-pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
+pub(super) static TEXT_OPTIONS: Programs = with!("text-options");
 /// Programs whose first operand is a script in their own language.
-pub(super) static SCRIPT_FIRST: LazyLock<Programs> = LazyLock::new(|| with("script-first"));
+pub(super) static SCRIPT_FIRST: Programs = with!("script-first");
 /// Options with a script, after which the first operand is a file.
-pub(super) static SCRIPT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("script-options"));
+pub(super) static SCRIPT_OPTIONS: Programs = with!("script-options");
 /// Programs that treat their arguments as text, not as files.
-pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
+pub(super) static TEXTS: Programs = with!("texts");
 /// Programs that no allow rule with `*` allows.
-pub(super) static UNSEEN: LazyLock<Programs> = LazyLock::new(|| with("unseen"));
+pub(super) static UNSEEN: Programs = with!("unseen");
 /// Programs that can run anything.
-pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
+pub(super) static ANY: Programs = with!("any");
 /// Options whose value is a file that the program writes.
-pub(super) static OUTPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("output-options"));
+pub(super) static OUTPUT_OPTIONS: Programs = with!("output-options");
 /// Programs whose words are data unless they contain special characters.
-pub(super) static TAKES_DATA: LazyLock<Programs> = LazyLock::new(|| with("takes-data"));
+pub(super) static TAKES_DATA: Programs = with!("takes-data");
 /// Programs that show no contents of their operands.
-pub(super) static COUNTS: LazyLock<Programs> = LazyLock::new(|| with("counts"));
+pub(super) static COUNTS: Programs = with!("counts");
 /// Programs whose subcommands may be shortened.
-pub(super) static ABBREVIATES: LazyLock<Programs> = LazyLock::new(|| with("abbreviates"));
+pub(super) static ABBREVIATES: Programs = with!("abbreviates");
 /// Options whose value is a program that is started.
-pub(super) static PROGRAM_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("program-options"));
+pub(super) static PROGRAM_OPTIONS: Programs = with!("program-options");
 /// Words that make a program change its operands. The marks of `-` are options that may precede the name of a
 /// written file.
-pub(super) static WRITING_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("writing-options"));
+pub(super) static WRITING_OPTIONS: Programs = with!("writing-options");
 /// Programs that do not change the files that their operands name.
-pub(super) static READS: LazyLock<Programs> = LazyLock::new(|| with("reads"));
+pub(super) static READS: Programs = with!("reads");
 /// Programs that do not change the file that their first operand names.
-pub(super) static SCRIPTS: LazyLock<Programs> = LazyLock::new(|| with("scripts"));
+pub(super) static SCRIPTS: Programs = with!("scripts");
 /// Options whose value is a file or directory that the program reads.
-pub(super) static INPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("input-options"));
+pub(super) static INPUT_OPTIONS: Programs = with!("input-options");
 /// The commands of `git`; others may be aliases.
-pub(super) static GIT_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("git-commands"));
+pub(super) static GIT_COMMANDS: Programs = with!("git-commands");
 /// Programs that run the commands in a file.
-pub(super) static RUNS_FILES: LazyLock<Programs> = LazyLock::new(|| with("runs-files"));
+pub(super) static RUNS_FILES: Programs = with!("runs-files");
 /// Files that programs run even if they are not named.
-pub(super) static DEFAULT_FILES: LazyLock<Programs> = LazyLock::new(|| with("default-files"));
+pub(super) static DEFAULT_FILES: Programs = with!("default-files");
 /// Programs that change their operands.
-pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));
+pub(super) static CHANGES: Programs = with!("changes");
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
-pub(super) static EDITS: LazyLock<Programs> = LazyLock::new(|| with("edits"));
-
-fn with(property: &str) -> Programs {
-    let mut programs = Programs::default();
-    for line in super::programs::lines(include_str!("tables/programs.txt")) {
-        let (row, words) = line.split_once(": ").unwrap_or_default();
-        match row.split_once(' ') {
-            Some((of, program)) if of == property => {
-                let marks = programs.marks.entry(program).or_default();
-                marks.extend(words.split_whitespace());
-            }
-            None if row == property => {
-                for name in words.split_whitespace() {
-                    match name.strip_suffix('*') {
-                        Some(prefix) => programs.prefixes.push(prefix),
-                        None => _ = programs.names.insert(name),
-                    }
-                }
-            }
-            Some(_) | None => {}
-        }
-    }
-    programs
-}
+pub(super) static EDITS: Programs = with!("edits");
 
 impl Programs {
+    fn has_name(&self, name: &str) -> bool {
+        self.names.binary_search(&name).is_ok()
+    }
+
+    /// Returns the arguments with which a program has the property.
+    fn marks_of(&self, name: &str) -> Option<&'static [&'static str]> {
+        let found = self
+            .marks
+            .binary_search_by(|(program, _)| (*program).cmp(name));
+        found.ok().map(|at| self.marks[at].1)
+    }
+
     /// Whether a program has the property regardless of its arguments.
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.names.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
+        self.has_name(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
     }
 
     /// Whether it has an option, which may be shortened.
     pub(super) fn has_option(&self, option: &str) -> bool {
         let mut names = self.names.iter();
-        self.names.contains(option)
+        self.has_name(option)
             || (!option.contains('=') && names.any(|name| is_abbreviation(option, name)))
     }
 
@@ -157,12 +150,12 @@ impl Programs {
 
     /// Whether a program has the property with some arguments only.
     pub(super) fn has_marks(&self, name: &str) -> bool {
-        self.marks.contains_key(name)
+        self.marks_of(name).is_some()
     }
 
     /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
-        let marks = self.marks.get(name).map_or(&[][..], Vec::as_slice);
+        let marks = self.marks_of(name).unwrap_or_default();
         // `tar cT list` has options without a dash.
         let text = argument.value.as_deref().unwrap_or(&argument.text);
         let is_dashless = name.ends_with("tar") && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);

@@ -98,7 +98,7 @@ impl CheckedCommand<'_> {
         let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();
         let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
         let (length, form, name) =
-            names.find_map(|(length, name)| Some((length, NETWORK.get(&*name)?, name)))?;
+            names.find_map(|(length, name)| Some((length, NETWORK.get(&name)?, name)))?;
         if let Some(unknown) = words.get(known.len()) {
             let why = format!("`{name}` with a request that is known only at run time");
             return Some(Err(unknown.unknown(why)));

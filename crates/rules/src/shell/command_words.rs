@@ -108,9 +108,9 @@ fn behind_wrapper(words: &[String]) -> Option<&[String]> {
     let find = |length: usize| {
         let name = words.get(..length)?.join(" ");
         let launcher = LAUNCHERS
-            .get(&*name)
+            .get(&name)
             .filter(|entry| entry.is(Property::FirstOperandEnds));
-        let wrapper = launcher.or_else(|| WRAPPERS.get(&*name))?;
+        let wrapper = launcher.or_else(|| WRAPPERS.get(&name))?;
         Some((name, wrapper, words.get(length..)?))
     };
     let (name, wrapper, mut rest) = find(2).or_else(|| find(1))?;

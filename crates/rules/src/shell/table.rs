@@ -2,7 +2,7 @@
 //! each file describes its syntax.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::commands::{Check, rule};
 
@@ -149,9 +149,7 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.short.push(letters);
             } else if word.starts_with('@') {
-                let other = known
-                    .get(word)
-                    .ok_or(format!("{word} is not defined before its use"))?;
+                let other = known.get(word).ok_or(format!("{word} is not defined"))?;
                 self.short.extend(&other.short);
                 self.long.extend(&other.long);
                 self.rules.extend(&other.rules);
@@ -176,8 +174,37 @@ impl Command {
     }
 }
 
-/// A table: records by name.
-pub(super) type Table = HashMap<&'static str, Command>;
+/// A table: commands by name. Each is read when it is first looked up, since most processes need few.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// Positions in `records`.
+    names: HashMap<&'static str, usize>,
+    records: Vec<Record>,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    lines: Vec<&'static str>,
+    command: OnceLock<Box<Command>>,
+}
+
+impl Table {
+    /// Returns the command with this name.
+    #[expect(clippy::expect_used, reason = "the tables are part of the program")]
+    pub(super) fn get(&self, name: &str) -> Option<&Command> {
+        let record = self.records.get(*self.names.get(name)?)?;
+        let read = || Box::new(self.read(record).expect("the table is valid"));
+        Some(record.command.get_or_init(read))
+    }
+
+    fn read(&self, record: &Record) -> Result<Command, String> {
+        let mut command = Command::default();
+        for line in &record.lines {
+            command.read(line, self)?;
+        }
+        Ok(command)
+    }
+}
 
 /// The commands.
 pub(super) static COMMANDS: LazyLock<Table> =
@@ -203,32 +230,28 @@ fn table(text: &'static str) -> Table {
     parse(text).expect("the table is valid")
 }
 
-/// Parses a table.
+/// Splits a table into records.
 fn parse(text: &'static str) -> Result<Table, String> {
-    let mut table = Table::new();
-    let mut current: Vec<&'static str> = Vec::new();
+    let mut table = Table::default();
     for line in text
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
     {
         let properties = match line.split_once(" |") {
             Some((names, properties)) if !line.starts_with(' ') => {
-                current = names.split(", ").collect();
-                for name in &current {
-                    if table.insert(name, Command::default()).is_some() {
+                for name in names.split(", ") {
+                    if table.names.insert(name, table.records.len()).is_some() {
                         return Err(format!("{name} is listed twice"));
                     }
                 }
+                table.records.push(Record::default());
                 properties
             }
             _ => line,
         };
-        for name in &current {
-            let mut command = table.remove(name).unwrap_or_default();
-            let read = command.read(properties, &table);
-            table.insert(name, command);
-            read.map_err(|why| format!("{name}: {why}"))?;
-        }
+        let record = table.records.last_mut();
+        let record = record.ok_or("the first line has no name")?;
+        record.lines.push(properties);
     }
     Ok(table)
 }
@@ -242,11 +265,16 @@ mod tests {
         let commands = parse(include_str!("tables/commands.txt")).unwrap();
         let git = parse(include_str!("tables/git.txt")).unwrap();
         let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
-        assert!(commands.len() > 150 && git.len() > 40 && wrappers.len() >= 10);
+        let sizes = [&commands, &git, &wrappers].map(|table| table.names.len());
+        assert!(sizes[0] > 150 && sizes[1] > 40 && sizes[2] >= 10);
         let launchers = parse(include_str!("tables/launchers.txt")).unwrap();
         let network = parse(include_str!("tables/network.txt")).unwrap();
         let tables = [commands, git, wrappers, launchers, network];
-        for (name, command) in tables.iter().flatten() {
+        let names = tables
+            .iter()
+            .flat_map(|table| table.names.keys().map(move |name| (table, name)));
+        for (table, name) in names {
+            let command = table.get(name).unwrap();
             let mut long = command.long.clone();
             let count = long.len();
             long.sort_unstable();
@@ -272,15 +300,16 @@ mod tests {
             "a | operands=b",
             "a | b",
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            let read = parse(text).and_then(|table| table.read(&table.records[0]));
+            assert!(read.is_err(), "{text}");
         }
     }
 
     #[test]
     fn values_of_options_are_parsed() {
         let table = parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits").unwrap();
-        let a = &table["a"];
-        assert!(table.contains_key("b") && a.is(Property::Digits) && !a.is(Property::Harmless));
+        let a = table.get("a").unwrap();
+        assert!(table.get("b").is_some() && a.is(Property::Digits) && !a.is(Property::Harmless));
         let rows = [
             ("x", Some(Takes::Nothing)),
             ("y", Some(Takes::Value)),

@@ -4,7 +4,8 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use super::table::{agent_tool, rows};
+use super::rows::rows;
+use super::table::agent_tool;
 
 /// Prefixes that some models put before a tool's name.
 const NAMESPACES: &[&str] = &["functions.", "default_api.", "default_api:"];

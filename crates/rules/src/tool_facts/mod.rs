@@ -5,6 +5,7 @@
 //! table.
 
 mod arguments;
+mod rows;
 mod table;
 
 pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};

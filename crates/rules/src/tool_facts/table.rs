@@ -1,14 +1,9 @@
 //! The table of tools: the effect of each, and which parameters hold paths, commands and URLs.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use serde::Deserialize;
-use serde::de::value::{BorrowedStrDeserializer, Error};
 use serde_json::{Map, Value};
 
 /// The effect of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Read,
     ReadMany,
@@ -44,8 +39,7 @@ pub enum Purpose {
 }
 
 /// The meaning of a parameter's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameter {
     Path,
     Glob,
@@ -65,65 +59,23 @@ pub struct AgentTool {
     pub purpose: Purpose,
 }
 
-/// Returns the words of each row of `tools.txt`, with those on the indented lines after it.
-pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = include_str!("tools.txt").lines();
-    let mut lines = lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .peekable();
-    std::iter::from_fn(move || {
-        let mut row: Vec<&str> = lines.next()?.split_whitespace().collect();
-        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
-            row.extend(more.split_whitespace());
-        }
-        Some(row)
-    })
-}
+/// Tools by lower-case name, sorted.
+static TOOLS: &[(&str, AgentTool)] = include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
-#[derive(Default)]
-struct Table {
-    /// Tools by lower-case name.
-    tools: HashMap<String, AgentTool>,
-    parameters: HashMap<Parameter, Vec<&'static str>>,
-}
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table::default();
-    for row in rows() {
-        let mut words = row.into_iter();
-        let Some(first) = words.next().filter(|first| *first != "run") else {
-            continue;
-        };
-        if let Some(parameter) = first.strip_suffix(':') {
-            let names = table.parameters.entry(parsed(parameter)).or_default();
-            names.extend(words);
-            continue;
-        }
-        let purpose = parsed(first);
-        let mut names = words.peekable();
-        let name = names.peek().copied().unwrap_or_default();
-        for other in names {
-            let tool = AgentTool { name, purpose };
-            let key = other.to_ascii_lowercase();
-            table.tools.entry(key).or_insert(tool);
-        }
-    }
-    table
-});
-
-#[expect(clippy::expect_used, reason = "the table is part of the program")]
-fn parsed<T: Deserialize<'static>>(word: &'static str) -> T {
-    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).expect("a known word")
-}
+static PARAMETERS: &[(Parameter, &[&str])] = include!(concat!(env!("OUT_DIR"), "/parameters.rs"));
 
 /// Returns the tool with this name, in any letter case.
 pub fn agent_tool(name: &str) -> Option<AgentTool> {
-    TABLE.tools.get(&name.to_ascii_lowercase()).copied()
+    let name = name.to_ascii_lowercase();
+    let found = TOOLS.binary_search_by(|(known, _)| (*known).cmp(&name));
+    found.ok().map(|at| TOOLS[at].1)
 }
 
 /// Returns the names of the parameters with this meaning, the most specific first.
 pub fn parameters(parameter: Parameter) -> &'static [&'static str] {
-    TABLE.parameters.get(&parameter).map_or(&[], Vec::as_slice)
+    let mut rows = PARAMETERS.iter();
+    let found = rows.find(|(meaning, _)| *meaning == parameter);
+    found.map_or(&[], |(_, names)| names)
 }
 
 /// Returns the strings in parameters with this meaning, including those in lists and in objects in lists. `None` if a value
@@ -248,8 +200,11 @@ impl Purpose {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use serde_json::json;
 
+    use super::super::rows::rows;
     use super::*;
 
     #[test]

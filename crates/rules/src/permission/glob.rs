@@ -1,0 +1,243 @@
+//! Globs in the syntax of `.gitignore`, matched without compiling them, since most processes match few paths.
+
+/// A relative pattern: `*`, `?` and `[…]` match within a name, `**` matches any number of directories. Braces are
+/// literal.
+#[derive(Debug, Clone)]
+pub(super) struct Glob(Vec<Part>);
+
+#[derive(Debug, Clone)]
+enum Part {
+    /// `**`
+    Directories,
+    /// A name without wildcards.
+    Literal(Vec<u8>),
+    Name(Vec<Token>),
+}
+
+#[derive(Debug, Clone)]
+enum Token {
+    Byte(u8),
+    Any,
+    Star,
+    Class {
+        is_negated: bool,
+        ranges: Vec<(u8, u8)>,
+    },
+}
+
+impl Glob {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// The reason why the pattern is invalid.
+    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut tokens = Vec::new();
+        let mut rest = pattern.bytes();
+        while let Some(byte) = rest.next() {
+            tokens.push(match byte {
+                b'/' => {
+                    parts.push(part(std::mem::take(&mut tokens)));
+                    continue;
+                }
+                b'\\' => Token::Byte(rest.next().ok_or("dangling '\\'")?),
+                b'*' => Token::Star,
+                b'?' => Token::Any,
+                b'[' => class(&mut rest)?,
+                byte => Token::Byte(byte),
+            });
+        }
+        parts.push(part(tokens));
+        Ok(Self(parts))
+    }
+
+    /// Whether it matches a path.
+    pub(super) fn is_match(&self, path: &[u8]) -> bool {
+        self.matches(path, |rest| rest.is_none())
+    }
+
+    /// Whether it matches a path or a directory that contains it.
+    pub(super) fn covers(&self, path: &[u8]) -> bool {
+        self.matches(path, |_| true)
+    }
+
+    /// Whether it matches the first names of a path such that `may_follow` accepts the others.
+    fn matches(&self, path: &[u8], may_follow: fn(Option<&[u8]>) -> bool) -> bool {
+        let (mut parts, mut rest) = (self.0.as_slice(), Some(path));
+        // What follows the last `**`, and where it was last tried.
+        let mut retry = None;
+        loop {
+            match (parts.split_first(), rest) {
+                (None, rest) if may_follow(rest) => return true,
+                (Some((Part::Directories, [])), rest) => return rest.is_some(),
+                (Some((Part::Directories, after)), rest) => {
+                    retry = Some((after, rest));
+                    parts = after;
+                    continue;
+                }
+                (Some(_), None) => return false,
+                (Some((part, after)), Some(text)) => {
+                    let (name, below) = split(text);
+                    if part.is_match(name) {
+                        (parts, rest) = (after, below);
+                        continue;
+                    }
+                }
+                (None, _) => {}
+            }
+            let Some((after, Some(text))) = retry else {
+                return false;
+            };
+            let (_, below) = split(text);
+            retry = Some((after, below));
+            (parts, rest) = (after, below);
+        }
+    }
+}
+
+/// Returns the first name of a path, and what follows it.
+fn split(path: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match path.iter().position(|byte| *byte == b'/') {
+        Some(at) => (&path[..at], Some(&path[at + 1..])),
+        None => (path, None),
+    }
+}
+
+fn part(tokens: Vec<Token>) -> Part {
+    if matches!(tokens[..], [Token::Star, Token::Star]) {
+        return Part::Directories;
+    }
+    let bytes = tokens.iter().map(|token| match token {
+        Token::Byte(byte) => Some(*byte),
+        _ => None,
+    });
+    match bytes.collect() {
+        Some(literal) => Part::Literal(literal),
+        None => Part::Name(tokens),
+    }
+}
+
+/// Parses a class after its opening bracket.
+fn class(rest: &mut std::str::Bytes<'_>) -> Result<Token, String> {
+    let unclosed = "unclosed character class; missing ']'";
+    let mut byte = rest.next();
+    let is_negated = matches!(byte, Some(b'!' | b'^'));
+    if is_negated {
+        byte = rest.next();
+    }
+    let mut ranges = Vec::new();
+    loop {
+        let first = byte.ok_or(unclosed)?;
+        if first == b']' && !ranges.is_empty() {
+            return Ok(Token::Class { is_negated, ranges });
+        }
+        let mut after = rest.clone();
+        let last = match (after.next(), after.next()) {
+            (Some(b'-'), Some(last)) if last != b']' => {
+                *rest = after;
+                last
+            }
+            _ => first,
+        };
+        if last < first {
+            return Err("invalid range".to_owned());
+        }
+        ranges.push((first, last));
+        byte = rest.next();
+    }
+}
+
+impl Part {
+    /// Whether it matches a name.
+    fn is_match(&self, name: &[u8]) -> bool {
+        let tokens = match self {
+            Self::Directories => return true,
+            Self::Literal(literal) => return literal == name,
+            Self::Name(tokens) => tokens,
+        };
+        let (mut token, mut at) = (0, 0);
+        // What follows the last star, and where it was last tried.
+        let mut retry = None;
+        loop {
+            match (tokens.get(token), name.get(at)) {
+                (None, None) => return true,
+                (Some(Token::Star), _) => {
+                    token += 1;
+                    retry = Some((token, at));
+                    continue;
+                }
+                (Some(next), Some(byte)) if next.is_match(*byte) => {
+                    (token, at) = (token + 1, at + 1);
+                    continue;
+                }
+                _ => {}
+            }
+            let Some((after, tried)) = retry.filter(|(_, tried)| *tried < name.len()) else {
+                return false;
+            };
+            (token, at) = (after, tried + 1);
+            retry = Some((token, at));
+        }
+    }
+}
+
+impl Token {
+    fn is_match(&self, byte: u8) -> bool {
+        match self {
+            Self::Byte(literal) => *literal == byte,
+            Self::Any | Self::Star => true,
+            Self::Class { is_negated, ranges } => {
+                let mut ranges = ranges.iter();
+                ranges.any(|(first, last)| (*first..=*last).contains(&byte)) != *is_negated
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use globset::GlobBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn invalid_patterns_are_refused() {
+        for pattern in ["a[", "a[]", "[!", "a\\", "[z-a]"] {
+            assert!(Glob::parse(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_class_matches_no_separator() {
+        for pattern in ["a[!b]c", "a[/]c", "a[^/]*"] {
+            assert!(!Glob::parse(pattern).unwrap().is_match(b"a/c"), "{pattern}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn agrees_with_a_regular_expression(
+            pattern in r"(\*\*/){0,2}([ab.?*]|\[!?[ab]-?[bc]?\]|\\\*){0,4}(/(\*\*|[ab.?*]{0,3})){0,4}",
+            path in "([ab.]{1,3}(/[ab*.]{1,3}){0,5})?",
+        ) {
+            let pattern = pattern.trim_matches('/');
+            // A class of `globset` matches separators.
+            let classes = pattern.replace("[!", "[!/");
+            let glob = GlobBuilder::new(&classes)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build();
+            prop_assume!(glob.is_ok() && !pattern.contains("//"));
+            let expected = glob.unwrap().compile_matcher();
+            let glob = Glob::parse(pattern).unwrap();
+            prop_assert_eq!(glob.is_match(path.as_bytes()), expected.is_match(&path));
+            let ancestors = std::path::Path::new(&path).ancestors();
+            let mut ancestors = ancestors.filter(|path| path.as_os_str() != "");
+            let is_covered = path.is_empty() && expected.is_match("")
+                || ancestors.any(|path| expected.is_match(path));
+            prop_assert_eq!(glob.covers(path.as_bytes()), is_covered);
+        }
+    }
+}
