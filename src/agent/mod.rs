@@ -21,6 +21,7 @@ mod facts;
 mod format;
 mod gemini;
 mod hook_settings;
+mod hunks;
 mod named;
 mod opencode;
 mod own;
@@ -40,7 +41,7 @@ pub(crate) use atif::{TrajectoryLines, may_be_trajectory};
 pub use claude::own_record;
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
-pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
+pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in, text_read_in};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
@@ -50,6 +51,7 @@ pub use format::{
     Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use hunks::{Hunk, parse_hunks, unified, written_hunks};
 pub use named::{NamedRoot, set_named_roots};
 pub use program::serves_sessions;
 pub use sign::Opening;

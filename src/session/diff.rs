@@ -8,20 +8,23 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::discover::subagent_files;
+use super::file_state::FileStates;
 use super::open::SessionError;
 use super::session::Session;
 use crate::agent::{
-    Detail, EditKind, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash,
+    Detail, EditKind, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash, text_read_in,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
 use crate::tool_facts::Purpose;
-use crate::view::changed_files;
+use crate::view::{CONTENT, changed_files};
 
 /// The changes of files in a session, in order.
 #[derive(Debug, Default)]
 pub struct SessionEdits {
     /// The changes whose text is known.
     pub edits: Vec<FileEdit>,
+    /// The changes that follow others of the same file that are not in the session, and whose text is known.
+    pub detached: Vec<FileEdit>,
     /// The calls whose changes have a text that is not in the session, and the files.
     pub unknown: Vec<(String, String)>,
 }
@@ -52,7 +55,7 @@ impl CallEdits {
         let root = found.root(facts);
         let unknown = found.unknown.into_iter().map(|(call, _)| (call, None));
         self.by_call.extend(unknown);
-        for edit in found.edits {
+        for edit in found.edits.into_iter().chain(found.detached) {
             let edits = std::slice::from_ref(&edit);
             let (mut diff, outside) = patch(edits, &root);
             if !outside.is_empty() {
@@ -93,8 +96,7 @@ struct Reading {
     calls: HashMap<String, Call>,
     /// The calls whose changes are known.
     known: HashSet<String>,
-    /// The files that were changed.
-    changed: HashSet<String>,
+    files: FileStates,
 }
 
 impl Session {
@@ -125,6 +127,7 @@ impl Session {
         for path in subagent_files(&self.file.path, self.agent()) {
             let more = Self::open(&path)?.edits()?;
             found.edits.extend(more.edits);
+            found.detached.extend(more.detached);
             found.unknown.extend(more.unknown);
         }
         Ok(found)
@@ -145,11 +148,18 @@ impl Reading {
         // Some agents write a row again.
         let is_new = |edit: &FileEdit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id));
         let edits: Vec<FileEdit> = edits.filter(is_new).collect();
-        for edit in &edits {
+        for edit in edits {
             self.known.extend(edit.call.clone());
-            self.changed.insert(edit.path.clone());
+            self.edit(edit);
         }
-        self.found.edits.extend(edits);
+        if let Some((id, text)) = text_read_in(record)
+            && let Some(path) = self
+                .calls
+                .get(&id)
+                .and_then(|call| whole_file(&input(call)))
+        {
+            self.files.read(path, &text);
+        }
         for result in messages.iter().flat_map(Message::results) {
             let outcome = CallOutcome::of_result(&result.text(), result.failed);
             if let Some(call) = self.calls.remove(&result.id)
@@ -161,51 +171,106 @@ impl Reading {
         }
     }
 
-    /// Takes a change from the input of a call, if it writes a file for the first time.
+    fn edit(&mut self, mut edit: FileEdit) {
+        if self.files.apply(&mut edit) {
+            self.found.edits.push(edit);
+        } else {
+            self.found.detached.push(edit);
+        }
+    }
+
+    /// Takes a change from the input of a call, if it writes a whole file.
     fn note_input(&mut self, call: &Call) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
         }
         let input = input(call);
-        let content = input.get("content").and_then(Value::as_str);
+        let mut names = CONTENT.iter();
+        let content = names.find_map(|name| input.get(*name)?.as_str());
         for file in changed_files(&input) {
-            let is_new = self.changed.insert(file.path.clone());
-            match content.filter(|_| is_new && purpose == Purpose::Write) {
-                Some(content) => {
-                    let id = Some(call.id.clone());
-                    self.found.edits.push(added(id, file.path, content));
+            match content.filter(|_| purpose == Purpose::Write) {
+                Some(content) => self.edit(added(Some(call.id.clone()), file.path, content)),
+                None => {
+                    self.files.lose(file.path.clone());
+                    self.found.unknown.push((call.id.clone(), file.path));
                 }
-                None => self.found.unknown.push((call.id.clone(), file.path)),
             }
         }
     }
+}
+
+/// Returns the path of a file that a call reads as a whole.
+fn whole_file(input: &Map<String, Value>) -> Option<String> {
+    let is_part = ["offset", "limit"]
+        .iter()
+        .any(|name| input.contains_key(*name));
+    let path = input.get("path").filter(|_| !is_part)?;
+    Some(path.as_str()?.to_owned())
 }
 
 fn input(call: &Call) -> Map<String, Value> {
     serde_json::from_str(call.input.get()).unwrap_or_default()
 }
 
+/// The changes of one file in a patch.
+#[derive(Default)]
+struct PatchedFile<'a> {
+    edits: Vec<&'a FileEdit>,
+    /// The number of its last change of the name, or of the first change.
+    order: usize,
+    is_removed: bool,
+}
+
 /// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are omitted.
-/// The changes of a file follow each other.
+/// The changes of a file follow each other. A moved file has its last name from the first change on, because
+/// `git apply` does not move files that the same patch changed.
 pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
-    let (mut files, mut outside): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut files, mut outside): (Vec<PatchedFile<'_>>, Vec<String>) = (Vec::new(), Vec::new());
     let mut place_of: HashMap<&str, usize> = HashMap::new();
-    for edit in edits {
+    for (order, edit) in edits.iter().enumerate() {
         let moved_to = edit.moved_to.as_deref().unwrap_or(&edit.path);
-        let paths = [&*edit.path, moved_to].map(|path| below(path, root));
-        let [Some(old), Some(new)] = paths else {
+        if [&*edit.path, moved_to]
+            .iter()
+            .any(|path| below(path, root).is_none())
+        {
             outside.push(edit.path.clone());
             continue;
-        };
-        let place = *place_of.entry(&edit.path).or_insert(files.len());
-        if place == files.len() {
-            files.push(String::new());
         }
+        let place = place_of.remove(&*edit.path);
+        let place = place.filter(|place| !files[*place].is_removed);
+        let place = place.unwrap_or_else(|| {
+            files.push(PatchedFile {
+                order,
+                ..PatchedFile::default()
+            });
+            files.len() - 1
+        });
         place_of.insert(moved_to, place);
-        section(&mut files[place], edit, &old, &new);
+        let file = &mut files[place];
+        file.edits.push(edit);
+        file.is_removed = edit.kind == EditKind::Remove;
+        if moved_to != edit.path {
+            file.order = order;
+        }
     }
-    (files.concat(), outside)
+    files.sort_by_key(|file| file.order);
+    let mut patch = String::new();
+    for file in &files {
+        let last = file
+            .edits
+            .last()
+            .map_or("", |edit| edit.moved_to.as_deref().unwrap_or(&edit.path));
+        for (index, edit) in file.edits.iter().enumerate() {
+            let is_old = index == 0 && edit.kind != EditKind::Add;
+            let old = if is_old { &*edit.path } else { last };
+            let is_empty = edit.kind == EditKind::Change && edit.hunks.is_empty() && old == last;
+            if let (Some(old), Some(new), false) = (below(old, root), below(last, root), is_empty) {
+                section(&mut patch, edit, &old, &new);
+            }
+        }
+    }
+    (patch, outside)
 }
 
 /// Adds the section of a change.

@@ -19,6 +19,7 @@ pub mod durable;
 mod ends;
 mod export;
 mod export_plan;
+mod file_state;
 mod find;
 mod follow;
 mod in_use;

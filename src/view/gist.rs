@@ -16,11 +16,15 @@ const TELLING: [&[&str]; 2] = [
 ];
 
 /// Members of edits: old text, new text.
-const EDITS: [(&str, &str); 3] = [
+const EDITS: [(&str, &str); 4] = [
     ("old_string", "new_string"),
+    ("old_str", "new_str"),
     ("oldText", "newText"),
     ("oldString", "newString"),
 ];
+
+/// Members with the content of a written file.
+pub const CONTENT: [&str; 2] = ["content", "file_text"];
 
 /// Returns the topic of a call.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
@@ -153,7 +157,7 @@ fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let objects = std::iter::once(members).chain(listed);
     let mut edits: Vec<_> = objects.filter_map(edit).collect();
     let is_file = text_of(members, parameters(Parameter::Path)).is_some();
-    let content = text_of(members, &["content"]).filter(|_| is_file && edits.is_empty());
+    let content = text_of(members, &CONTENT).filter(|_| is_file && edits.is_empty());
     edits.extend(content.map(|content| ("", content)));
     edits
 }

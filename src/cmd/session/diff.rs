@@ -37,9 +37,11 @@ impl Run for SessionDiffArguments {
         let found = session.all_edits().map_err(UsageError::reason)?;
         let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
         let (patch, outside) = patch(&found.edits, &root);
-        let unknown = found.unknown.into_iter().map(|(_, path)| path).collect();
+        let unknown: Vec<String> = found.unknown.into_iter().map(|(_, path)| path).collect();
+        let detached = found.detached.into_iter().map(|edit| edit.path).collect();
         for (mut paths, reason) in [
             (unknown, "whose text is not in the session"),
+            (detached, "that follow changes which are not in the session"),
             (outside, "outside the directory"),
         ] {
             let changes = counted(paths.len() as u64, "change", "changes");
