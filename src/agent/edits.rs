@@ -17,6 +17,8 @@ pub enum EditKind {
     Add,
     /// The content changed.
     Change,
+    /// The file existed, and the hunks are its new content.
+    Replace,
     /// The file does not exist any more.
     Remove,
 }
@@ -132,8 +134,9 @@ pub fn text_read_in(record: &str) -> Option<(String, String)> {
     let [block] = blocks.as_slice() else {
         return None;
     };
-    let is_whole = |text: &String| !text.ends_with(" to continue.]");
-    Some((string(said.call)?, string(block.text).filter(is_whole)?))
+    let is_whole = |text: &str| !text.ends_with(" to continue.]");
+    let text = text(block.text)?.into_owned();
+    Some((string(said.call)?, text)).filter(|(_, text)| is_whole(text))
 }
 
 /// Returns a change, unless there are no hunks.
@@ -311,8 +314,11 @@ fn opencode_edit(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) ->
     if let Some(diff) = text(metadata.diff) {
         return edit(call, path, hunks_of(&diff));
     }
-    let content = text(state.input?.content).filter(|_| !is_true(metadata.exists))?;
-    Some(added(call, path, &content))
+    let mut edit = added(call, path, &text(state.input?.content)?);
+    if is_true(metadata.exists) {
+        edit.kind = EditKind::Replace;
+    }
+    Some(edit)
 }
 
 /// Returns a new file.

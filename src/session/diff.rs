@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::discover::subagent_files;
-use super::file_state::FileStates;
+use super::file_state::{FileStates, Removal, whole_removal};
 use super::open::SessionError;
 use super::session::Session;
 use crate::agent::{
     Detail, EditKind, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash, text_read_in,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
-use crate::tool_facts::Purpose;
+use crate::shell::analyse;
+use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
 use crate::view::{CONTENT, changed_files};
 
 /// The changes of files in a session, in order.
@@ -23,10 +24,12 @@ use crate::view::{CONTENT, changed_files};
 pub struct SessionEdits {
     /// The changes whose text is known.
     pub edits: Vec<FileEdit>,
-    /// The changes that follow others of the same file that are not in the session, and whose text is known.
+    /// The changes of files whose text before them is not in the session.
     pub detached: Vec<FileEdit>,
     /// The calls whose changes have a text that is not in the session, and the files.
     pub unknown: Vec<(String, String)>,
+    /// The number of shell commands that may have changed files.
+    pub commands: u64,
 }
 
 impl SessionEdits {
@@ -129,6 +132,7 @@ impl Session {
             found.edits.extend(more.edits);
             found.detached.extend(more.detached);
             found.unknown.extend(more.unknown);
+            found.commands += more.commands;
         }
         Ok(found)
     }
@@ -162,11 +166,16 @@ impl Reading {
         }
         for result in messages.iter().flat_map(Message::results) {
             let outcome = CallOutcome::of_result(&result.text(), result.failed);
-            if let Some(call) = self.calls.remove(&result.id)
-                && outcome == CallOutcome::Ok
-                && !self.known.contains(&call.id)
-            {
-                self.note_input(&call);
+            let call = self.calls.remove(&result.id);
+            let Some(call) = call.filter(|call| !self.known.contains(&call.id)) else {
+                continue;
+            };
+            match Purpose::of(&call.name) {
+                Purpose::Shell if !outcome.is_denied() => {
+                    self.found.commands += u64::from(may_write(&input(&call)));
+                }
+                _ if outcome == CallOutcome::Ok => self.note_input(&call),
+                _ => {}
             }
         }
     }
@@ -198,6 +207,13 @@ impl Reading {
             }
         }
     }
+}
+
+/// Whether a shell command with this input may change files.
+fn may_write(input: &Map<String, Value>) -> bool {
+    let mut names = parameters(Parameter::Command).iter();
+    let line = names.find_map(|name| command_line(input.get(*name)?));
+    line.is_some_and(|line| !analyse(&line).verdict.is_read_only())
 }
 
 /// Returns the path of a file that a call reads as a whole.
@@ -257,11 +273,17 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
     files.sort_by_key(|file| file.order);
     let mut patch = String::new();
     for file in &files {
-        let last = file
-            .edits
+        let removal = Some(file).filter(|file| file.is_removed && file.edits.len() > 1);
+        let removal = removal.map(|file| whole_removal(&file.edits));
+        let edits = match &removal {
+            Some(Removal::Nothing) => continue,
+            Some(Removal::Whole(edit)) => vec![edit],
+            _ => file.edits.clone(),
+        };
+        let last = edits
             .last()
             .map_or("", |edit| edit.moved_to.as_deref().unwrap_or(&edit.path));
-        for (index, edit) in file.edits.iter().enumerate() {
+        for (index, edit) in edits.iter().enumerate() {
             let is_old = index == 0 && edit.kind != EditKind::Add;
             let old = if is_old { &*edit.path } else { last };
             let is_empty = edit.kind == EditKind::Change && edit.hunks.is_empty() && old == last;
@@ -285,7 +307,7 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
     match edit.kind {
         EditKind::Add => patch.push_str("new file mode 100644\n"),
         EditKind::Remove => patch.push_str("deleted file mode 100644\n"),
-        EditKind::Change => {}
+        EditKind::Change | EditKind::Replace => {}
     }
     if edit.hunks.is_empty() {
         return;

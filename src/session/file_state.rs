@@ -69,6 +69,22 @@ impl FileText {
         true
     }
 
+    /// Undoes a change. Returns false if it does not follow from the known lines.
+    fn undo(&mut self, hunks: &str) -> bool {
+        let mut hunks = parse_hunks(hunks);
+        for hunk in &mut hunks {
+            std::mem::swap(&mut hunk.old_start, &mut hunk.new_start);
+            for (mark, _) in &mut hunk.lines {
+                *mark = match *mark {
+                    '+' => '-',
+                    '-' => '+',
+                    mark => mark,
+                };
+            }
+        }
+        self.apply(&written_hunks(&hunks)).is_some()
+    }
+
     /// Applies hunks. Returns them with all bytes, or nothing if they do not follow from the known lines.
     fn apply(&mut self, hunks: &str) -> Option<String> {
         let mut hunks = parse_hunks(hunks);
@@ -104,6 +120,35 @@ fn end_lines(hunk: &mut Hunk, has_returns: bool, is_cut: bool) {
     };
     if loses_line_feed {
         new.truncate(text_length);
+    }
+}
+
+/// How a patch removes a file that a session changed before.
+pub(super) enum Removal {
+    /// It removes nothing, because the session made the file.
+    Nothing,
+    /// It removes the file as it was at first.
+    Whole(FileEdit),
+    /// The text at first is unknown.
+    Unknown,
+}
+
+/// Returns how a patch makes all these changes, the last of which removes the file.
+pub(super) fn whole_removal(edits: &[&FileEdit]) -> Removal {
+    let Some(first) = edits.first().filter(|first| first.kind != EditKind::Add) else {
+        return Removal::Nothing;
+    };
+    let mut text = FileText::whole("");
+    let mut later = edits.iter().rev();
+    let is_undone = later.all(|edit| text.undo(&edit.hunks));
+    match text.content().filter(|_| is_undone) {
+        Some(content) => Removal::Whole(FileEdit {
+            kind: EditKind::Remove,
+            hunks: unified(&content, ""),
+            moved_to: None,
+            ..(*first).clone()
+        }),
+        None => Removal::Unknown,
     }
 }
 
@@ -152,20 +197,23 @@ impl FileStates {
     }
 
     fn after(before: Option<FileState>, edit: &mut FileEdit) -> FileState {
+        let is_present = matches!(before, Some(FileState::Present(_)));
         match (edit.kind, before) {
             (_, Some(FileState::Unknown)) | (EditKind::Change, Some(FileState::Absent)) => {
                 FileState::Unknown
             }
-            (EditKind::Add, before) => {
+            (EditKind::Add | EditKind::Replace, before) => {
                 let mut new = FileText::whole("");
                 let content = new.apply(&edit.hunks).and_then(|_| new.content());
-                let Some(content) = content else {
+                let old = match before {
+                    Some(FileState::Present(old)) => old.content(),
+                    _ if edit.kind == EditKind::Replace => None,
+                    _ => Some(String::new()),
+                };
+                let (Some(old), Some(content)) = (old, content) else {
                     return FileState::Unknown;
                 };
-                if let Some(FileState::Present(old)) = before {
-                    let Some(old) = old.content() else {
-                        return FileState::Unknown;
-                    };
+                if is_present {
                     edit.kind = EditKind::Change;
                     edit.hunks = unified(&old, &content);
                 }

@@ -167,15 +167,24 @@ fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
     names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
 }
 
-/// Compares two texts line by line. Returns all lines, each with its mark.
+/// Compares two texts line by line. Returns all lines, each with its mark. Texts are parts of files: the last line
+/// may go on.
 fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let is_whole = old.is_empty() || new.is_empty();
+    let [old, new] = [old, new].map(|text| -> Vec<&str> {
+        if is_whole {
+            text.lines().collect()
+        } else {
+            text.split('\n').collect()
+        }
+    });
     let operations = line_operations(&old, &new);
     let lines = operations
         .iter()
         .flat_map(|operation| marked_lines(operation, &old, &new));
-    let trimmed = |(mark, line): (char, &'a str)| (mark, line.trim_end_matches(['\r', '\n']));
-    lines.map(trimmed).collect()
+    lines
+        .map(|(mark, line)| (mark, line.trim_end_matches('\r')))
+        .collect()
 }
 
 /// Returns the first of these members that is a string.

@@ -41,7 +41,10 @@ impl Run for SessionDiffArguments {
         let detached = found.detached.into_iter().map(|edit| edit.path).collect();
         for (mut paths, reason) in [
             (unknown, "whose text is not in the session"),
-            (detached, "that follow changes which are not in the session"),
+            (
+                detached,
+                "of files whose text before them is not in the session",
+            ),
             (outside, "outside the directory"),
         ] {
             let changes = counted(paths.len() as u64, "change", "changes");
@@ -52,6 +55,11 @@ impl Run for SessionDiffArguments {
                 io.messages
                     .warn(&format!("omitted {changes} {reason}: {paths}"));
             }
+        }
+        if found.commands > 0 && !globals.quiet {
+            let commands = counted(found.commands, "shell command", "shell commands");
+            io.messages
+                .warn(&format!("omitted changes that {commands} may have made"));
         }
         if io.terminal.stdout {
             output::page(&terminal_safe(&patch), globals, io)?;
