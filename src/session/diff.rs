@@ -100,6 +100,7 @@ struct Reading {
     /// The calls whose changes are known.
     known: HashSet<String>,
     files: FileStates,
+    cwd: Option<String>,
 }
 
 impl Session {
@@ -111,7 +112,8 @@ impl Session {
         let mut reading = Reading::default();
         let mut entries = self.entries();
         let mut record = |record: &str| {
-            let entry = entries.read(record, Detail::Full).unwrap_or_default();
+            let mut entry = entries.read(record, Detail::Full).unwrap_or_default();
+            reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
             reading.record(record, &entry.into_messages());
         };
         for row in self.document.iter().flatten() {
@@ -162,7 +164,7 @@ impl Reading {
                 .get(&id)
                 .and_then(|call| whole_file(&input(call)))
         {
-            self.files.read(path, &text);
+            self.files.read(self.path(&path), &text);
         }
         for result in messages.iter().flat_map(Message::results) {
             let outcome = CallOutcome::of_result(&result.text(), result.failed);
@@ -180,7 +182,21 @@ impl Reading {
         }
     }
 
+    /// Returns a path that is the same for all ways to name a file.
+    fn path(&self, path: &str) -> String {
+        let cwd = Path::new(self.cwd.as_deref().unwrap_or_default());
+        let parts = cwd.join(path);
+        // Without the parts that name the same directory.
+        parts
+            .components()
+            .collect::<PathBuf>()
+            .display()
+            .to_string()
+    }
+
     fn edit(&mut self, mut edit: FileEdit) {
+        edit.path = self.path(&edit.path);
+        edit.moved_to = edit.moved_to.map(|path| self.path(&path));
         if self.files.apply(&mut edit) {
             self.found.edits.push(edit);
         } else {
@@ -201,7 +217,7 @@ impl Reading {
             match content.filter(|_| purpose == Purpose::Write) {
                 Some(content) => self.edit(added(Some(call.id.clone()), file.path, content)),
                 None => {
-                    self.files.lose(file.path.clone());
+                    self.files.lose(self.path(&file.path));
                     self.found.unknown.push((call.id.clone(), file.path));
                 }
             }
