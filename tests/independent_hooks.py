@@ -57,9 +57,10 @@ class Model(http.server.BaseHTTPRequestHandler):
 
     def wanted(self, tools):
         """Returns the calls of the next reply."""
-        turns = [calls(tools), *independent_edits.turns(tools, self.server.project)] if tools else []
+        turns = [calls(tools), *independent_edits.turns(tools, self.server.project)]
         turn = len(self.server.requests) - 1
-        return [(f"call_{turn}_{at}", *called) for at, called in enumerate(turns[turn] if turn < len(turns) else [])]
+        wanted = turns[turn] if tools and turn < len(turns) else []
+        return [(f"call_{turn}_{at}", *called) for at, called in enumerate(wanted)]
 
     def chat_events(self, request):
         tools = [tool["function"]["name"] for tool in request.get("tools") or []]
