@@ -216,6 +216,52 @@ fn files_are_added_changed_moved_and_removed_in_order() {
 }
 
 #[test]
+fn files_are_removed_and_moved_after_other_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let changed = |moved_to: Option<&str>| json!({"type": "update", "unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": moved_to});
+    let moved =
+        |moved_to: &str| json!({"type": "update", "unified_diff": "", "move_path": moved_to});
+    let added = |content: &str| json!({"type": "add", "content": content});
+    let rows = [
+        format!(
+            "{}\n",
+            json!({"type": "session_meta", "payload": {"id": "t", "cwd": "/p"}})
+        ),
+        codex("a", &json!({"/p/a": changed(None), "/p/b": changed(None)})),
+        codex(
+            "b",
+            &json!({"/p/a": {"type": "delete", "content": "y\n"}, "/p/b": moved("/p/c")}),
+        ),
+        codex(
+            "c",
+            &json!({"/p/a": added("new\n"), "/p/b": added("again\n"), "/p/c": moved("/p/d")}),
+        ),
+        // Both names are of the same file.
+        codex("d", &json!({"e": added("x\n")})),
+        codex("e", &json!({"/p/./e": changed(Some("/p/f"))})),
+        codex("f", &json!({"/p/f": added("over\n")})),
+    ];
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, rows.concat()).unwrap();
+    let start = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        fs::write(start.path().join(name), "x\n").unwrap();
+    }
+    let said = session(&["diff", path.to_str().unwrap()]);
+    assert_eq!(said.messages, "");
+    if apply(&said.text, start.path()) {
+        let found = ["a", "b", "c", "d", "e", "f"]
+            .map(|name| fs::read_to_string(start.path().join(name)).unwrap_or_default());
+        assert_eq!(
+            found,
+            ["new\n", "again\n", "", "y\n", "", "over\n"],
+            "{}",
+            said.text
+        );
+    }
+}
+
+#[test]
 fn sessions_are_found_by_the_files_that_they_changed() {
     let root = recordings().join("pi");
     let listed = |path: &str| {
