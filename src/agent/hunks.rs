@@ -66,7 +66,7 @@ pub fn parse_hunks(diff: &str) -> Vec<Hunk> {
         } else if let Some(hunk) = hunks.last_mut() {
             match (line.chars().next(), hunk.lines.last_mut()) {
                 (Some(mark @ (' ' | '-' | '+')), _) => {
-                    hunk.lines.push((mark, line[1..].to_owned()))
+                    hunk.lines.push((mark, line[1..].to_owned()));
                 }
                 (Some('\\'), Some((_, last))) => {
                     last.truncate(last.strip_suffix('\n').unwrap_or(last).len());

@@ -214,12 +214,11 @@ impl Reading {
         let mut names = CONTENT.iter();
         let content = names.find_map(|name| input.get(*name)?.as_str());
         for file in changed_files(&input) {
-            match content.filter(|_| purpose == Purpose::Write) {
-                Some(content) => self.edit(added(Some(call.id.clone()), file.path, content)),
-                None => {
-                    self.files.lose(self.path(&file.path));
-                    self.found.unknown.push((call.id.clone(), file.path));
-                }
+            if let Some(content) = content.filter(|_| purpose == Purpose::Write) {
+                self.edit(added(Some(call.id.clone()), file.path, content));
+            } else {
+                self.files.lose(self.path(&file.path));
+                self.found.unknown.push((call.id.clone(), file.path));
             }
         }
     }
