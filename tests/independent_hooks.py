@@ -1,6 +1,6 @@
-"""The hook in agents from npm: what its rules deny does not run, and the model reads why.
+"""The hook in agents from npm: what its rules deny does not run, and the model reads why. Then their edits.
 
-The only model is a server in this script. It asks for two commands, `rm -rf keep` and `ls keep`.
+The only model is a server in this script. It asks for two commands, `rm -rf keep` and `ls keep`, then for edits.
 """
 import concurrent.futures
 import http.server
@@ -10,6 +10,8 @@ import pathlib
 import subprocess
 import tempfile
 import threading
+
+import independent_edits
 
 COMMANDS = ["rm -rf keep", "ls keep"]
 SHELLS = ("bash", "run_shell_command", "exec_command", "shell_command", "shell")
@@ -53,13 +55,18 @@ class Model(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_error(404)
 
+    def wanted(self, tools):
+        """Returns the calls of the next reply."""
+        turns = [calls(tools), *independent_edits.turns(tools, self.server.project)]
+        turn = len(self.server.requests) - 1
+        wanted = turns[turn] if tools and turn < len(turns) else []
+        return [(f"call_{turn}_{at}", *called) for at, called in enumerate(wanted)]
+
     def chat_events(self, request):
         tools = [tool["function"]["name"] for tool in request.get("tools") or []]
-        wanted = [] if any(row["role"] == "tool" for row in request["messages"]) else calls(tools)
         called = [
-            {"index": at, "id": f"call_{at}", "type": "function",
-             "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for at, (name, arguments) in enumerate(wanted)
+            {"index": at, "id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for at, (id, name, arguments) in enumerate(self.wanted(tools))
         ]
         delta = {"role": "assistant", **({"tool_calls": called} if called else {"content": "Done."})}
         end = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if called else "stop"}
@@ -71,13 +78,12 @@ class Model(http.server.BaseHTTPRequestHandler):
 
     def response_events(self, request):
         tools = [tool.get("name") for tool in request.get("tools") or []]
-        wanted = [] if "function_call_output" in json.dumps(request["input"]) else calls(tools)
         said = {"type": "message", "id": "m", "role": "assistant", "status": "completed",
                 "content": [{"type": "output_text", "text": "Done.", "annotations": []}]}
         items = [
-            {"type": "function_call", "id": f"fc_{at}", "call_id": f"call_{at}", "status": "completed",
-             "name": name, "arguments": json.dumps(arguments)}
-            for at, (name, arguments) in enumerate(wanted)
+            {"type": "function_call", "id": f"fc_{id}", "call_id": id, "status": "completed", "name": name,
+             "arguments": json.dumps(arguments)}
+            for id, name, arguments in self.wanted(tools)
         ] or [said]
         response = {"id": "r", "object": "response", "created_at": 1, "model": "demo", "output": []}
         usage = {"input_tokens": 9, "output_tokens": 9, "total_tokens": 18}
@@ -88,9 +94,8 @@ class Model(http.server.BaseHTTPRequestHandler):
 
     def gemini_events(self, request):
         tools = [row["name"] for tool in request.get("tools") or [] for row in tool.get("functionDeclarations", [])]
-        wanted = [] if "functionResponse" in json.dumps(request["contents"]) else calls(tools)
-        parts = [{"functionCall": {"id": f"call_{at}", "name": name, "args": arguments}}
-                 for at, (name, arguments) in enumerate(wanted)] or [{"text": "Done."}]
+        parts = [{"functionCall": {"id": id, "name": name, "args": arguments}}
+                 for id, name, arguments in self.wanted(tools)] or [{"text": "Done."}]
         yield {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0, "finishReason": "STOP"}]}
 
     def log_message(self, *_):
@@ -144,6 +149,8 @@ def guarded(name, turnpipe, programs):
         home = pathlib.Path(directory)
         (home / "project/keep").mkdir(parents=True)
         (home / "project/keep/kept-file").touch()
+        server.project = home / "project"
+        independent_edits.write(server.project)
         (home / settings).parent.mkdir(parents=True)
         (home / settings).write_text(text)
         path = os.pathsep.join([str(turnpipe.parent), str(programs), os.environ["PATH"]])
@@ -164,9 +171,10 @@ def guarded(name, turnpipe, programs):
         assert (home / "project/keep/kept-file").exists(), seen
         assert "denied by the rule `Bash(rm *)`" in server.requests[-1], seen
         assert "kept-file" in server.requests[-1], seen
-        explained = [json.loads(line) for line in hook("explain", "--json").splitlines()]
-        found = sorted((row["agent"], row["decision"]) for row in explained)
-        assert found == [(name, "allow"), (name, "deny")], (found, seen)
+        explained = [json.loads(line) for line in hook("explain", "--json", "-n", "99").splitlines()]
+        found = sorted((row["agent"], row["decision"]) for row in explained if row["about"] in COMMANDS)
+        assert found == [(name, "allow"), (name, "deny")], (found, explained, seen)
+        independent_edits.check(turnpipe, server.project, options, seen)
         # Some agents rewrite their settings.
         is_rewritten = (home / settings).read_text() != installed
         hook("uninstall", "--agent", name, "--yes")
@@ -179,4 +187,4 @@ def check(turnpipe, programs):
     names = agents("")
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         for name in pool.map(lambda name: guarded(name, turnpipe, programs), names):
-            print(f"{name}: obeys the hook")
+            print(f"{name}: obeys the hook, and its edits are known")

@@ -20,8 +20,8 @@ object! {
 object! { Output { content, output, success, metadata } }
 object! { Metadata { exit_code } }
 
-/// The beginning of the result of a call to an unknown tool.
-const UNKNOWN_TOOL: &str = "unsupported call: ";
+/// The beginnings of results of calls to an unknown tool, and of patches that do not apply.
+const FAILURES: [&str; 2] = ["unsupported call: ", "apply_patch verification failed: "];
 
 /// Returns the message in an item.
 pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
@@ -120,7 +120,7 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
         || object.success.is_some_and(|raw| raw.get() == "false")
         || plain
             .as_ref()
-            .is_some_and(|text| text.starts_with(UNKNOWN_TOOL));
+            .is_some_and(|text| FAILURES.iter().any(|failure| text.starts_with(failure)));
     let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
         Some(text) => vec![ResultPart::Text(text.into_owned())],
         None => responses_parts(raw),

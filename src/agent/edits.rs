@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde_json::value::RawValue;
 
 use super::content::{is_true, string};
+use super::hunks::{hunks_of, hunks_with_end_line, numbered, unified};
 use crate::json::{elements, number, object, text};
 
 /// The kind of a change.
@@ -16,6 +17,8 @@ pub enum EditKind {
     Add,
     /// The content changed.
     Change,
+    /// The file existed, and the hunks are its new content.
+    Replace,
     /// The file does not exist any more.
     Remove,
 }
@@ -52,10 +55,15 @@ object! {
     Row {
         claude: ClaudeResult<'a> = "toolUseResult", message: Said<'a>,
         qwen: Call<'a> = "toolCallResult", gemini = "toolCalls", payload: Payload<'a>, parts,
+        copilot: Copilot<'a> = "data",
     }
 }
 
-object! { Said { content, details: Details<'a>, call = "toolCallId", is_error = "isError" } }
+object! {
+    Said {
+        content, parts, details: Details<'a>, call = "toolCallId", tool = "toolName", is_error = "isError",
+    }
+}
 object! { ResultId { call = "tool_use_id" } }
 object! {
     ClaudeResult {
@@ -70,15 +78,23 @@ object! {
     }
 }
 object! { Call { id, call = "callId", status, display: Display<'a> = "resultDisplay" } }
-object! { Display { diff = "fileDiff", path = "filePath" } }
+object! { Display { diff = "fileDiff", path = "filePath", is_new = "isNewFile" } }
+object! { QwenPart { result: QwenResult<'a> = "functionResponse" } }
+object! { QwenResult { response: QwenResponse<'a> } }
+object! { QwenResponse { output } }
+object! { Copilot { call = "toolCallId", success, files = "fileEdits", result: CopilotResult<'a> } }
+object! { CopilotFile { path, kind } }
+object! { CopilotResult { diff = "detailedContent" } }
 object! { Payload { item: Item<'a> } }
 object! { Item { kind = "type", id, changes, status } }
 object! { Change { kind = "type", content, diff = "unified_diff", moved_to = "move_path" } }
 object! { Part { call = "callID", state: State<'a> } }
 object! { State { status, input: Input<'a>, metadata: Metadata<'a> } }
 object! { Input { path = "filePath", content } }
-object! { Metadata { diff, exists } }
+object! { Metadata { diff, exists, files } }
+object! { Patched { path = "filePath", kind = "type", patch, moved_to = "movePath" } }
 object! { Details { diff } }
+object! { Text { text } }
 
 /// Returns the changes of files in a record of any agent.
 pub fn edits_in(record: &str) -> Vec<FileEdit> {
@@ -89,14 +105,15 @@ pub fn edits_in(record: &str) -> Vec<FileEdit> {
     let mut edits = Vec::new();
     edits.extend(row.claude.and_then(|result| claude(&result, &said)));
     let shown = Call::list(row.gemini).into_iter().chain(row.qwen);
-    edits.extend(shown.filter_map(|call| displayed(&call)));
+    edits.extend(shown.filter_map(|call| displayed(&call, &said)));
     edits.extend(
         row.payload
             .and_then(|payload| payload.item)
             .map(codex)
             .unwrap_or_default(),
     );
-    edits.extend(Part::list(row.parts).iter().filter_map(opencode));
+    edits.extend(Part::list(row.parts).iter().flat_map(opencode));
+    edits.extend(row.copilot.and_then(|result| copilot(&result)));
     edits
 }
 
@@ -107,6 +124,19 @@ pub fn edit_shown_in(record: &str, path: impl Fn(&str) -> Option<String>) -> Opt
     let call = string(said.call).filter(|_| !is_true(said.is_error))?;
     let path = path(&call)?;
     edit(Some(call), path, hunks)
+}
+
+/// Returns the call and the whole text of a file that pi read.
+pub fn text_read_in(record: &str) -> Option<(String, String)> {
+    let said = Row::read(record)?.message?;
+    let is_read = text(said.tool).as_deref() == Some("read") && !is_true(said.is_error);
+    let blocks = Text::list(said.content.filter(|_| is_read && said.details.is_none()));
+    let [block] = blocks.as_slice() else {
+        return None;
+    };
+    let is_whole = |text: &str| !text.ends_with(" to continue.]");
+    let text = text(block.text)?.into_owned();
+    Some((string(said.call)?, text)).filter(|(_, text)| is_whole(text))
 }
 
 /// Returns a change, unless there are no hunks.
@@ -195,12 +225,31 @@ fn is_shown_as(line: &str, shown: &str) -> bool {
 }
 
 /// Returns what Gemini CLI or Qwen Code shows for a call.
-fn displayed(call: &Call<'_>) -> Option<FileEdit> {
+fn displayed(call: &Call<'_>, said: &Said<'_>) -> Option<FileEdit> {
     let display = call
         .display
         .filter(|_| text(call.status).as_deref() == Some("success"))?;
     let id = string(call.call).or_else(|| string(call.id));
-    edit(id, string(display.path)?, hunks_of(&text(display.diff)?))
+    let mut edit = edit(id, string(display.path)?, hunks_of(&text(display.diff)?))?;
+    // An empty file has the same diff as none.
+    let outputs = QwenPart::list(said.parts).into_iter();
+    let mut outputs = outputs.filter_map(|part| text(part.result?.response?.output));
+    let is_over_empty = display.is_new.is_some_and(|is_new| is_new.get() == "false")
+        || outputs.any(|output| output.starts_with("Successfully overwrote"));
+    if is_over_empty {
+        edit.kind = EditKind::Change;
+    }
+    Some(edit)
+}
+
+/// Returns what Copilot CLI shows for an edit. The content of a new file is in the call.
+fn copilot(result: &Copilot<'_>) -> Option<FileEdit> {
+    let files = CopilotFile::list(result.files.filter(|_| is_true(result.success)));
+    let file = files
+        .iter()
+        .find(|file| text(file.kind).as_deref() == Some("edit"))?;
+    let hunks = hunks_with_end_line(&text(result.result?.diff)?);
+    edit(string(result.call), string(file.path)?, hunks)
 }
 
 fn codex(item: Item<'_>) -> Vec<FileEdit> {
@@ -216,7 +265,7 @@ fn codex(item: Item<'_>) -> Vec<FileEdit> {
             "add" => Some(added(call, path, &text(change.content)?)),
             "delete" => Some(FileEdit {
                 kind: EditKind::Remove,
-                hunks: whole(&text(change.content)?, '-'),
+                hunks: unified(&text(change.content)?, ""),
                 ..added(call, path, "")
             }),
             _ => Some(FileEdit {
@@ -224,24 +273,52 @@ fn codex(item: Item<'_>) -> Vec<FileEdit> {
                 path,
                 moved_to: string(change.moved_to),
                 kind: EditKind::Change,
-                hunks: string(change.diff)?,
+                // A file may only be moved.
+                hunks: text(change.diff)?.into_owned(),
             }),
         }
     });
     edits.collect()
 }
 
-fn opencode(part: &Part<'_>) -> Option<FileEdit> {
-    let state = part
-        .state
-        .filter(|state| text(state.status).as_deref() == Some("completed"))?;
-    let (input, metadata) = (state.input?, state.metadata?);
-    let (call, path) = (string(part.call), string(input.path)?);
+fn opencode(part: &Part<'_>) -> Vec<FileEdit> {
+    let is_done = |state: &State<'_>| text(state.status).as_deref() == Some("completed");
+    let Some(state) = part.state.filter(is_done) else {
+        return Vec::new();
+    };
+    let metadata = state.metadata.unwrap_or_default();
+    if metadata.files.is_some() {
+        let files = Patched::list(metadata.files).into_iter();
+        return files.filter_map(|file| patched(part, &file)).collect();
+    }
+    opencode_edit(part, &state, &metadata).into_iter().collect()
+}
+
+/// Returns a file of a patch by opencode.
+fn patched(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
+    Some(FileEdit {
+        call: string(part.call),
+        path: string(file.path)?,
+        moved_to: string(file.moved_to),
+        kind: match text(file.kind)?.as_ref() {
+            "add" => EditKind::Add,
+            "delete" => EditKind::Remove,
+            _ => EditKind::Change,
+        },
+        hunks: hunks_of(&text(file.patch)?),
+    })
+}
+
+fn opencode_edit(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
+    let (call, path) = (string(part.call), string(state.input?.path)?);
     if let Some(diff) = text(metadata.diff) {
         return edit(call, path, hunks_of(&diff));
     }
-    let content = text(input.content).filter(|_| !is_true(metadata.exists))?;
-    Some(added(call, path, &content))
+    let mut edit = added(call, path, &text(state.input?.content)?);
+    if is_true(metadata.exists) {
+        edit.kind = EditKind::Replace;
+    }
+    Some(edit)
 }
 
 /// Returns a new file.
@@ -251,91 +328,13 @@ pub fn added(call: Option<String>, path: String, content: &str) -> FileEdit {
         path,
         moved_to: None,
         kind: EditKind::Add,
-        hunks: whole(content, '+'),
+        hunks: unified("", content),
     }
-}
-
-/// Returns the hunk that adds or removes a whole file.
-fn whole(content: &str, mark: char) -> String {
-    let count = content.split_inclusive('\n').count();
-    let mut hunk = match (count, mark) {
-        (0, _) => return String::new(),
-        (_, '+') => format!("@@ -0,0 +1,{count} @@\n"),
-        _ => format!("@@ -1,{count} +0,0 @@\n"),
-    };
-    for line in content.split_inclusive('\n') {
-        hunk.push(mark);
-        hunk.push_str(line);
-    }
-    if !content.ends_with('\n') {
-        hunk.push_str("\n\\ No newline at end of file\n");
-    }
-    hunk
-}
-
-/// Returns the part of a unified diff after its head.
-fn hunks_of(diff: &str) -> String {
-    let start = match diff.find("\n@@ ") {
-        _ if diff.starts_with("@@ ") => 0,
-        Some(at) => at + 1,
-        None => return String::new(),
-    };
-    diff[start..].to_owned()
-}
-
-/// Returns the hunks of a diff whose lines have numbers: the mark, the number and a space before the text.
-/// A line without a number stands for lines that are left out.
-fn numbered(diff: &str) -> String {
-    let (mut hunks, mut shift) = (String::new(), 0);
-    let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(numbered_line).collect();
-    for lines in lines.split(Option::is_none) {
-        let lines: Vec<_> = lines.iter().flatten().collect();
-        let count = |mark| lines.iter().filter(|line| line.0 == mark).count();
-        let (kept, removed, new) = (count(' '), count('-'), count('+'));
-        let Some((mark, first, _)) = lines.first() else {
-            continue;
-        };
-        let old = if *mark == '+' { first - shift } else { *first };
-        let start = old + shift;
-        let _ = writeln!(
-            hunks,
-            "@@ -{old},{} +{start},{} @@",
-            kept + removed,
-            kept + new
-        );
-        for (mark, _, text) in &lines {
-            let _ = writeln!(hunks, "{mark}{text}");
-        }
-        shift += i64::try_from(new).unwrap_or(0) - i64::try_from(removed).unwrap_or(0);
-    }
-    hunks
-}
-
-fn numbered_line(line: &str) -> Option<(char, i64, &str)> {
-    let mark = line.chars().next().filter(|mark| " -+".contains(*mark))?;
-    let rest = line[1..].trim_start();
-    let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
-    Some((mark, number.parse().ok()?, text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_of_lines_become_hunks() {
-        let diff = " 1 a\n-2 b\n+2 B\n+3 C\n 3 d\n   ...\n 10 x\n-11 y\n 12 z";
-        let hunks = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n";
-        assert_eq!(numbered(diff), hunks);
-    }
-
-    #[test]
-    fn a_whole_file_may_lack_the_last_line_feed() {
-        assert_eq!(whole("", '+'), "");
-        assert_eq!(whole("a\n", '-'), "@@ -1,1 +0,0 @@\n-a\n");
-        let hunk = "@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
-        assert_eq!(whole("a\nb", '+'), hunk);
-    }
 
     #[test]
     fn the_tabs_that_claude_code_replaces_in_patches_are_kept() {

@@ -23,6 +23,7 @@ mod entry_reader;
 mod facts;
 mod format;
 mod gemini;
+mod hunks;
 mod opencode;
 mod opencode_database;
 pub mod own_record;
@@ -39,7 +40,7 @@ pub use agent::{Agent, serves_sessions};
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, ShellOutput, exit_code, session_stem, shell_output};
-pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
+pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in, text_read_in};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use facts::{
@@ -49,6 +50,7 @@ pub use format::{
     Change, Detail, Entry, Format, HookSettings, LineClass, Meter, NameIndex, NewRecord, Part,
     ReportedEnd, SettingsSyntax, Shape, SideCost, TitleStore,
 };
+pub use hunks::{Hunk, parse_hunks, unified, written_hunks};
 pub(crate) use opencode_database::{
     DATABASE_EXTENSION, QueryExtent, StoredSession, stored_rows, stored_sessions,
 };

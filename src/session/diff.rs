@@ -1,29 +1,35 @@
 //! The changes that a session made to files, as a patch.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::discover::subagent_files;
+use super::file_state::FileStates;
 use super::open::SessionError;
+use super::patch::patch;
 use super::session::Session;
 use crate::agent::{
-    Detail, EditKind, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash,
+    Detail, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash, text_read_in,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
-use crate::tool_facts::Purpose;
-use crate::view::changed_files;
+use crate::shell::analyse;
+use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
+use crate::view::{CONTENT, changed_files};
 
 /// The changes of files in a session, in order.
 #[derive(Debug, Default)]
 pub struct SessionEdits {
     /// The changes whose text is known.
     pub edits: Vec<FileEdit>,
+    /// The changes of files whose text before them is not in the session.
+    pub detached: Vec<FileEdit>,
     /// The calls whose changes have a text that is not in the session, and the files.
     pub unknown: Vec<(String, String)>,
+    /// The number of shell commands that may have changed files.
+    pub commands: u64,
 }
 
 impl SessionEdits {
@@ -52,7 +58,7 @@ impl CallEdits {
         let root = found.root(facts);
         let unknown = found.unknown.into_iter().map(|(call, _)| (call, None));
         self.by_call.extend(unknown);
-        for edit in found.edits {
+        for edit in found.edits.into_iter().chain(found.detached) {
             let edits = std::slice::from_ref(&edit);
             let (mut diff, outside) = patch(edits, &root);
             if !outside.is_empty() {
@@ -93,8 +99,8 @@ struct Reading {
     calls: HashMap<String, Call>,
     /// The calls whose changes are known.
     known: HashSet<String>,
-    /// The files that were changed.
-    changed: HashSet<String>,
+    files: FileStates,
+    cwd: Option<String>,
 }
 
 impl Session {
@@ -106,7 +112,8 @@ impl Session {
         let mut reading = Reading::default();
         let mut entries = self.entries();
         let mut record = |record: &str| {
-            let entry = entries.read(record, Detail::Full).unwrap_or_default();
+            let mut entry = entries.read(record, Detail::Full).unwrap_or_default();
+            reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
             reading.record(record, &entry.into_messages());
         };
         for row in self.document.iter().flatten() {
@@ -125,7 +132,9 @@ impl Session {
         for path in subagent_files(&self.file.path, self.agent()) {
             let more = Self::open(&path)?.edits()?;
             found.edits.extend(more.edits);
+            found.detached.extend(more.detached);
             found.unknown.extend(more.unknown);
+            found.commands += more.commands;
         }
         Ok(found)
     }
@@ -145,140 +154,92 @@ impl Reading {
         // Some agents write a row again.
         let is_new = |edit: &FileEdit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id));
         let edits: Vec<FileEdit> = edits.filter(is_new).collect();
-        for edit in &edits {
+        for edit in edits {
             self.known.extend(edit.call.clone());
-            self.changed.insert(edit.path.clone());
+            self.edit(edit);
         }
-        self.found.edits.extend(edits);
+        if let Some((id, text)) = text_read_in(record)
+            && let Some(path) = self
+                .calls
+                .get(&id)
+                .and_then(|call| whole_file(&input(call)))
+        {
+            self.files.read(self.path(&path), &text);
+        }
         for result in messages.iter().flat_map(Message::results) {
             let outcome = CallOutcome::of_result(&result.text(), result.failed);
-            if let Some(call) = self.calls.remove(&result.id)
-                && outcome == CallOutcome::Ok
-                && !self.known.contains(&call.id)
-            {
-                self.note_input(&call);
+            let call = self.calls.remove(&result.id);
+            let Some(call) = call.filter(|call| !self.known.contains(&call.id)) else {
+                continue;
+            };
+            match Purpose::of(&call.name) {
+                Purpose::Shell if !outcome.is_denied() => {
+                    self.found.commands += u64::from(may_write(&input(&call)));
+                }
+                _ if outcome == CallOutcome::Ok => self.note_input(&call),
+                _ => {}
             }
         }
     }
 
-    /// Takes a change from the input of a call, if it writes a file for the first time.
+    /// Returns a path that is the same for all ways to name a file.
+    fn path(&self, path: &str) -> String {
+        let cwd = Path::new(self.cwd.as_deref().unwrap_or_default());
+        let parts = cwd.join(path);
+        // Without the parts that name the same directory.
+        parts
+            .components()
+            .collect::<PathBuf>()
+            .display()
+            .to_string()
+    }
+
+    fn edit(&mut self, mut edit: FileEdit) {
+        edit.path = self.path(&edit.path);
+        edit.moved_to = edit.moved_to.map(|path| self.path(&path));
+        if self.files.apply(&mut edit) {
+            self.found.edits.push(edit);
+        } else {
+            self.found.detached.push(edit);
+        }
+    }
+
+    /// Takes a change from the input of a call, if it writes a whole file.
     fn note_input(&mut self, call: &Call) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
         }
         let input = input(call);
-        let content = input.get("content").and_then(Value::as_str);
+        let mut names = CONTENT.iter();
+        let content = names.find_map(|name| input.get(*name)?.as_str());
         for file in changed_files(&input) {
-            let is_new = self.changed.insert(file.path.clone());
-            match content.filter(|_| is_new && purpose == Purpose::Write) {
-                Some(content) => {
-                    let id = Some(call.id.clone());
-                    self.found.edits.push(added(id, file.path, content));
-                }
-                None => self.found.unknown.push((call.id.clone(), file.path)),
+            if let Some(content) = content.filter(|_| purpose == Purpose::Write) {
+                self.edit(added(Some(call.id.clone()), file.path, content));
+            } else {
+                self.files.lose(self.path(&file.path));
+                self.found.unknown.push((call.id.clone(), file.path));
             }
         }
     }
+}
+
+/// Whether a shell command with this input may change files.
+fn may_write(input: &Map<String, Value>) -> bool {
+    let mut names = parameters(Parameter::Command).iter();
+    let line = names.find_map(|name| command_line(input.get(*name)?));
+    line.is_some_and(|line| !analyse(&line).verdict.is_read_only())
+}
+
+/// Returns the path of a file that a call reads as a whole.
+fn whole_file(input: &Map<String, Value>) -> Option<String> {
+    let is_part = ["offset", "limit"]
+        .iter()
+        .any(|name| input.contains_key(*name));
+    let path = input.get("path").filter(|_| !is_part)?;
+    Some(path.as_str()?.to_owned())
 }
 
 fn input(call: &Call) -> Map<String, Value> {
     serde_json::from_str(call.input.get()).unwrap_or_default()
-}
-
-/// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are omitted.
-/// The changes of a file follow each other.
-pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
-    let (mut files, mut outside): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    let mut place_of: HashMap<&str, usize> = HashMap::new();
-    for edit in edits {
-        let moved_to = edit.moved_to.as_deref().unwrap_or(&edit.path);
-        let paths = [&*edit.path, moved_to].map(|path| below(path, root));
-        let [Some(old), Some(new)] = paths else {
-            outside.push(edit.path.clone());
-            continue;
-        };
-        let place = *place_of.entry(&edit.path).or_insert(files.len());
-        if place == files.len() {
-            files.push(String::new());
-        }
-        place_of.insert(moved_to, place);
-        section(&mut files[place], edit, &old, &new);
-    }
-    (files.concat(), outside)
-}
-
-/// Adds the section of a change.
-fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
-    let names = [format!("a/{old}"), format!("b/{new}")].map(|name| quoted(&name));
-    let [from, to] = &names;
-    let _ = writeln!(patch, "diff --git {from} {to}");
-    if old != new {
-        let [old, new] = [old, new].map(quoted);
-        let _ = writeln!(patch, "rename from {old}\nrename to {new}");
-    }
-    match edit.kind {
-        EditKind::Add => patch.push_str("new file mode 100644\n"),
-        EditKind::Remove => patch.push_str("deleted file mode 100644\n"),
-        EditKind::Change => {}
-    }
-    if edit.hunks.is_empty() {
-        return;
-    }
-    let from = if edit.kind == EditKind::Add {
-        "/dev/null"
-    } else {
-        from
-    };
-    let to = if edit.kind == EditKind::Remove {
-        "/dev/null"
-    } else {
-        to
-    };
-    // A tab ends a name with blanks.
-    let [from, to] = [from, to].map(|name| {
-        let end = if name.contains(' ') { "\t" } else { "" };
-        format!("{name}{end}")
-    });
-    let _ = writeln!(patch, "--- {from}\n+++ {to}");
-    patch.push_str(&edit.hunks);
-    if !edit.hunks.ends_with('\n') {
-        patch.push('\n');
-    }
-}
-
-/// Returns a path relative to the directory, unless it is outside.
-fn below(path: &str, root: &Path) -> Option<String> {
-    let path = Path::new(path);
-    let relative = match path.strip_prefix(root) {
-        Ok(relative) => relative,
-        Err(_) if path.is_relative() => path,
-        Err(_) => return None,
-    };
-    let is_plain = |part| matches!(part, std::path::Component::Normal(_));
-    let relative = relative.strip_prefix(".").unwrap_or(relative);
-    let is_inside = relative.components().all(is_plain) && relative != Path::new("");
-    is_inside.then(|| relative.display().to_string())
-}
-
-/// Returns a name as git quotes it.
-fn quoted(name: &str) -> String {
-    let is_special = |character: char| character.is_control() || "\"\\".contains(character);
-    if !name.contains(is_special) {
-        return name.to_owned();
-    }
-    let mut quoted = String::from("\"");
-    for character in name.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            control if control.is_ascii_control() => {
-                let _ = write!(quoted, "\\{:03o}", u32::from(control));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

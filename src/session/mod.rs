@@ -18,6 +18,7 @@ pub mod durable;
 mod ends;
 mod export;
 mod export_plan;
+mod file_state;
 mod find;
 mod follow;
 mod lines;
@@ -25,6 +26,7 @@ mod listing;
 mod meter;
 mod open;
 mod parallel;
+mod patch;
 mod prices;
 pub mod record;
 pub mod search;
@@ -47,7 +49,7 @@ pub use crate::agent::{
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
-pub use diff::{CallEdits, SessionEdits, patch};
+pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
     Candidate, Found, candidates_at, discover, discover_names, discover_with, subagent_candidates,
@@ -63,6 +65,7 @@ pub use listing::{
 };
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::each_in_order;
+pub use patch::patch;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};

@@ -16,11 +16,15 @@ const TELLING: [&[&str]; 2] = [
 ];
 
 /// Members of edits: old text, new text.
-const EDITS: [(&str, &str); 3] = [
+const EDITS: [(&str, &str); 4] = [
     ("old_string", "new_string"),
+    ("old_str", "new_str"),
     ("oldText", "newText"),
     ("oldString", "newString"),
 ];
+
+/// Members with the content of a written file.
+pub const CONTENT: [&str; 2] = ["content", "file_text"];
 
 /// Returns the topic of a call.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
@@ -153,7 +157,7 @@ fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let objects = std::iter::once(members).chain(listed);
     let mut edits: Vec<_> = objects.filter_map(edit).collect();
     let is_file = text_of(members, parameters(Parameter::Path)).is_some();
-    let content = text_of(members, &["content"]).filter(|_| is_file && edits.is_empty());
+    let content = text_of(members, &CONTENT).filter(|_| is_file && edits.is_empty());
     edits.extend(content.map(|content| ("", content)));
     edits
 }
@@ -163,15 +167,24 @@ fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
     names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
 }
 
-/// Compares two texts line by line. Returns all lines, each with its mark.
+/// Compares two texts line by line. Returns all lines, each with its mark. Texts are parts of files: the last line
+/// may go on.
 fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let is_whole = old.is_empty() || new.is_empty();
+    let [old, new] = [old, new].map(|text| -> Vec<&str> {
+        if is_whole {
+            text.lines().collect()
+        } else {
+            text.split('\n').collect()
+        }
+    });
     let operations = line_operations(&old, &new);
     let lines = operations
         .iter()
         .flat_map(|operation| marked_lines(operation, &old, &new));
-    let trimmed = |(mark, line): (char, &'a str)| (mark, line.trim_end_matches(['\r', '\n']));
-    lines.map(trimmed).collect()
+    lines
+        .map(|(mark, line)| (mark, line.trim_end_matches('\r')))
+        .collect()
 }
 
 /// Returns the first of these members that is a string.

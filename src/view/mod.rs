@@ -22,7 +22,7 @@ mod word_index;
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{aligned, table, wrapped};
-pub use gist::{changed_files, input_gist};
+pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};

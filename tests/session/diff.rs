@@ -1,5 +1,6 @@
 //! `session diff`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -75,6 +76,53 @@ fn the_patch_of_a_recording_applies_to_its_starting_state() {
         "{}",
         stream.messages
     );
+}
+
+/// Sessions recorded from agents, each with the name of a file whose changes are not all in it.
+const EDITED: [(&str, Option<&str>); 12] = [
+    ("codex-moves.jsonl", None),
+    ("copilot-edits.jsonl", None),
+    ("copilot-new.jsonl", None),
+    ("gemini-new.jsonl", None),
+    ("gemini-shellnear.jsonl", Some("lf.txt")),
+    ("opencode-gpt-moves.json", None),
+    ("opencode-new.json", Some("doomed.txt")),
+    ("pi-crlf.jsonl", None),
+    ("pi-edits.jsonl", None),
+    ("pi-new.jsonl", None),
+    ("qwen-crlf.jsonl", None),
+    ("qwen-new.jsonl", None),
+];
+
+#[test]
+fn the_patch_makes_the_files_that_the_agent_made() {
+    let recorded = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/edits"));
+    for (name, incomplete) in EDITED {
+        let stem = name.split('.').next().unwrap();
+        let files = fs::read(recorded.join(format!("{stem}.files.json"))).unwrap();
+        let files: BTreeMap<String, [Option<String>; 2]> = serde_json::from_slice(&files).unwrap();
+        let start = tempfile::tempdir().unwrap();
+        for (file, [before, _]) in &files {
+            let path = start.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if let Some(before) = before {
+                fs::write(path, before).unwrap();
+            }
+        }
+        let said = session(&["diff", recorded.join(name).to_str().unwrap()]);
+        match incomplete {
+            Some(file) => assert!(said.messages.contains(file), "{name}: {}", said.messages),
+            None => assert_eq!(said.messages, "", "{name}"),
+        }
+        if apply(&said.text, start.path()) {
+            for (file, [_, after]) in &files {
+                let found = fs::read_to_string(start.path().join(file)).ok();
+                if incomplete != Some(file) {
+                    assert_eq!(&found, after, "{name}: {file}: {}", said.text);
+                }
+            }
+        }
+    }
 }
 
 fn claude(id: &str, result: &Value) -> String {
@@ -164,6 +212,52 @@ fn files_are_added_changed_moved_and_removed_in_order() {
                 assert_eq!(found.as_deref(), content, "{name}: {}", said.text);
             }
         }
+    }
+}
+
+#[test]
+fn files_are_removed_and_moved_after_other_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let changed = |moved_to: Option<&str>| json!({"type": "update", "unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": moved_to});
+    let moved =
+        |moved_to: &str| json!({"type": "update", "unified_diff": "", "move_path": moved_to});
+    let added = |content: &str| json!({"type": "add", "content": content});
+    let rows = [
+        format!(
+            "{}\n",
+            json!({"type": "session_meta", "payload": {"id": "t", "cwd": "/p"}})
+        ),
+        codex("a", &json!({"/p/a": changed(None), "/p/b": changed(None)})),
+        codex(
+            "b",
+            &json!({"/p/a": {"type": "delete", "content": "y\n"}, "/p/b": moved("/p/c")}),
+        ),
+        codex(
+            "c",
+            &json!({"/p/a": added("new\n"), "/p/b": added("again\n"), "/p/c": moved("/p/d")}),
+        ),
+        // Both names are of the same file.
+        codex("d", &json!({"e": added("x\n")})),
+        codex("e", &json!({"/p/./e": changed(Some("/p/f"))})),
+        codex("f", &json!({"/p/f": added("over\n")})),
+    ];
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, rows.concat()).unwrap();
+    let start = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        fs::write(start.path().join(name), "x\n").unwrap();
+    }
+    let said = session(&["diff", path.to_str().unwrap()]);
+    assert_eq!(said.messages, "");
+    if apply(&said.text, start.path()) {
+        let found = ["a", "b", "c", "d", "e", "f"]
+            .map(|name| fs::read_to_string(start.path().join(name)).unwrap_or_default());
+        assert_eq!(
+            found,
+            ["new\n", "again\n", "", "y\n", "", "over\n"],
+            "{}",
+            said.text
+        );
     }
 }
 

@@ -322,13 +322,12 @@ impl<'a> Collector<'a> {
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
         }
         let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
-        let edits = excerpt
+        let found = excerpt
             .session
             .all_edits()
-            .map_err(|error| unusable(&error))?
-            .edits;
+            .map_err(|error| unusable(&error))?;
         self.edits.clear();
-        for edit in edits {
+        for edit in found.edits.into_iter().chain(found.detached) {
             let (added, removed) = edit.line_counts();
             let path = edit.moved_to.unwrap_or(edit.path);
             let path = cwd
