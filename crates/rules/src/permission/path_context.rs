@@ -20,6 +20,11 @@ static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
 static SYSTEM: LazyLock<Gitignore> =
     LazyLock::new(|| patterns(include_str!("tables/system.txt").lines()));
 
+/// Names that change how bash or zsh reads other words, or where it finds files.
+const REREAD: &str = "\
+    shopt extglob nocase icase ICASE dotglob globstar GLOBIGNORE CDPATH cdable_vars /dev/fd/ \
+    ~+ ~- @P} ${! $[ allexport histexpand";
+
 #[expect(clippy::expect_used, reason = "the tables are part of the program")]
 fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
     let mut patterns = GitignoreBuilder::new("/");
@@ -125,26 +130,9 @@ impl<'a> PathContext<'a> {
             || evaluates(
                 self.has_option(&["declare", "typeset", "local", "readonly", "export"], "i"),
             )
-            || self.names(&[
-                "shopt",
-                "extglob",
-                "nocase",
-                "icase",
-                "ICASE",
-                "dotglob",
-                "globstar",
-                "GLOBIGNORE",
-                "CDPATH",
-                "cdable_vars",
-                "/dev/fd/",
-                "~+",
-                "~-",
-                "@P}",
-                "${!",
-                "$[",
-                "allexport",
-                "histexpand",
-            ])
+            || REREAD
+                .split_whitespace()
+                .any(|name| self.unquoted.contains(name))
     }
 
     /// Whether a command of the command line has an option with one of these letters before its operands.

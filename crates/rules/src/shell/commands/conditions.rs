@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::simple::{ALONE, WITH_ARGUMENT, is_simple_find};
+use super::simple::{ALONE, UNCLEAR_PRIMARIES, WITH_ARGUMENT};
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
@@ -136,9 +136,6 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
     for inner in started {
         call.check_inner(name, &inner)?;
     }
-    if !is_simple_find(&words) {
-        call.effects.read_language("find");
-    }
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.literal() else {
@@ -147,8 +144,9 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
             }
             return Err(word.unknown("`find`: its expansion could be an action"));
         };
-        let takes_argument = is_one_of(WITH_ARGUMENT, text) || is_newer(text);
-        if takes_argument {
+        let is_newer = is_newer(text);
+        let mut is_clear = !is_newer && !is_level(text) && !is_one_of(UNCLEAR_PRIMARIES, text);
+        if is_newer || is_one_of(WITH_ARGUMENT, text) {
             // A single argument of any value; one that looks like an action is probably a mistake.
             match words.next() {
                 Some(argument)
@@ -156,7 +154,10 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
                         && (text == "-perm"
                             || !argument.prefix.strip_prefix('-').is_some_and(|rest| {
                                 rest.starts_with(|first: char| first.is_ascii_alphabetic())
-                            })) => {}
+                            })) =>
+                {
+                    is_clear &= argument.literal().is_some();
+                }
                 Some(argument) => {
                     return Err(argument.unknown(format!(
                         "`find {text}` with an argument that could be an action"
@@ -168,6 +169,9 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
             }
         } else if text.starts_with('-') && !is_level(text) && !is_one_of(ALONE, text) {
             return Err(refused(word, text));
+        }
+        if !is_clear {
+            call.effects.read_language("find");
         }
     }
     Ok(())

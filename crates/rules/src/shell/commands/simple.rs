@@ -2,7 +2,7 @@
 //! enforcement by the kernel.
 
 use crate::shell::verdict::is_one_of;
-use crate::shell::word::{Arguments, Word};
+use crate::shell::word::Arguments;
 
 /// Primaries without an argument.
 pub(super) const ALONE: &str = "\
@@ -19,33 +19,9 @@ pub(super) const WITH_ARGUMENT: &str = "\
     -context -printf -files0-from -D";
 
 /// Primaries of `find` that some versions read in another way, that follow links, or that read a file of names.
-const UNCLEAR_PRIMARIES: &str = "\
+pub(super) const UNCLEAR_PRIMARIES: &str = "\
     -depth -d -follow -L -D -E -X -x -s -f -P -H -help --help -version --version -daystart -noleaf -nowarn -warn \
     -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
-
-/// Whether an accepted `find` command has only primaries of the lists above.
-pub(super) fn is_simple_find(words: &[Word]) -> bool {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let Some(text) = word.literal() else {
-            if word.cannot_be_option() && !word.prefix.starts_with(['(', ')', '!', ',']) {
-                continue;
-            }
-            return false;
-        };
-        if is_one_of(UNCLEAR_PRIMARIES, text) {
-            return false;
-        }
-        if is_one_of(WITH_ARGUMENT, text) {
-            if words.next().and_then(Word::literal).is_none() {
-                return false;
-            }
-        } else if text.starts_with('-') && !is_one_of(ALONE, text) {
-            return false;
-        }
-    }
-    true
-}
 
 /// Whether an accepted `sed` command has only options of all versions, and a script without blocks, character
 /// sets and escaped delimiters, so that all versions split it into the same commands.
