@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fragments::SplitText;
-use super::joiner::{JoinedCall, Joiner};
+use super::joiner::{JoinedCall, Joiner, SplitText};
 use crate::api::{Delta, EndKind};
 use crate::io::Ids;
 use crate::message::Usage;

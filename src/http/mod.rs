@@ -5,7 +5,6 @@
 
 mod address;
 mod client;
-mod engine;
 mod event_stream;
 mod redaction;
 mod response;
@@ -13,7 +12,7 @@ mod response;
 pub use address::{Address, PlainText, UnusableAddress};
 pub use address::{Reach, RefusedAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
-pub use engine::{Engine, Task, unless_cancelled};
+pub use client::{Engine, Task, unless_cancelled};
 pub use event_stream::Frames;
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{

@@ -1,7 +1,6 @@
 //! Model providers: send a request, return a complete reply or a failure. [`Provider`] hides the
 //! differences between APIs from other modules.
 
-mod adaptation;
 mod connect;
 mod exchange;
 mod failure;

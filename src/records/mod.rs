@@ -3,7 +3,6 @@
 //! Members are written in field order. Optional members are omitted rather than `null`. Within a
 //! major version, records only gain members.
 
-mod archive;
 mod catalogue;
 mod check;
 mod constant;
@@ -14,10 +13,6 @@ mod session_message;
 mod side;
 mod tool_result;
 
-pub use archive::{
-    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
-    SessionRemovalRecord, SessionRemovedRecord,
-};
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, HookDecisionRecord,
@@ -36,6 +31,10 @@ pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
     ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
+};
+pub use session::{
+    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
+    SessionRemovalRecord, SessionRemovedRecord,
 };
 pub use session::{
     Dimension, RunTotals, SessionActivity, SessionCostRecord, SessionCounts, SessionDescription,

@@ -4,8 +4,6 @@
 //! arithmetic in `[[`. Functions are refused, since they change the meaning of names. Descriptors,
 //! `/dev/null`, here-documents and here-strings do not count as files. A redirection of several
 //! commands, as in `a && b > c`, is a separate part.
-//!
-//! The word of a command that is a pattern, not a file.
 
 use std::ops::Range;
 

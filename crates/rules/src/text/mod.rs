@@ -1,15 +1,12 @@
 //! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
 
 mod escape_sequences;
-mod numbers;
 mod pieces;
 mod secrets;
 mod sha256;
 mod terminal_safe;
 mod width;
 
-pub use numbers::{byte_size, byte_size_trimmed, counted};
-pub use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
 pub use pieces::unfenced;
 pub use pieces::{line_operations, marked_lines};
@@ -17,7 +14,9 @@ pub use secrets::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
+pub use width::{byte_size, byte_size_trimmed, counted};
 pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
+pub use width::{dollars, with_separators};
 
 #[cfg(test)]
 mod terminal_safe_tests;

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::simple::{ALONE, UNCLEAR_PRIMARIES, WITH_ARGUMENT};
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
@@ -129,6 +128,25 @@ fn is_plain(condition: &[&str]) -> bool {
         _ => false,
     }
 }
+
+/// Primaries without an argument.
+const ALONE: &str = "\
+    ! ( ) , -a -and -o -or -not -daystart -depth -d -follow -help --help \
+    -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -nowarn -warn -version \
+    --version -empty -executable -false -true -nogroup -nouser -readable -writable -print \
+    -print0 -ls -prune -quit -H -L -P -E -X -x -s";
+
+/// Primaries with one argument.
+const WITH_ARGUMENT: &str = "\
+    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid \
+    -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name \
+    -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
+    -context -printf -files0-from -D";
+
+/// Primaries of `find` that some versions read in another way, that follow links, or that read a file of names.
+const UNCLEAR_PRIMARIES: &str = "\
+    -depth -d -follow -L -D -E -X -x -s -f -P -H -help --help -version --version -daystart -noleaf -nowarn -warn \
+    -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
 
 /// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
 pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
