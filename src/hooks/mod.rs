@@ -7,9 +7,9 @@ mod runner;
 mod settings;
 
 pub use agent_protocol::{AgentHookInput, log_decision};
-pub use installation::{InstalledHook, SettingsError};
-pub use installation::{install_hooks, installed_hooks, uninstall_hooks};
+pub use installation::{
+    InstalledHook, SettingsError, install_hooks, installed_hooks, uninstall_hooks,
+};
 pub use response::HookDecision;
-pub use runner::HookRunner;
-pub use runner::{HookContext, Merged, SessionHooks};
+pub use runner::{HookContext, HookRunner, Merged, SessionHooks};
 pub use settings::{HookEvent, Hooks, InvalidHooks};

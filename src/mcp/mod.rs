@@ -16,5 +16,4 @@ pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use servers::Servers;
-pub use servers::{Probe, Probed};
+pub use servers::{Probe, Probed, Servers};

@@ -39,5 +39,4 @@ pub use provider::{
 };
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
-pub use retry::Pace;
-pub use retry::RetryPolicy;
+pub use retry::{Pace, RetryPolicy};

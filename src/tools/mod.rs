@@ -28,10 +28,9 @@ pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use command_tool::CommandTool;
 pub use context::{
-    CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
-    WriteProtection,
+    CallContext, ChildVariables, DecisionContext, Input, ShellDialect, ShellGuarantees,
+    ShellTimeouts, ToolContext, WriteProtection, cleaned as child_variables,
 };
-pub use context::{ChildVariables, cleaned as child_variables};
 pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
 pub use reply::{

@@ -24,8 +24,7 @@ mod started;
 
 pub use crate::message::{Decision as Behavior, Mode};
 pub use decision::{CheckedPart, Decided};
-pub use path_context::{Action, Request};
-pub use path_context::{is_of_system, normalised};
+pub use path_context::{Action, Request, is_of_system, normalised};
 pub use path_pattern::RuleSource;
 pub use patterns::canonical_tool;
 pub use proposal::Proposal;

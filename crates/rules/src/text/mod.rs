@@ -7,16 +7,14 @@ mod sha256;
 mod terminal_safe;
 mod width;
 
-pub use pieces::TextPieces;
-pub use pieces::unfenced;
-pub use pieces::{line_operations, marked_lines};
-pub use secrets::{MASK, redact, redact_json, redact_strings};
-pub use secrets::{is_secret, names_secret};
+pub use pieces::{TextPieces, line_operations, marked_lines, unfenced};
+pub use secrets::{MASK, is_secret, names_secret, redact, redact_json, redact_strings};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
-pub use width::{byte_size, byte_size_trimmed, counted};
-pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
-pub use width::{dollars, with_separators};
+pub use width::{
+    byte_size, byte_size_trimmed, counted, display_width, dollars, fitted, fitted_end,
+    truncate_utf16, utf16_length, with_separators,
+};
 
 #[cfg(test)]
 mod terminal_safe_tests;
