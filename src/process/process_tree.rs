@@ -19,9 +19,6 @@ use super::ExitStatus;
 use super::escalation::Descendants;
 use super::process_table::{ProcessTable, Stat, living_family, signal_if};
 
-#[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
-
 /// A child that leads its own group, with its descendants.
 #[derive(Debug)]
 pub(super) struct ProcessTree {

@@ -51,6 +51,7 @@ fn only_dangerous_variables_are_removed() {
         ("ENVIRONMENT", "kept"),
         ("HOME", "/root"),
         ("GIT_EXTERNAL_DIFF", "/tmp/evil"),
+        ("GREP", "/tmp/evil"),
         ("LD_PRELOAD", "/tmp/evil.so"),
         ("LESSOPEN", "|evil %s"),
         ("MANPAGER", "evil"),

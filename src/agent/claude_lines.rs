@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use crate::agent::format::LineClass;
+use super::format::LineClass;
 use crate::jsonl::Prefilter;
 
 /// Classifies a line by the members before the first nested object and a few words after them.
@@ -105,14 +105,12 @@ fn holds_results_only(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use proptest::prelude::*;
-
     use super::*;
     use crate::agent::{Agent, Root};
     use crate::message::{Block, Origin};
     use crate::session::{Session, discover};
+    use proptest::prelude::*;
+    use std::path::Path;
 
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"t","content":"one"}"#;
 

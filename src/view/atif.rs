@@ -1,16 +1,17 @@
-//! Writes each step of a trajectory when the results of its calls are known.
+//! Conversations as trajectories in ATIF, version 1.7, of Harbor, which `agent` reads. Each step is written when
+//! the results of its calls are known.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::model::{
+use super::atif_model::{
     Content, ContentPart, Extra, FinalMetrics, Metrics, Observed, Source, Step, TrajectoryHead,
     extra_tokens, iso_time, tool_call,
 };
+use super::outline::{Subagent, started_subagent};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
-use crate::view::outline::{Subagent, started_subagent};
 
 /// Maximum number of steps that wait for results of their calls. Later results become steps.
 const MAX_WAITING: usize = 256;
@@ -315,3 +316,7 @@ impl<'a> TrajectoryWriter<'a> {
         Ok(Content::Text(texts.collect::<Vec<_>>().join(separator)))
     }
 }
+
+#[cfg(test)]
+#[path = "atif_tests.rs"]
+mod tests;

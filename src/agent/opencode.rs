@@ -1,16 +1,60 @@
-//! Reads rows of opencode: a session, or a message with its parts.
+//! opencode: the database `~/.local/share/opencode/opencode.db`, and documents of `opencode export`.
+//!
+//! Both are read as the same rows: one of the session, then one of each message with its parts.
+
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::agent::content::{count, input_of, is_in, is_true, message, note, string, tokens};
-use crate::agent::facts::Facts;
-use crate::agent::format::{Detail, Entry, Part};
-use crate::agent::stream::StreamConversation;
-use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
-use crate::json::{is, non_empty, non_null, number, object, text};
+use super::Agent;
+use super::content::{
+    count, input_of, is_in, is_true, message, note, session_stem, string, tokens,
+};
+use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
+use super::format::{Detail, Entry, Format, HookSettings, Part, SettingsSyntax};
+use super::stream::StreamConversation;
+use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
+/// The format of opencode.
+pub(super) static OPENCODE: Format = Format {
+    title_words: &["\"slug\""],
+    document: Some(document),
+    has_global_ids: true,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Script(include_str!("hooks/opencode.js")),
+        hooks: &[("tool.execute.before", "pre-tool-use")],
+        user: (&["XDG_CONFIG_HOME"], ".config"),
+        file: "opencode/plugin/turnpipe.js",
+        project: ".opencode/plugin/turnpipe.js",
+        ..HookSettings::JSON
+    }),
+    home_variables: &["XDG_DATA_HOME"],
+    home: ".local/share",
+    session_dirs: &["opencode/opencode.db"],
+    subagent_dir: exported_subagents,
+    subagent_prefix: "ses_",
+    resume: |id, _| Some(format!("opencode --session {id}")),
+    ..Format::new(Agent::Opencode, read, |row| {
+        is_object(row.info) && row.messages.is_none()
+    })
+};
+
+/// Returns the directory for the exported sessions of the subagents of an exported session. The directories
+/// of nested subagents are next to each other. `None` for a session in a database.
+fn exported_subagents(session: &Path) -> Option<PathBuf> {
+    if session.file_name()?.to_str()?.contains('#') {
+        return None;
+    }
+    let dir = session.parent()?;
+    let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_nested = name.starts_with(OPENCODE.subagent_prefix.as_bytes());
+    let top = if is_nested { dir.parent()? } else { dir };
+    Some(top.join(session_stem(session)?))
+}
+
+object! { Document { info, messages } }
 object! { Row { info: Info<'a>, parts } }
 
 object! {
@@ -53,7 +97,18 @@ const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
 /// The tool that opencode records for calls that cannot be run.
 const INVALID: &str = "invalid";
 
-pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
+/// Returns the rows of an export.
+fn document(json: &str) -> Option<Vec<String>> {
+    let members = Document::read(json)?;
+    let info = members.info.filter(|info| is_object(Some(info)))?;
+    let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
+    let messages = elements(Some(messages)).into_iter();
+    let session = format!("{{\"info\":{}}}", info.get());
+    let rows = std::iter::once(session).chain(messages.map(|row| row.get().to_owned()));
+    Some(rows.collect())
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let info = row.info?;
     let role = string(info.role);
@@ -250,7 +305,7 @@ fn has_failed(state: &State<'_>) -> bool {
 
 /// Reads a row of `opencode run --format json`, one for each finished part of a message. A call comes
 /// with its result.
-pub(in crate::agent) fn stream_row(
+pub(super) fn stream_row(
     kind: &str,
     row: &str,
     conversation: &mut StreamConversation,

@@ -1,28 +1,22 @@
-//! Reads the lines of a trajectory.
+//! ATIF, the Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.8: a run as one JSON object.
 
 use serde_json::value::RawValue;
 
-use crate::agent::agent::Agent;
-use crate::agent::content::{
-    count, input_of, is_in, is_true, message, string, time_in, user_messages,
-};
-use crate::agent::facts::Facts;
-use crate::agent::format::{Detail, Entry, Format, Part, SideCost};
-use crate::agent::sign::{ATIF_FILE, Row as Marks};
-use crate::agent::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use super::agent::Agent;
+use super::content::{count, input_of, is_in, is_true, message, string, time_in, user_messages};
+use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
+use super::format::{Detail, Entry, Format, Part, SideCost};
+use super::sign::{ATIF_FILE, Row as Marks};
 use crate::json::{elements, is_object, non_empty, object, text};
 use crate::message::{
     Block, Call, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
 };
 
 /// The format of ATIF. No agent keeps its sessions in it.
-pub(in crate::agent) static ATIF: Format = Format {
-    titles: TitleSearch {
-        words: &["\"title\""],
-        precedence: Precedence::Later,
-    },
+pub(super) static ATIF: Format = Format {
+    title_words: &["\"title\""],
     stream: Some(ATIF_FILE),
-    ..Format::new(Agent::Atif, read, wrote, |_| Vec::new())
+    ..Format::new(Agent::Atif, read, wrote)
 };
 
 object! {
@@ -136,7 +130,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 }
 
 /// The kind of the line after the last member.
-pub(in crate::agent) const END: &str = "end";
+pub(super) const END: &str = "end";
 
 fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
     let is_side = part == Part::Side;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::record::usage;
-use crate::agent::stream::{StreamConversation, parts};
+use super::codex::usage;
+use super::stream::{StreamConversation, parts};
 use crate::json::{is_object, is_true, non_empty, non_null, object, text};
 use crate::message::{Block, ResultPart};
 
@@ -26,7 +26,7 @@ object! { Todo { text, completed } }
 
 /// The state between rows.
 #[derive(Debug, Default)]
-pub(in crate::agent) struct Rows {
+pub(super) struct Rows {
     /// The calls of the turn that were emitted.
     started: HashSet<String>,
     /// The failure that was emitted last.
@@ -35,7 +35,7 @@ pub(in crate::agent) struct Rows {
 
 impl Rows {
     /// Translates a row; `None` if it is of another type.
-    pub(in crate::agent) fn row(
+    pub(super) fn row(
         &mut self,
         kind: &str,
         row: &str,

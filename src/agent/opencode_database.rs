@@ -1,33 +1,95 @@
-//! The rows of sessions in a database of opencode.
+//! The sessions in a database of opencode 1.2 and later. A session is named `FILE.db#ID`, and read as the rows that
+//! `opencode export` writes.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-use super::record::read;
-use crate::agent::Agent;
-use crate::agent::content::session_stem;
-use crate::agent::format::Format;
-use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
-use crate::agent::sqlite::{Database, QueryExtent, StoredSession, Visit};
-use crate::agent::title::{Precedence, TitleSearch};
-use crate::io::Environment;
-use crate::json::{elements, is_object, object};
+use super::sqlite::{has_columns, open_read_only};
 
-/// The database of opencode 1.2 and later.
-pub(in crate::agent) static DATABASE: Database = Database {
-    tables: &[
-        (
-            "session",
-            &["id", "parent_id", "directory", "title", "time_updated"],
-        ),
-        ("message", &["id", "session_id", "time_created", "data"]),
-        ("part", &["id", "message_id", "session_id", "data"]),
-    ],
-    sessions,
-    rows,
-};
+/// The extension of databases.
+pub(crate) const DATABASE_EXTENSION: &str = "db";
+
+/// The tables and columns that are read.
+const TABLES: [(&str, &[&str]); 3] = [
+    (
+        "session",
+        &["id", "parent_id", "directory", "title", "time_updated"],
+    ),
+    ("message", &["id", "session_id", "time_created", "data"]),
+    ("part", &["id", "message_id", "session_id", "data"]),
+];
+
+/// A session in a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSession {
+    /// Its id.
+    pub(crate) id: String,
+    /// The session that started it, if it belongs to a subagent.
+    pub(crate) parent: Option<String>,
+    /// The time of its last change.
+    pub(crate) changed: SystemTime,
+    /// The size of its messages in bytes.
+    pub(crate) size: u64,
+}
+
+/// The part of a session to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueryExtent {
+    /// Everything.
+    Whole,
+    /// Enough for a list.
+    Ends,
+    /// The messages that will not change.
+    Settled,
+}
+
+/// Receives the rows of a session, without line ends.
+type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
+
+/// Returns the sessions in a database.
+///
+/// # Errors
+/// The database cannot be read.
+pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
+    let database = open(path)?;
+    sessions(&database).map_err(io::Error::other)
+}
+
+/// Calls `visit` with the rows of a session in a database.
+///
+/// # Errors
+/// The database cannot be read or has no such session, or `visit` failed.
+pub(crate) fn stored_rows(
+    path: &Path,
+    id: &str,
+    extent: QueryExtent,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let mut database = open(path)?;
+    // A transaction reads all rows from one state of the database.
+    let mut read = || -> Result<()> {
+        let transaction = database.transaction()?;
+        rows(&transaction, id, extent, visit)
+    };
+    read().map_err(|error| match error {
+        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
+        error => io::Error::other(error),
+    })
+}
+
+fn open(path: &Path) -> io::Result<Connection> {
+    let database = open_read_only(path).map_err(io::Error::other)?;
+    let mut tables = TABLES.iter();
+    if tables.all(|(table, columns)| has_columns(&database, table, columns)) {
+        return Ok(database);
+    }
+    let error = "not a database of sessions of a known agent";
+    Err(io::Error::other(error))
+}
 
 const SESSIONS: &str = "SELECT s.id, s.parent_id, s.time_updated,
     (SELECT coalesce(sum(octet_length(data)), 0) FROM message WHERE session_id = s.id) +
@@ -131,68 +193,4 @@ fn with_id(id: &str, object: &str) -> String {
     };
     let id = serde_json::Value::from(id);
     format!("{{\"id\":{id}{comma}{members}")
-}
-
-/// The format of opencode.
-pub(in crate::agent) static OPENCODE: Format = Format {
-    titles: TitleSearch {
-        words: &["\"slug\""],
-        precedence: Precedence::Later,
-    },
-    document: Some(document),
-    has_global_ids: true,
-    hook_settings: Some(HookSettings {
-        syntax: SettingsSyntax::Script(include_str!("../hooks/opencode.js")),
-        hooks: &[("tool.execute.before", "pre-tool-use")],
-        timeout: 10,
-        has_names: false,
-        user: (&["XDG_CONFIG_HOME"], ".config"),
-        file: "opencode/plugin/turnpipe.js",
-        project: ".opencode/plugin/turnpipe.js",
-        needs_trust: false,
-        activation: "new sessions use it",
-    }),
-    home_variables: &["XDG_DATA_HOME"],
-    subagent_dir: exported_subagents,
-    subagent_prefix: "ses_",
-    resume: |id, _| Some(format!("opencode --session {id}")),
-    ..Format::new(
-        Agent::Opencode,
-        read,
-        |row| is_object(row.info) && row.messages.is_none(),
-        roots,
-    )
-};
-
-/// Returns the directory for the exported sessions of the subagents of an exported session. The directories
-/// of nested subagents are next to each other. `None` for a session in a database.
-fn exported_subagents(session: &Path) -> Option<PathBuf> {
-    if session.file_name()?.to_str()?.contains('#') {
-        return None;
-    }
-    let dir = session.parent()?;
-    let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_nested = name.starts_with(OPENCODE.subagent_prefix.as_bytes());
-    let top = if is_nested { dir.parent()? } else { dir };
-    Some(top.join(session_stem(session)?))
-}
-
-object! { Document { info, messages } }
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let named = environment.text("XDG_DATA_HOME").map(PathBuf::from);
-    let usual = || Some(Path::new(environment.text("HOME")?).join(".local/share"));
-    let data = named.or_else(usual).into_iter();
-    data.map(|data| data.join("opencode/opencode.db")).collect()
-}
-
-/// Returns the rows of an export.
-fn document(json: &str) -> Option<Vec<String>> {
-    let members = Document::read(json)?;
-    let info = members.info.filter(|info| is_object(Some(info)))?;
-    let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
-    let messages = elements(Some(messages)).into_iter();
-    let session = format!("{{\"info\":{}}}", info.get());
-    let rows = std::iter::once(session).chain(messages.map(|row| row.get().to_owned()));
-    Some(rows.collect())
 }

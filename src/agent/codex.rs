@@ -1,16 +1,66 @@
-//! Reads the rows of Codex.
+//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. Newer files wrap each item in a
+//! `payload`; older files have bare items.
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::item::{Payload, content, item_messages};
-use crate::agent::content::{
-    is_in, message, note, string, tokens_with_cached_input, user_messages,
-};
-use crate::agent::facts::{CopiedHistory, Facts};
-use crate::agent::format::{Detail, Entry, Meter};
-use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
-use crate::json::{non_null, number, object, text};
+use super::Agent;
+use super::codex_items::{Payload, content, item_messages};
+use super::codex_names::{NAMES, SESSION_DIRS};
+use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
+use super::facts::{CopiedHistory, Facts, ManualTitle, StoredTitle, TitleSource};
+use super::format::{Detail, Entry, Format, HookSettings, Meter, SettingsSyntax, TitleStore};
+use super::own_record::with_title_source;
+use super::sign::Row as Marks;
+use crate::json::{is_object, non_null, number, object, text};
 use crate::message::{Block, Message, Origin, Role, Tier, Usage};
+
+/// The format of Codex CLI.
+pub(super) static CODEX: Format = Format {
+    title_words: &["\"thread_name_updated\""],
+    has_global_ids: true,
+    has_meter_records: true,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Toml,
+        hooks: &[
+            ("PreToolUse", "pre-tool-use"),
+            ("PermissionRequest", "permission-request"),
+        ],
+        user: (HOME, ".codex"),
+        file: "config.toml",
+        project: ".codex/config.toml",
+        needs_trust: true,
+        activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
+        ..HookSettings::JSON
+    }),
+    home_variables: HOME,
+    home: ".codex",
+    session_dirs: &SESSION_DIRS,
+    resume: |id, _| Some(format!("codex resume {id}")),
+    title_store: TitleStore::Index(&NAMES),
+    title_record: Some(|at, title, _| {
+        let record = json!({
+            "id": at.session_id,
+            "thread_name": title.text,
+            "updated_at": at.timestamp,
+        });
+        with_title_source(record, title.source)
+    }),
+    ..Format::new(Agent::Codex, read, wrote)
+};
+
+const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
+
+/// Types of the bare items in old files.
+const ITEMS: &str = "function_call function_call_output custom_tool_call local_shell_call";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    let has_kind = text(row.kind).is_some();
+    has_kind && is_object(row.payload)
+        || row.record_type.is_some()
+        || !has_kind && row.instructions.is_some() && row.has_id()
+        || row.is_any(ITEMS) && row.uuid.is_none()
+}
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
 object! { Base { thread = "thread_id", end = "end_byte_offset" } }

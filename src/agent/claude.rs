@@ -1,15 +1,117 @@
-//! Reads the records of Claude Code.
+//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`. turnpipe's own files have the same
+//! form.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use crate::agent::content::{is_in, is_true, note, string, user_messages};
-use crate::agent::facts::Facts;
-use crate::agent::format::{Detail, Entry, Part, SideCost};
-use crate::agent::own::{recorded_origin, side_cost_in, title_source};
-use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
+use super::Agent;
+use super::claude_lines::line_class;
+use super::content::{
+    beside_session, is_in, is_true, is_unique_id, note, session_stem, string, user_messages,
+    uuid_link,
+};
+use super::facts::{Facts, ManualTitle, Precedence, StoredTitle, TitleSource};
+use super::format::{Detail, Entry, Format, HookSettings, Part, Shape, SideCost, TitleStore};
+use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
+use super::sign::Row as Marks;
 use crate::api::{anthropic_blocks, anthropic_usage};
+use crate::io::Environment;
 use crate::json::{elements, non_null, number, object, text};
 use crate::message::{Message, Origin, Role};
+
+/// The format of Claude Code.
+pub(super) static CLAUDE: Format = Format {
+    shape: Shape::Tree,
+    title_words: &["-title\"", "\"summary\""],
+    title_precedence: Precedence::Manual,
+    cost_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
+    ],
+    activity_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
+        "\"user\"",
+        "\"queued_command\"",
+    ],
+    line_class,
+    has_global_ids: true,
+    hook_settings: Some(HookSettings {
+        user: (HOME, ".claude"),
+        project: ".claude/settings.json",
+        activation: "new sessions use it; `/hooks` lists it",
+        ..HookSettings::JSON
+    }),
+    home_variables: HOME,
+    home: ".claude",
+    roots,
+    subagent_dir: |session| Some(beside_session(session, "")?.join("subagents")),
+    belongings: |session, _| {
+        let Some(dir) = beside_session(session, "") else {
+            return Vec::new();
+        };
+        if session_stem(session).is_some_and(is_unique_id) {
+            return vec![dir];
+        }
+        ["subagents", "tool-results", "workflows"]
+            .map(|name| dir.join(name))
+            .into()
+    },
+    retention: Some(("cleanupPeriodDays", 30)),
+    resume: |id, _| Some(format!("claude --resume {id}")),
+    title_store: TitleStore::SessionFile,
+    title_record: Some(title_record),
+    recap_record: Some(|at, text| recap(at, text.into())),
+    link: uuid_link,
+    ..Format::new(Agent::Claude, read, wrote)
+};
+
+/// Variables that name the directory of Claude Code.
+const HOME: &[&str] = &["CLAUDE_CONFIG_DIR"];
+
+/// Types of records that only Claude Code writes.
+const OWN_KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
+    continued-in cost-state file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    queue-operation relocated summary worktree-state";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    if row.is_any(OWN_KINDS) {
+        return true;
+    }
+    let has_content = row.message.is_some_and(|message| message.content.is_some());
+    let is_marked = row.parent.is_some() || row.session.is_some() || row.time.is_some();
+    row.is_any("user assistant system")
+        && is_marked
+        && (has_content || row.is("system") && text(row.session).is_some())
+}
+
+fn roots(_: &Format, environment: &Environment) -> Vec<PathBuf> {
+    let homes: Vec<PathBuf> = if let Some(list) = environment.text(HOME[0]) {
+        let paths = list.split(',').map(str::trim);
+        let paths = paths.filter(|path| !path.is_empty());
+        paths.map(PathBuf::from).collect()
+    } else {
+        let home = environment.text("HOME").map(Path::new);
+        let config = match environment.text("XDG_CONFIG_HOME") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => home.map(|home| home.join(".config")),
+        };
+        let homes = [
+            home.map(|home| home.join(".claude")),
+            config.map(|config| config.join("claude")),
+        ];
+        homes.into_iter().flatten().collect()
+    };
+    homes
+        .into_iter()
+        .map(|home| home.join("projects"))
+        .collect()
+}
 
 object! {
     Row {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agent::content::string;
-use crate::agent::format::NameIndex;
-use crate::agent::own::title_source;
-use crate::agent::sqlite::{has_columns, open_read_only, open_writable};
-use crate::agent::title::{Title, TitleSource};
+use super::content::string;
+use super::facts::{Title, TitleSource};
+use super::format::NameIndex;
+use super::own_record::title_source;
+use super::sqlite::{has_columns, open_read_only, open_writable};
 use crate::io::Environment;
 use crate::json::{object, text};
 
@@ -152,9 +152,8 @@ fn has_other_schema(dir: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::Connection;
-
     use super::*;
+    use rusqlite::Connection;
 
     const SCHEMA: &str = "CREATE TABLE threads (id TEXT PRIMARY KEY, history_mode TEXT, name TEXT,
         title TEXT NOT NULL, first_user_message TEXT)";

@@ -155,10 +155,9 @@ impl TrajectoryLines {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use proptest::prelude::*;
     use serde_json::{Value, json};
-
-    use super::*;
 
     fn lines_of(json: &str) -> (String, TrajectoryLines) {
         let (mut lines, mut text) = (TrajectoryLines::default(), Vec::new());

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::agent::content::{message, shell_failed, string, user_messages};
+use super::content::{message, shell_failed, string, user_messages};
 use crate::api::responses_parts;
 use crate::json::{object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult};
