@@ -22,9 +22,9 @@ pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_sta
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
 pub(crate) use delta::{
-    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
+    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT, PARTIAL_INPUT,
+    Verbatim, merge_members,
 };
-pub(crate) use delta::{PARTIAL_INPUT, Verbatim, merge_members};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;

@@ -153,7 +153,7 @@ impl Decoder {
         let opening = match sign {
             Sign::Opens(opening) => {
                 // Earlier records are cut off first: they are not part of this stream.
-                self.identity.new_stream();
+                self.identity.forget_message();
                 opening
             }
             Sign::Marks(name) => {

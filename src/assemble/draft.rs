@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fragments::SplitText;
-use super::joiner::{JoinedCall, Joiner};
+use super::joiner::{JoinedCall, Joiner, SplitText};
 use crate::api::{Delta, EndKind};
 use crate::io::Ids;
 use crate::message::Usage;
@@ -36,8 +35,8 @@ pub enum ReplyPart {
     },
 }
 
-/// A reply under construction.
-#[derive(Debug)]
+/// A reply under construction. By default, the ids of calls without one stay empty.
+#[derive(Debug, Default)]
 pub(crate) struct Draft {
     text: SplitText,
     thinking: SplitText,
@@ -88,24 +87,7 @@ impl Draft {
     pub(crate) fn new(ids: Arc<dyn Ids>) -> Self {
         Self {
             ids: Some(ids),
-            ..Self::without_ids()
-        }
-    }
-
-    /// Returns an empty draft, which leaves the ids of calls without one empty.
-    pub(crate) fn without_ids() -> Self {
-        Self {
-            text: SplitText::default(),
-            thinking: SplitText::default(),
-            refusal: SplitText::default(),
-            calls: Joiner::default(),
-            sent: Vec::new(),
-            has_text: false,
-            end: None,
-            closed: false,
-            usage: Usage::default(),
-            parts: Vec::new(),
-            ids: None,
+            ..Self::default()
         }
     }
 

@@ -348,11 +348,6 @@ impl Identity {
         self.turn_is_open = false;
     }
 
-    /// Handles an opening record, which starts another stream or another turn.
-    pub(super) fn new_stream(&mut self) {
-        self.forget_message();
-    }
-
     /// Handles the end of the input.
     pub(super) fn finish(&mut self) {
         self.forget_message();
@@ -446,7 +441,8 @@ impl Identity {
         }
     }
 
-    fn forget_message(&mut self) {
+    /// Ends the open message and forgets earlier ones, since another stream or turn starts.
+    pub(super) fn forget_message(&mut self) {
         self.cut_streamed();
         self.message = None;
         self.messages += 1;

@@ -181,7 +181,7 @@ impl Streamed {
         Self {
             id: chunk.id.as_ref().map(ToString::to_string),
             model: chunk.model.as_ref().map(ToString::to_string),
-            draft: Draft::without_ids(),
+            draft: Draft::default(),
             builder: BlockBuilder::verbatim(),
             blocks: Vec::new(),
         }

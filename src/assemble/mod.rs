@@ -6,7 +6,6 @@ mod blocks;
 mod decoder;
 mod draft;
 mod event;
-mod fragments;
 mod identity;
 mod joiner;
 mod made_ids;
@@ -14,15 +13,13 @@ mod messages;
 mod verbatim_reply;
 
 pub use blocks::{BlockBuilder, Output};
-pub use decoder::Source;
-pub use decoder::{Decoded, Decoder};
+pub use decoder::{Decoded, Decoder, Source};
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
-pub use fragments::without_think_tags;
+pub use joiner::without_think_tags;
 pub(crate) use made_ids::own_id;
-pub use messages::DialogStream;
-pub use messages::MessageReader;
+pub use messages::{DialogStream, MessageReader};
 pub use verbatim_reply::VerbatimReply;
 
 #[cfg(test)]

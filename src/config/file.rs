@@ -279,10 +279,7 @@ pub(super) struct HttpTable {
 /// # Errors
 /// The file is missing, unreadable or invalid.
 pub fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = read_text(path)?;
     serde_json::from_str(&blank_comments(&text)).map_err(|error| ConfigError::Invalid {
         path: path.to_owned(),
         reason: error.to_string(),

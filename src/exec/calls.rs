@@ -363,11 +363,6 @@ impl Calls {
         self.turns.has_ended(turn) && !self.by_index.values().any(|call| call.turn == turn)
     }
 
-    /// Removes the next turn whose results are all written. Returns its calls.
-    pub(super) fn take_finished_turn(&mut self) -> Option<Vec<ToolUseId>> {
-        self.turns.finished()
-    }
-
     /// Returns the running calls, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());

@@ -82,7 +82,7 @@ impl<Sink: Write> ResultWriter<Sink> {
                 self.write(call, calls, session)?;
             }
         }
-        while let Some(turn) = calls.take_finished_turn() {
+        while let Some(turn) = calls.turns.finished() {
             self.emitter.turn_end(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()

@@ -4,13 +4,12 @@ mod agent_protocol;
 mod installation;
 mod response;
 mod runner;
-mod session_hooks;
 mod settings;
 
 pub use agent_protocol::{AgentHookInput, log_decision};
-pub use installation::{InstalledHook, SettingsError};
-pub use installation::{install_hooks, installed_hooks, uninstall_hooks};
+pub use installation::{
+    InstalledHook, SettingsError, install_hooks, installed_hooks, uninstall_hooks,
+};
 pub use response::HookDecision;
-pub use runner::HookRunner;
-pub use session_hooks::{HookContext, Merged, SessionHooks};
+pub use runner::{HookContext, HookRunner, Merged, SessionHooks};
 pub use settings::{HookEvent, Hooks, InvalidHooks};

@@ -27,7 +27,8 @@ pub(super) enum HookEnd {
 }
 
 /// The decision of a hook. The greatest of several decisions wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum HookDecision {
     /// The call needs no approval.
     Allow,
@@ -36,6 +37,7 @@ pub enum HookDecision {
     /// The call is left to the program that drives the session.
     Defer,
     /// Before a call: it must not run. After a call: the model gets the reason.
+    #[serde(rename = "deny")]
     Block,
 }
 
@@ -89,7 +91,7 @@ enum OldDecision {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Specific {
-    permission_decision: Option<PermissionDecision>,
+    permission_decision: Option<HookDecision>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Map<String, Value>>,
     additional_context: Option<String>,
@@ -97,15 +99,6 @@ struct Specific {
     #[serde(rename = "updatedMCPToolOutput")]
     updated_mcp_tool_output: Option<Value>,
     decision: Option<RequestDecision>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PermissionDecision {
-    Allow,
-    Deny,
-    Ask,
-    Defer,
 }
 
 /// The decision of a `PermissionRequest` hook.
@@ -199,14 +192,9 @@ impl Printed {
         let old = old.map(|decision| (decision, self.reason.clone()));
         let decided = match event {
             HookEvent::PreToolUse => {
-                let decision = specific.permission_decision.map(|decision| match decision {
-                    PermissionDecision::Allow => HookDecision::Allow,
-                    PermissionDecision::Deny => HookDecision::Block,
-                    PermissionDecision::Ask => HookDecision::Ask,
-                    PermissionDecision::Defer => HookDecision::Defer,
-                });
                 let reason = &specific.permission_decision_reason;
                 let reason = reason.clone().or_else(|| self.reason.clone());
+                let decision = specific.permission_decision;
                 decision.map(|decision| (decision, reason)).or(old)
             }
             HookEvent::PermissionRequest => match &specific.decision {

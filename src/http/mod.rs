@@ -5,15 +5,12 @@
 
 mod address;
 mod client;
-mod engine;
 mod event_stream;
 mod redaction;
 mod response;
 
-pub use address::{Address, PlainText, UnusableAddress};
-pub use address::{Reach, RefusedAddress};
-pub use client::{Client, HttpSettings, Proxies, TimeLimits};
-pub use engine::{Engine, Task, unless_cancelled};
+pub use address::{Address, PlainText, Reach, RefusedAddress, UnusableAddress};
+pub use client::{Client, Engine, HttpSettings, Proxies, Task, TimeLimits, unless_cancelled};
 pub use event_stream::Frames;
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{

@@ -11,5 +11,7 @@ pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns};
-pub use streams::{Environment, InputStream, Io, OutputStream, TerminalFacts, TerminalRecords};
-pub use streams::{MessageLevel, Messages};
+pub use streams::{
+    Environment, InputStream, Io, MessageLevel, Messages, OutputStream, TerminalFacts,
+    TerminalRecords,
+};

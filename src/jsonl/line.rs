@@ -5,7 +5,6 @@
 //!
 //! Server-sent events, as `curl` prints the replies of an API, are lines too: the record follows `data:`.
 
-use std::fmt;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
@@ -189,41 +188,34 @@ impl Examination {
 }
 
 /// A kind of damage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Defect {
     /// NUL bytes around a record.
+    #[error("NUL bytes next to a record")]
     NulBytes,
+    #[error("invalid UTF-8")]
     InvalidUtf8,
     /// An incomplete record at the end of the line.
+    #[error("record is cut off")]
     CutOff,
     /// An incomplete record, glued to the text after it.
+    #[error("record is cut off and glued to the next one")]
     Torn,
     /// A second record on the line.
+    #[error("several records on one line")]
     Glued,
     /// A top-level array or scalar.
+    #[error("not a JSON object")]
     NotAnObject,
     /// Text after a record that is not a record.
+    #[error("text after a record")]
     TrailingText,
     /// Anything else.
+    #[error("not JSON: {0}")]
     NotJson(String),
     /// More than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES).
+    #[error("line is longer than 16 MiB; not parsed")]
     TooLong,
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::NulBytes => "NUL bytes next to a record",
-            Self::InvalidUtf8 => "invalid UTF-8",
-            Self::CutOff => "record is cut off",
-            Self::Torn => "record is cut off and glued to the next one",
-            Self::Glued => "several records on one line",
-            Self::NotAnObject => "not a JSON object",
-            Self::TrailingText => "text after a record",
-            Self::NotJson(reason) => return write!(formatter, "not JSON: {reason}"),
-            Self::TooLong => "line is longer than 16 MiB; not parsed",
-        })
-    }
 }
 
 /// Finds the objects on a line.

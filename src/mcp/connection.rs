@@ -18,9 +18,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::config::McpFailure;
 use super::content::{MAX_TEXT_LENGTH, Output, cut};
-use super::handshake;
-use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
-use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
+use super::handshake::{
+    self, Listener, MAX_MESSAGE_WIDTH, Revisions, Route, ServerProcess, StartFailure, connect,
+    innermost,
+};
 use crate::http::Task;
 use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};

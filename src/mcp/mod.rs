@@ -7,9 +7,7 @@ mod config;
 mod connection;
 mod content;
 mod handshake;
-mod process;
 mod resources;
-mod search;
 mod server;
 mod servers;
 mod tool;
@@ -18,5 +16,4 @@ pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use servers::Servers;
-pub use servers::{Probe, Probed};
+pub use servers::{Probe, Probed, Servers};

@@ -1,7 +1,6 @@
 //! Model providers: send a request, return a complete reply or a failure. [`Provider`] hides the
 //! differences between APIs from other modules.
 
-mod adaptation;
 mod connect;
 mod exchange;
 mod failure;
@@ -40,5 +39,4 @@ pub use provider::{
 };
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
-pub use retry::Pace;
-pub use retry::RetryPolicy;
+pub use retry::{Pace, RetryPolicy};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::Captured;
+use super::captured::{Capture, Captured};
 
 /// Environment variables, shared by children with the same environment.
 pub type Variables = Arc<[(OsString, OsString)]>;
@@ -42,27 +42,6 @@ pub enum Stdin {
     Null,
     /// These bytes. A child that does not read them is not an error.
     Bytes(Vec<u8>),
-}
-
-/// Limits on each captured output stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capture {
-    /// Bytes of a stream kept in memory. Further bytes spill to an unlinked temporary file.
-    pub memory_bytes: usize,
-    /// Bytes of a stream kept in total. A longer stream keeps its head and its tail, with the number of
-    /// bytes dropped between them. The tail has half of this, at most 1 MiB, and is kept in memory in addition
-    /// to `memory_bytes`. The child is never blocked.
-    pub total_bytes: u64,
-}
-
-impl Default for Capture {
-    /// Returns limits of 256 KiB in memory and 64 MiB in total.
-    fn default() -> Self {
-        Self {
-            memory_bytes: 256 * 1024,
-            total_bytes: 64 * 1024 * 1024,
-        }
-    }
 }
 
 /// The deadlines of one child.

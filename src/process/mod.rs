@@ -3,7 +3,6 @@
 //! Independent of tools. Starts a program, captures its output in bounded memory, ends it on request or
 //! at its deadline, and reports how it ended. `unsafe` is allowed here, each use with a SAFETY comment.
 
-mod capture_buffer;
 mod captured;
 mod command;
 mod confinement;
@@ -28,10 +27,10 @@ mod supervisor;
 mod system_call_filter;
 mod thread_pool;
 
-pub use captured::Captured;
+pub use captured::{Capture, Captured};
 pub use command::{
-    Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin,
-    StdioPipes, Variables,
+    Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, StdioPipes,
+    Variables,
 };
 pub use confinement::{Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced};
 pub use detached_write::write_detached;

@@ -5,8 +5,7 @@ mod directory;
 mod identity;
 mod session_state;
 
-pub use directory::{CleanReport, clean};
+pub use directory::{CleanReport, SessionDirectory, StateError, StateRoot, clean};
 pub(crate) use directory::{RESULTS, lock_within};
-pub use directory::{SessionDirectory, StateError, StateRoot};
 pub use identity::{SessionKey, SessionScope, safe_file_name};
 pub use session_state::{FileStamp, ReadEntry, ReadLog, ReadRange, SessionState};

@@ -6,7 +6,6 @@ mod access;
 mod action;
 mod bash;
 mod builtin;
-mod child_environment;
 mod command_tool;
 mod context;
 mod files;
@@ -27,11 +26,10 @@ use access::real_path;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
-pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::CommandTool;
 pub use context::{
-    CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
-    WriteProtection,
+    CallContext, ChildVariables, DecisionContext, Input, ShellDialect, ShellGuarantees,
+    ShellTimeouts, ToolContext, WriteProtection, cleaned as child_variables,
 };
 pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};

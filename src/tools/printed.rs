@@ -23,10 +23,6 @@ pub(super) struct Printed {
     full: FullText,
 }
 
-/// The two ends of a stream. If it is complete, the head contains all of it.
-#[derive(Debug, Default)]
-struct Stream(ExcerptParts);
-
 /// Text for the model, with the full output if the text is an excerpt.
 #[derive(Debug)]
 pub(super) struct Shown {
@@ -156,12 +152,12 @@ impl Stream {
         if parts.omitted_units == 0 {
             parts.head.push_str(&std::mem::take(&mut parts.tail));
         }
-        Ok(Self(parts))
+        Ok(parts)
     }
 
     /// Removes leading blank lines and trailing whitespace.
     fn trim_blank_lines(&mut self) {
-        let head = &self.0.head;
+        let head = &self.head;
         let first_line = head
             .find(|character: char| !character.is_whitespace())
             .map_or(head.len(), |first| {
@@ -169,22 +165,22 @@ impl Stream {
                     .rfind('\n')
                     .map_or(0, |line_feed| line_feed + 1)
             });
-        self.0.head.drain(..first_line);
-        let end = if self.0.omitted_units == 0 {
-            &mut self.0.head
+        self.head.drain(..first_line);
+        let end = if self.omitted_units == 0 {
+            &mut self.head
         } else {
-            &mut self.0.tail
+            &mut self.tail
         };
         end.truncate(end.trim_end().len());
     }
 
     fn trim_start(&mut self) {
-        let blank = self.0.head.len() - self.0.head.trim_start().len();
-        self.0.head.drain(..blank);
+        let blank = self.head.len() - self.head.trim_start().len();
+        self.head.drain(..blank);
     }
 
     fn is_empty(&self) -> bool {
-        self.0.head.is_empty() && self.0.omitted_units == 0
+        self.head.is_empty() && self.omitted_units == 0
     }
 
     fn push_line(&self, excerpt: &mut HeadAndTail) {
@@ -194,9 +190,9 @@ impl Stream {
         if !excerpt.is_empty() {
             excerpt.push("\n");
         }
-        excerpt.push(&self.0.head);
-        excerpt.push_omitted(self.0.omitted_units);
-        excerpt.push(&self.0.tail);
+        excerpt.push(&self.head);
+        excerpt.push_omitted(self.omitted_units);
+        excerpt.push(&self.tail);
     }
 
     fn excerpt(&self, limit: usize) -> String {
@@ -220,9 +216,9 @@ pub(super) struct HeadAndTail {
     has_omitted: bool,
 }
 
-/// The two ends of a text.
+/// The two ends of a text. If it is complete, the head contains all of it.
 #[derive(Debug, Default)]
-pub(super) struct ExcerptParts {
+pub(super) struct Stream {
     /// The start.
     pub(super) head: String,
     /// UTF-16 units between the two.
@@ -271,9 +267,9 @@ impl HeadAndTail {
     }
 
     /// Returns the start, the number of omitted units, and the end.
-    pub(super) fn into_parts(mut self) -> ExcerptParts {
+    pub(super) fn into_parts(mut self) -> Stream {
         self.trim_tail();
-        ExcerptParts {
+        Stream {
             omitted_units: self.total_units - self.head_units - self.tail_units,
             head: self.head,
             tail: self.tail,

@@ -1,7 +1,5 @@
 //! The system prompt, the limits of a conversation, and replies that must be JSON.
 
-use std::fmt;
-
 use jiff::civil::Date;
 use serde_json::Value;
 
@@ -33,13 +31,16 @@ pub struct Spent {
 }
 
 /// A limit that was reached.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Limit {
     /// A number of replies.
+    #[error("reached the limit of {0} turns")]
     Turns(u64),
     /// An amount of US dollars.
+    #[error("reached the budget of ${0}")]
     Dollars(f64),
     /// A number of tokens.
+    #[error("reached the budget of {0} tokens")]
     Tokens(u64),
 }
 
@@ -61,16 +62,6 @@ impl TurnLimits {
             .map(Limit::Turns)
             .or(dollars.map(Limit::Dollars))
             .or(tokens.map(Limit::Tokens))
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Turns(limit) => write!(formatter, "reached the limit of {limit} turns"),
-            Self::Dollars(limit) => write!(formatter, "reached the budget of ${limit}"),
-            Self::Tokens(limit) => write!(formatter, "reached the budget of {limit} tokens"),
-        }
     }
 }
 

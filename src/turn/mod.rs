@@ -6,7 +6,6 @@ mod limits;
 mod records;
 
 pub use history::{FEEDBACK, History, NothingToAnswer};
-pub use limits::system_prompt;
-pub use limits::{Limit, Spent, TurnLimits};
+pub use limits::{Limit, Spent, TurnLimits, system_prompt};
 pub(crate) use limits::{MAX_CORRECTIONS, OutputCheck};
 pub use records::{Ending, RecordBuilder};

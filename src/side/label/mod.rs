@@ -7,8 +7,7 @@ mod queue;
 mod stream;
 
 pub use labeler::{Label, Labeler};
-pub use question::{CallsEnded, clean_label};
-pub use question::{PROMPT, ShownCall, label_question, label_request};
+pub use question::{CallsEnded, PROMPT, ShownCall, clean_label, label_question, label_request};
 #[cfg(test)]
 pub(super) use question::{excerpt, shown};
 pub use stream::{LabelSink, LabelStream, Placing, StreamEnd, Timing};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::GitProbe;
 use crate::permission::{Action, is_of_system};
 use crate::shell::{Analysis, CommandPart, Verdict};
-use crate::tools::child_environment::search_path;
+use crate::tools::context::search_path;
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.

@@ -17,7 +17,7 @@ use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::shell::{Analysis, Follows, SimpleCommand, analyse, program_name, simple_commands};
 use crate::tools::builtin::Parameters;
-use crate::tools::child_environment::{keep_git_from_writing, search_path};
+use crate::tools::context::{keep_git_from_writing, search_path};
 use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,

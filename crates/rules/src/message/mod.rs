@@ -12,11 +12,10 @@ mod message;
 mod usage;
 
 pub use block::{
-    Block, Call, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId,
+    Block, Call, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId, input_of,
+    result_parts,
 };
-pub use block::{input_of, result_parts};
 pub use decision::{BuiltinRule, CallOutcome, DecidedBy, Decision, Mode, start_of_result};
 pub use injected::{is_interruption, is_remark, split_typed, typed, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
-pub use usage::rounded_dollars;
-pub use usage::{Tier, Usage};
+pub use usage::{Tier, Usage, rounded_dollars};

@@ -1,13 +1,16 @@
-//! Path resolution for a call: the file that a path names and its location.
+//! A call as seen by rules, and path resolution for it: the file that a path names and its location.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value};
 
 use super::glob::Glob;
-use super::{Action, Request, programs};
+use super::programs;
+use crate::shell::CommandPart;
 
 /// Files that are never changed without approval.
 static PROTECTED: LazyLock<FileList> =
@@ -15,6 +18,11 @@ static PROTECTED: LazyLock<FileList> =
 
 /// Directories of system programs.
 static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TABLE]));
+
+/// Names that change how bash or zsh reads other words, or where it finds files.
+const REREAD: &str = "\
+    shopt extglob nocase icase ICASE dotglob globstar GLOBIGNORE CDPATH cdable_vars /fd/ /dev/stdin \
+    ~+ ~- @P} ${! ]}> ]}< $[ allexport histexpand";
 
 const SYSTEM_TABLE: &str = include_str!("tables/system.txt");
 
@@ -165,29 +173,9 @@ impl<'a> PathContext<'a> {
             || evaluates(
                 self.has_option(&["declare", "typeset", "local", "readonly", "export"], "i"),
             )
-            || self.names(&[
-                "shopt",
-                "extglob",
-                "nocase",
-                "icase",
-                "ICASE",
-                "dotglob",
-                "globstar",
-                "GLOBIGNORE",
-                "CDPATH",
-                "cdable_vars",
-                "/fd/",
-                "/dev/stdin",
-                "~+",
-                "~-",
-                "@P}",
-                "${!",
-                "]}>",
-                "]}<",
-                "$[",
-                "allexport",
-                "histexpand",
-            ])
+            || REREAD
+                .split_whitespace()
+                .any(|name| self.unquoted.contains(name))
     }
 
     /// Whether a command of the command line has an option with one of these letters before its operands.
@@ -358,4 +346,60 @@ impl<'a> PathContext<'a> {
     pub(super) fn is_protected(path: &ResolvedPath) -> bool {
         path.any_name(|path| PROTECTED.contains(path))
     }
+}
+
+/// The action of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Runs a shell command.
+    Command {
+        /// The command line.
+        script: String,
+        /// Its commands; `None` if it cannot be parsed.
+        parts: Option<Arc<[CommandPart]>>,
+        /// Whether the analysis found that it changes nothing.
+        only_reads: bool,
+        /// Whether a shell other than bash may run it and parse it differently.
+        is_ambiguous: bool,
+    },
+    /// Reads and writes files; a directory includes everything below it. Paths are absolute,
+    /// without `.` and `..`; links are not followed.
+    Files {
+        /// Files that it reads. A NUL character matches any text.
+        reads: Vec<PathBuf>,
+        /// Files that it creates or changes.
+        writes: Vec<PathBuf>,
+    },
+    /// Sends a request to a server.
+    Fetch {
+        /// The URL.
+        url: String,
+    },
+    /// An action that needs no permission.
+    Harmless,
+    /// An unknown action.
+    Anything,
+}
+
+/// A call to decide on.
+pub struct Request<'a> {
+    /// The canonical name of the tool.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub input: &'a Map<String, Value>,
+    /// Its action.
+    pub action: &'a Action,
+    /// The directory of commands and relative paths.
+    pub directory: &'a Path,
+    /// The working directories; the session started in the first. Never empty.
+    pub working_directories: &'a [PathBuf],
+    /// Whether a command that only reads needs permission if it may read outside the working
+    /// directories.
+    pub confines_reads: bool,
+    /// The home directory, if there is one.
+    pub home: Option<&'a Path>,
+    /// Resolves all links of an absolute path; `None` if it cannot be resolved.
+    pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    /// Returns the links and directories in an absolute directory.
+    pub branches: &'a dyn Fn(&Path) -> Vec<PathBuf>,
 }

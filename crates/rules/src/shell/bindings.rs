@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::parts::{CommandPart, PartWord};
+use super::verdict::is_one_of;
 use super::word::{Word, WordPiece, alternatives, without_brackets, without_value};
 
 /// Maximum number of values per variable.
@@ -12,23 +13,10 @@ const MAX_VALUES: usize = 64;
 const MAX_DEPTH: usize = 4;
 
 /// Commands that may set variables not named in their words, or run such commands.
-const SET_ANY: &[&str] = &[
-    ".", "alias", "bind", "coproc", "declare", "enable", "eval", "let", "local", "source", "trap",
-    "typeset",
-];
+const SET_ANY: &str = ". alias bind coproc declare enable eval let local source trap typeset";
 
 /// Commands that set the variables named in their words.
-const SET_NAMED: &[&str] = &[
-    "export",
-    "getopts",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "unset",
-    "wait",
-];
+const SET_NAMED: &str = "export getopts mapfile printf read readarray readonly unset wait";
 
 /// All assignments of a command line.
 #[derive(Debug, Default)]
@@ -166,10 +154,10 @@ fn set_otherwise(parts: &[CommandPart]) -> Option<Vec<String>> {
             continue;
         };
         let program = first.value.as_deref()?;
-        if SET_ANY.contains(&program) {
+        if is_one_of(SET_ANY, program) {
             return None;
         }
-        if SET_NAMED.contains(&program) && (program != "printf" || level.words.len() > 2) {
+        if is_one_of(SET_NAMED, program) && (program != "printf" || level.words.len() > 2) {
             let sets = |word: &PartWord| {
                 word.value
                     .as_deref()

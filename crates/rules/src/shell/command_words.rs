@@ -3,36 +3,12 @@
 use super::command_list::{SimpleCommand, is_keyword};
 use super::expansion::identifier_length;
 use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
+use super::verdict::is_one_of;
 
 /// Programs whose first argument is a subcommand.
-const WITH_SUBCOMMANDS: [&str; 26] = [
-    "apt",
-    "apt-get",
-    "aws",
-    "brew",
-    "bun",
-    "cargo",
-    "deno",
-    "docker",
-    "gcloud",
-    "gh",
-    "git",
-    "go",
-    "helm",
-    "kubectl",
-    "make",
-    "npm",
-    "npx",
-    "pip",
-    "pnpm",
-    "podman",
-    "poetry",
-    "rustup",
-    "systemctl",
-    "terraform",
-    "uv",
-    "yarn",
-];
+const WITH_SUBCOMMANDS: &str = "\
+    apt apt-get aws brew bun cargo deno docker gcloud gh git go helm \
+    kubectl make npm npx pip pnpm podman poetry rustup systemctl terraform uv yarn";
 
 /// Returns the name of the program that words call, without its directory, and its subcommand if the next word
 /// looks like one: `git status`, `cargo test`, `ls`. `None` without a known program.
@@ -44,7 +20,7 @@ pub fn program_and_subcommand(words: &[String]) -> Option<String> {
     }
     let subcommand = arguments
         .first()
-        .filter(|word| WITH_SUBCOMMANDS.contains(&program) && is_subcommand(word));
+        .filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
     Some(match subcommand {
         Some(subcommand) => format!("{program} {subcommand}"),
         None => program.to_owned(),

@@ -75,25 +75,8 @@ fn arithmetic(text: &str) -> Result<(Expanded, usize), Problem> {
             b')' if bytes.get(index + 1) == Some(&b')') => {
                 return Ok((Expanded::Number, index + 2));
             }
-            b'0'..=b'9'
-            | b'+'
-            | b'-'
-            | b'*'
-            | b'/'
-            | b'%'
-            | b' '
-            | b'\t'
-            | b'<'
-            | b'>'
-            | b'='
-            | b'!'
-            | b'&'
-            | b'|'
-            | b'^'
-            | b'~'
-            | b'?'
-            | b':'
-            | b',' => {}
+            b'0'..=b'9' => {}
+            _ if b"+-*/% \t<>=!&|^~?:,".contains(byte) => {}
             _ => break,
         }
     }

@@ -4,8 +4,6 @@
 //! arithmetic in `[[`. Functions are refused, since they change the meaning of names. Descriptors,
 //! `/dev/null`, here-documents and here-strings do not count as files. A redirection of several
 //! commands, as in `a && b > c`, is a separate part.
-//!
-//! The word of a command that is a pattern, not a file.
 
 use std::ops::Range;
 
@@ -13,7 +11,7 @@ use super::expansion::identifier_length;
 use super::lexer::is_reserved;
 use super::parsed_command::{ParsedCommand, Redirection};
 use super::table::{COMMANDS, Property, WRAPPERS};
-use super::verdict::Refusal;
+use super::verdict::{Refusal, is_one_of};
 use super::word::{Given, Value, Word, WordPiece, alternatives, without_brackets, without_value};
 use super::{commands, options};
 
@@ -300,20 +298,8 @@ impl PartWord {
 }
 
 /// Options that give a pattern, have two values, or make the first operand a file.
-const OTHERWISE: &[&str] = &[
-    "e",
-    "f",
-    "regexp",
-    "file",
-    "files",
-    "from-file",
-    "arg",
-    "argjson",
-    "slurpfile",
-    "rawfile",
-    "args",
-    "jsonargs",
-];
+const OTHERWISE: &str =
+    "e f regexp file files from-file arg argjson slurpfile rawfile args jsonargs";
 
 /// Returns the index of the word that is the pattern of `grep` and the like, if the others are read alike everywhere.
 pub fn pattern_index(words: &[PartWord]) -> Option<usize> {
@@ -327,7 +313,9 @@ pub fn pattern_index(words: &[PartWord]) -> Option<usize> {
         let is_long = given.word.prefix.starts_with("--");
         is_long && !matches!(given.value, Value::None) && !given.word.prefix.contains('=')
     };
-    if read.has_one_of(OTHERWISE) || read.options.iter().any(is_apart) {
+    let is_otherwise = |given: &Given<'_>| is_one_of(OTHERWISE, given.name);
+    let mut options = read.options.iter();
+    if options.any(|given| is_otherwise(given) || is_apart(given)) {
         return None;
     }
     let pattern: &Word = read.operands.first()?;

@@ -1,12 +1,11 @@
 //! `awk` with programs that only print: every token is known and unambiguous.
 
 use super::sed::delimited_length;
-use super::simple::is_simple_awk;
 use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Value, Word, WordShape};
+use crate::shell::word::{Arguments, Value, Word, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
 /// parenthesis.
@@ -207,6 +206,26 @@ fn operator_length(text: &str) -> Option<usize> {
     }
     let is_known = text.starts_with(|first| ONE.contains(first)) && !text.starts_with(">>");
     is_known.then_some(1)
+}
+
+/// Whether an accepted `awk` program has no escapes and at most one pattern, at its start, so that all
+/// versions split it into the same tokens, and no sign of output to files and commands.
+fn is_simple_awk(arguments: &Arguments<'_>, program: &str) -> bool {
+    let mut rest = program.trim_start();
+    if let Some(pattern) = rest.strip_prefix('/') {
+        let Some((pattern, after)) = pattern.split_once('/') else {
+            return false;
+        };
+        if pattern.contains(['[', '\\', '\n']) {
+            return false;
+        }
+        rest = after;
+    }
+    let mut printed = rest.split("print");
+    printed.next();
+    arguments.options.iter().all(|given| given.name == "F")
+        && !rest.contains(['/', '\\'])
+        && printed.all(|text| !text.contains(['>', '|']))
 }
 
 #[cfg(test)]

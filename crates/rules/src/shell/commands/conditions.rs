@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::simple::{ALONE, WITH_ARGUMENT, is_simple_find};
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
@@ -130,14 +129,30 @@ fn is_plain(condition: &[&str]) -> bool {
     }
 }
 
+/// Primaries without an argument.
+const ALONE: &str = "\
+    ! ( ) , -a -and -o -or -not -daystart -depth -d -follow -help --help \
+    -ignore_readdir_race -noignore_readdir_race -mount -xdev -noleaf -nowarn -warn -version \
+    --version -empty -executable -false -true -nogroup -nouser -readable -writable -print \
+    -print0 -ls -prune -quit -H -L -P -E -X -x -s";
+
+/// Primaries with one argument.
+const WITH_ARGUMENT: &str = "\
+    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid \
+    -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name \
+    -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype \
+    -context -printf -files0-from -D";
+
+/// Primaries of `find` that some versions read in another way, that follow links, or that read a file of names.
+const UNCLEAR_PRIMARIES: &str = "\
+    -depth -d -follow -L -D -E -X -x -s -f -P -H -help --help -version --version -daystart -noleaf -nowarn -warn \
+    -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
+
 /// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
 pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let (words, started) = without_started(words)?;
     for inner in started {
         call.check_inner(name, &inner)?;
-    }
-    if !is_simple_find(&words) {
-        call.effects.read_language("find");
     }
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -147,8 +162,9 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
             }
             return Err(word.unknown("`find`: its expansion could be an action"));
         };
-        let takes_argument = is_one_of(WITH_ARGUMENT, text) || is_newer(text);
-        if takes_argument {
+        let is_newer = is_newer(text);
+        let mut is_clear = !is_newer && !is_level(text) && !is_one_of(UNCLEAR_PRIMARIES, text);
+        if is_newer || is_one_of(WITH_ARGUMENT, text) {
             // A single argument of any value; one that looks like an action is probably a mistake.
             match words.next() {
                 Some(argument)
@@ -156,7 +172,10 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
                         && (text == "-perm"
                             || !argument.prefix.strip_prefix('-').is_some_and(|rest| {
                                 rest.starts_with(|first: char| first.is_ascii_alphabetic())
-                            })) => {}
+                            })) =>
+                {
+                    is_clear &= argument.literal().is_some();
+                }
                 Some(argument) => {
                     return Err(argument.unknown(format!(
                         "`find {text}` with an argument that could be an action"
@@ -168,6 +187,9 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
             }
         } else if text.starts_with('-') && !is_level(text) && !is_one_of(ALONE, text) {
             return Err(refused(word, text));
+        }
+        if !is_clear {
+            call.effects.read_language("find");
         }
     }
     Ok(())

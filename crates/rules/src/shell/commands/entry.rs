@@ -9,8 +9,7 @@ use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
-use crate::shell::word::refuse;
-use crate::shell::word::{Value, Word};
+use crate::shell::word::{Value, Word, refuse};
 
 /// Checks a simple command.
 pub(in crate::shell) fn check(
@@ -145,4 +144,92 @@ fn what_it_changes(name: &str) -> Option<&'static str> {
         let (what, names) = row.split_once(" | ")?;
         is_one_of(names, name).then_some(what)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::shell::analyse;
+
+    #[test]
+    fn simple_forms_need_no_enforcement() {
+        for line in [
+            "find . -name '*.rs' -not -path './target/*' -type f",
+            "find src docs \\( -iname a -o -name b \\) -maxdepth 2 -print0",
+            "find src/* -newer Cargo.toml -size +1k",
+            "find . -type f -exec grep -l a {} + -print",
+            "find src -name '*.rs' -exec sed -n '1,9p' {} \\; -exec wc -l {} \\;",
+            "sed -n '1,20p' a.txt",
+            "sed -n '$p;3q' a.txt b.txt",
+            "sed 's/a.*b/c/g' src/*.rs",
+            "sed -E -e 's|^(a)\\.b|\\1|' -e '/^$/d'",
+            "awk '{print $1, $NF}'",
+            "awk -F: 'NR >= 3 && $2 > 1 {print \"x \" $2}' a.txt",
+            "awk '/^a.b/ {n += $1} END {print n}' a.txt",
+            "git log --oneline -5",
+            "git show HEAD:src/main.rs | head -20",
+            "git -C sub blame -L 1,5 a.rs",
+            "git branch -a && git tag --list 'v*'",
+            "git --version",
+            "git diff --cached --stat",
+            "git diff main feature -- a.rs && git diff main..feature --",
+            "git diff '@{u}...' -- && git diff HEAD~2 v1.0^2 --",
+            "git config --get user.name && git grep -n a && git check-ignore a",
+        ] {
+            let analysis = analyse(line);
+            assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
+            assert_eq!(analysis.language, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn other_forms_need_it() {
+        for line in [
+            "find -L . -name a",
+            "find . -depth -name a",
+            "find \"$x\"/a -name \"$y\"",
+            "find . -name \"$y\"",
+            "find . -files0-from a",
+            "sed -s -n 1p a",
+            "sed -n '1{p}' a",
+            "sed 's/[a]/b/' a",
+            "sed 's/a\\/b/c/' a",
+            "sed -n 1p \"$x\"",
+            "awk '{print $1 / 2}'",
+            "awk '{gsub(/a/, \"b\"); print}'",
+            "awk -v n=1 '{print n}'",
+            "git status",
+            "git diff",
+            "git diff main..feature",
+            "git config user.name x --list",
+            "git config a.b --list",
+            "git config user.name --",
+            "git diff HEAD -- a",
+            "git diff 'main@{1.day..ago}' --",
+            "git diff 'HEAD^{/t..}' --",
+            "git diff HEAD:a..b --",
+            "git diff x..y-g0123456 --",
+            "git diff HEAD^@ HEAD^@ --",
+            "git diff --cached --no-index a b",
+            "find . -exec touch {} +",
+            "find . -exec sed -i s/a/b/ {} +",
+            "find . -exec cat {}x \\;",
+            "find . -exec cat {} \"$x\" -delete \\;",
+            "find @a -exec strings {} \\;",
+            "find . -exec {} \\;",
+            "find . -exec cat {}",
+            "find . -exec uniq {} {} \\;",
+            "find . -exec uniq -c {} +",
+            "find . -exec sh -c ls \\;",
+            "find . -exec cat {} + -delete",
+            "find . -execdir cat {} +",
+            "git log \"$x\"",
+            "git tag -l a",
+        ] {
+            let analysis = analyse(line);
+            assert!(
+                !analysis.verdict.is_read_only() || analysis.language.is_some(),
+                "{line}"
+            );
+        }
+    }
 }

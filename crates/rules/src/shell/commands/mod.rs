@@ -10,7 +10,6 @@ mod entry;
 mod git;
 mod rules;
 mod sed;
-mod simple;
 
 pub(super) use conditions::{double_bracket, double_bracket_words};
 pub use entry::has_reading_form;

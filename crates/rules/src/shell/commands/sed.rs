@@ -1,10 +1,9 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
-use super::simple::is_simple_sed;
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::Checked;
-use crate::shell::word::{Value, Word};
+use crate::shell::verdict::{Checked, is_one_of};
+use crate::shell::word::{Arguments, Value, Word};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
 pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
@@ -165,6 +164,37 @@ pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
         }
     }
     None
+}
+
+/// Whether an accepted `sed` command has only options of all versions, and a script without blocks, character
+/// sets and escaped delimiters, so that all versions split it into the same commands.
+fn is_simple_sed(arguments: &Arguments<'_>, scripts: &[&str]) -> bool {
+    let is_common = |name: &str| is_one_of("n r E e quiet silent regexp-extended expression", name);
+    arguments.options.iter().all(|given| is_common(given.name))
+        && scripts.iter().all(|script| is_simple_script(script))
+        && arguments
+            .operands
+            .iter()
+            .all(|word| word.cannot_be_option())
+}
+
+fn is_simple_script(script: &str) -> bool {
+    let is_plain = |escaped: Option<char>| {
+        escaped
+            .is_some_and(|letter| letter.is_ascii_alphanumeric() || ".()*+?$^\"&-".contains(letter))
+    };
+    let mut letters = script.chars();
+    while let Some(letter) = letters.next() {
+        let is_clear = match letter {
+            '\\' => is_plain(letters.next()),
+            '[' | '{' | '}' | '\n' => false,
+            _ => true,
+        };
+        if !is_clear {
+            return false;
+        }
+    }
+    true
 }
 
 #[cfg(test)]
