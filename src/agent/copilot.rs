@@ -5,46 +5,39 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    home_dir, input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
+    input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
     tokens_with_cached_input,
 };
 use super::facts::Facts;
+use super::facts::{ManualTitle, StoredTitle, TitleSource};
+use super::format::HookSettings;
 use super::format::{Detail, Entry, Format, Meter, Part};
-use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
-use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
-use crate::io::Environment;
 use crate::json::{is_object, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
-    titles: TitleSearch {
-        words: &["\"workspace.name\""],
-        precedence: Precedence::Later,
-    },
+    title_words: &["\"workspace.name\""],
     has_global_ids: true,
     has_meter_records: true,
     // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {
-        syntax: SettingsSyntax::Json,
-        hooks: &[("PreToolUse", "pre-tool-use")],
-        timeout: 10,
-        has_names: false,
         user: (HOME, ".copilot"),
-        file: "settings.json",
         project: ".github/copilot/settings.json",
-        needs_trust: false,
         activation: "new sessions use it; in a project, the directory must be trusted",
+        ..HookSettings::JSON
     }),
     home_variables: HOME,
+    home: ".copilot",
+    session_dirs: &["session-state"],
     beside,
     // Older versions have no directory for each session.
     belongings: |session, _| {
@@ -55,7 +48,7 @@ pub(super) static COPILOT: Format = Format {
         dir.map(Path::to_owned).into_iter().collect()
     },
     resume: |id, _| Some(format!("copilot --resume={id}")),
-    ..Format::new(Agent::Copilot, read, wrote, roots)
+    ..Format::new(Agent::Copilot, read, wrote)
 };
 
 const HOME: &[&str] = &["COPILOT_HOME"];
@@ -96,11 +89,6 @@ object! {
 
 fn wrote(row: &Marks<'_>) -> bool {
     is_object(row.data) && text(row.kind).is_some_and(|kind| kind.contains('.'))
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, HOME, ".copilot").into_iter();
-    home.map(|home| home.join("session-state")).collect()
 }
 
 /// Returns the name of a session.

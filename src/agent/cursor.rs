@@ -3,21 +3,20 @@
 //! The records have no ids, times, models or tokens.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, home_dir, is_in, is_unique_id, message, session_stem, string, user_messages,
+    beside_session, is_in, is_unique_id, message, session_stem, string, user_messages,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
-use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::format::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
-use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
 
@@ -26,13 +25,11 @@ pub(super) static CURSOR: Format = Format {
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::FlatJson,
         hooks: &[("preToolUse", "pre-tool-use")],
-        timeout: 10,
-        has_names: false,
         user: (&[], ".cursor"),
         file: "hooks.json",
         project: ".cursor/hooks.json",
-        needs_trust: false,
         activation: "Cursor lists it under Settings, Hooks",
+        ..HookSettings::JSON
     }),
     beside,
     // The directory with the name of the session contains its subagents, and in newer versions itself.
@@ -45,7 +42,9 @@ pub(super) static CURSOR: Format = Format {
         dir.into_iter().collect()
     },
     resume: |id, _| Some(format!("cursor-agent --resume {id}")),
-    ..Format::new(Agent::Cursor, read, wrote, roots)
+    home: ".cursor",
+    session_dirs: &["projects"],
+    ..Format::new(Agent::Cursor, read, wrote)
 };
 
 object! { Row { kind = "type", role, message: Said<'a>, status, error, session, changed } }
@@ -59,11 +58,6 @@ const REDACTED: &str = "[REDACTED]";
 
 fn wrote(row: &Marks<'_>) -> bool {
     row.is("turn_ended") || row.kind.is_none() && row.role.is_some() && row.has_content()
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, &[], ".cursor").into_iter();
-    home.map(|home| home.join("projects")).collect()
 }
 
 /// Returns a record of the facts that only the name and the modification time of the file contain.

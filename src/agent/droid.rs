@@ -4,28 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{beside_session, home_dir, is_in, message, string, tokens, user_messages};
+use super::content::{beside_session, is_in, message, string, tokens, user_messages};
 use super::facts::Facts;
+use super::facts::{ManualTitle, StoredTitle, TitleSource};
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
-use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::api::anthropic_blocks;
-use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
-    titles: TitleSearch {
-        words: &["\"session_start\""],
-        precedence: Precedence::Later,
-    },
+    title_words: &["\"session_start\""],
     has_global_ids: true,
     has_meter_records: true,
     beside,
     belongings: |session, _| settings_file(session).into_iter().collect(),
     resume: |id, _| Some(format!("droid --resume {id}")),
-    ..Format::new(Agent::Droid, read, wrote, roots)
+    home: ".factory",
+    session_dirs: &["sessions"],
+    ..Format::new(Agent::Droid, read, wrote)
 };
 
 object! {
@@ -50,11 +48,6 @@ const KINDS: &str = "session_start message todo_state compaction_state settings"
 
 fn wrote(row: &Marks<'_>) -> bool {
     row.is("session_start") && row.has_id() && row.cwd.is_some()
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, &[], ".factory").into_iter();
-    home.map(|home| home.join("sessions")).collect()
 }
 
 /// Returns the settings of a session, with its tokens so far.

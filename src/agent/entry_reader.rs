@@ -11,7 +11,7 @@ use super::sign::{
     QWEN_STREAM,
 };
 use super::stream::{StreamConversation, StreamItem};
-use super::{atif, codex, gemini, opencode, pi};
+use super::{atif, codex_stream, gemini, opencode, pi};
 use crate::json::object;
 use crate::message::{Message, Origin, Role, Usage};
 
@@ -190,7 +190,7 @@ impl Run {
 #[derive(Debug, Default)]
 pub(crate) struct StreamReader {
     conversation: StreamConversation,
-    codex: codex::stream::Rows,
+    codex: codex_stream::Rows,
     gemini: gemini::StreamRows,
 }
 

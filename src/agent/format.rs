@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::content::home_dir;
 use super::facts::Facts;
-use super::hook_settings::HookSettings;
+use super::facts::{ManualTitle, Precedence, StoredTitle, Title};
 use super::sign::Row;
-use super::title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
@@ -125,8 +125,10 @@ pub struct Format {
     pub agent: Agent,
     /// The structure of the conversation.
     pub shape: Shape,
-    /// The search for title records.
-    pub titles: TitleSearch,
+    /// Every title record and every summary contains one of these words.
+    pub title_words: &'static [&'static str],
+    /// The rule to choose among several titles.
+    pub title_precedence: Precedence,
     /// Every record about a request contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
@@ -146,7 +148,11 @@ pub struct Format {
     pub has_meter_records: bool,
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
-    pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// The default of that directory, below the user's home directory.
+    pub(super) home: &'static str,
+    /// The directories with sessions in it.
+    pub(super) session_dirs: &'static [&'static str],
+    pub(super) roots: fn(&Self, &Environment) -> Vec<PathBuf>,
     /// Records derived from files next to a session file, or from its name.
     pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
@@ -183,15 +189,12 @@ impl Format {
         agent: Agent,
         read: fn(&str, Detail) -> Option<Entry>,
         wrote: fn(&Row<'_>) -> bool,
-        roots: fn(&Environment) -> Vec<PathBuf>,
     ) -> Self {
         Self {
             agent,
             shape: Shape::Sequence,
-            titles: TitleSearch {
-                words: &["\0"],
-                precedence: Precedence::Later,
-            },
+            title_words: &["\0"],
+            title_precedence: Precedence::Later,
             cost_words: &[],
             activity_words: &[],
             line_class: |_| LineClass::Anything,
@@ -202,7 +205,9 @@ impl Format {
             has_global_ids: false,
             has_meter_records: false,
             home_variables: &[],
-            roots,
+            home: "",
+            session_dirs: &[],
+            roots: Self::usual_roots,
             beside: |_| Vec::new(),
             subagent_dir: |_| None,
             subagent_prefix: "agent-",
@@ -217,6 +222,14 @@ impl Format {
             link: |_| None,
             hook_settings: None,
         }
+    }
+
+    fn usual_roots(&self, environment: &Environment) -> Vec<PathBuf> {
+        let home = home_dir(environment, self.home_variables, self.home);
+        let dirs = home
+            .iter()
+            .flat_map(|home| self.session_dirs.iter().map(|dir| home.join(dir)));
+        dirs.collect()
     }
 
     /// Reads one record. Returns `None` if the text is not a JSON object.
@@ -410,5 +423,72 @@ impl Entry {
         });
         self.messages = stamped.collect();
         self
+    }
+}
+
+/// Syntax of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingsSyntax {
+    /// JSON with comments.
+    Json,
+    /// JSON of version 1, whose events list their hooks without groups.
+    FlatJson,
+    /// TOML.
+    Toml,
+    /// A program of the agent's own kind, which is turnpipe's alone: this one, with another value of the line
+    /// `const command`.
+    Script(&'static str),
+}
+
+/// The settings file of an agent, and its hooks that decide on calls.
+#[derive(Debug, Clone, Copy)]
+pub struct HookSettings {
+    pub syntax: SettingsSyntax,
+    /// The agent's event, and the subcommand of `turnpipe hook` that handles it.
+    pub hooks: &'static [(&'static str, &'static str)],
+    /// The value of `timeout`: ten seconds, in the unit of the agent.
+    pub timeout: u32,
+    /// Whether a hook has a member `name`.
+    pub has_names: bool,
+    /// The variables that name the user's directory, and its default below `HOME`.
+    pub(super) user: (&'static [&'static str], &'static str),
+    /// The file in the user's directory.
+    pub(super) file: &'static str,
+    /// The file in a project.
+    pub(super) project: &'static str,
+    /// Whether the agent ignores a hook until the user trusts it.
+    pub needs_trust: bool,
+    /// Message about the step after which the agent runs the hook.
+    pub activation: &'static str,
+}
+
+impl HookSettings {
+    /// Hooks in JSON as of Claude Code, without their files.
+    pub(super) const JSON: Self = Self {
+        syntax: SettingsSyntax::Json,
+        hooks: &[("PreToolUse", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (&[], ""),
+        file: "settings.json",
+        project: "",
+        needs_trust: false,
+        activation: "new sessions use it",
+    };
+
+    /// Returns the user's settings file. `None` without a home directory.
+    pub fn user_file(&self, environment: &Environment) -> Option<PathBuf> {
+        let (variables, usual) = self.user;
+        Some(home_dir(environment, variables, usual)?.join(self.file))
+    }
+
+    /// Returns the name of the settings file in the user's directory.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// Returns the settings file of a project.
+    pub fn project_file(&self, project: &Path) -> PathBuf {
+        project.join(self.project)
     }
 }

@@ -12,41 +12,37 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    count, gemini_blocks, home_dir, input_of, is_in, is_unique_id, message, note, shell_failed,
-    string, user_messages,
+    count, gemini_blocks, input_of, is_in, is_unique_id, message, note, shell_failed, string,
+    user_messages,
 };
 use super::facts::Facts;
+use super::facts::{StoredTitle, TitleSource};
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
-use super::own::{manual_title, side_cost_in};
+use super::own_record::{manual_title, side_cost_in};
 use super::sign::Row as Marks;
 use super::stream::{StreamConversation, blocks as content_blocks};
-use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
-use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
+use crate::agent::format::HookSettings;
 use crate::api::Signed;
-use crate::io::Environment;
 use crate::json::{elements, is, non_empty, number, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
     shape: Shape::Replay,
-    titles: TitleSearch {
-        words: &["\"summary\""],
-        precedence: Precedence::Later,
-    },
+    title_words: &["\"summary\""],
     document: Some(document),
     hook_settings: Some(HookSettings {
-        syntax: SettingsSyntax::Json,
         hooks: &[("BeforeTool", "pre-tool-use")],
         timeout: 10_000,
         has_names: true,
         user: (HOME, ""),
         file: ".gemini/settings.json",
         project: ".gemini/settings.json",
-        needs_trust: false,
         activation: "new sessions use it; in a project, the directory must be trusted",
+        ..HookSettings::JSON
     }),
     home_variables: HOME,
+    session_dirs: &[".gemini/tmp"],
     resume: |id, _| Some(format!("gemini --resume {id}")),
     belongings: |session, id| {
         let chats = session.parent();
@@ -69,7 +65,7 @@ pub(super) static GEMINI: Format = Format {
     title_record: Some(
         |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
     ),
-    ..Format::new(Agent::Gemini, read, wrote, roots)
+    ..Format::new(Agent::Gemini, read, wrote)
 };
 
 const HOME: &[&str] = &["GEMINI_CLI_HOME"];
@@ -99,11 +95,6 @@ fn wrote(row: &Marks<'_>) -> bool {
         || row.set.is_some()
         || row.rewind_to.is_some()
         || row.is("gemini") && row.id.is_some()
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, HOME, "").into_iter();
-    home.map(|home| home.join(".gemini/tmp")).collect()
 }
 
 /// The file with the directory of a project.

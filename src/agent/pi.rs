@@ -1,44 +1,38 @@
 //! pi: `~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl`.
 
-use std::path::PathBuf;
-
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, home_dir, input_of, is_in, is_true, message, note, result_parts, string, tokens,
+    COMPRESSED, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
 use super::facts::Facts;
+use super::facts::StoredTitle;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
-use super::hook_settings::{HookSettings, SettingsSyntax};
-use super::own::{manual_title, side_cost_in, title_source, with_title_source};
+use super::format::{HookSettings, SettingsSyntax};
+use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;
-use super::title::{Precedence, StoredTitle, TitleSearch};
-use crate::io::Environment;
 use crate::json::{non_null, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
     shape: Shape::Tree,
-    titles: TitleSearch {
-        words: &["\"session_info\""],
-        precedence: Precedence::Later,
-    },
+    title_words: &["\"session_info\""],
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
         hooks: &[("tool_call", "pre-tool-use")],
-        timeout: 10,
-        has_names: false,
         user: (HOME, ".pi/agent"),
         file: "extensions/turnpipe.ts",
         project: ".pi/extensions/turnpipe.ts",
-        needs_trust: false,
         activation: "new sessions use it; in a project, the directory must be trusted",
+        ..HookSettings::JSON
     }),
     home_variables: HOME,
+    home: ".pi/agent",
+    session_dirs: &["sessions"],
     // Some versions only resume by path.
     resume: |_, path| {
         let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
@@ -64,7 +58,7 @@ pub(super) static PI: Format = Format {
         let row = Row::read(record)?;
         row.parent.and_then(|_| string(row.id))
     },
-    ..Format::new(Agent::Pi, read, wrote, roots)
+    ..Format::new(Agent::Pi, read, wrote)
 };
 
 const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
@@ -98,11 +92,6 @@ const KINDS: &str = "session message model_change thinking_level_change compacti
 fn wrote(row: &Marks<'_>) -> bool {
     row.is("session") && non_null(row.cwd).is_some()
         || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, HOME, ".pi/agent").into_iter();
-    home.map(|home| home.join("sessions")).collect()
 }
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {

@@ -1,35 +1,28 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, gemini_blocks, home_dir, is_in, is_true, message, note, session_stem, string,
+    beside_session, gemini_blocks, is_in, is_true, message, note, session_stem, string,
     user_messages, uuid_link,
 };
 use super::facts::Facts;
+use super::facts::StoredTitle;
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
-use super::own::{manual_title, side_cost_in, title_source};
+use super::own_record::{manual_title, side_cost_in, title_source};
 use super::sign::Row as Marks;
-use super::title::{Precedence, StoredTitle, TitleSearch};
-use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
+use crate::agent::format::HookSettings;
 use crate::api::{Signed, gemini_usage};
-use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {
     shape: Shape::Tree,
-    titles: TitleSearch {
-        words: &["\"custom_title\""],
-        precedence: Precedence::Later,
-    },
+    title_words: &["\"custom_title\""],
     has_global_ids: true,
     hook_settings: Some(HookSettings {
-        syntax: SettingsSyntax::Json,
         // PermissionRequest avoids the question that precedes PreToolUse.
         hooks: &[
             ("PreToolUse", "pre-tool-use"),
@@ -37,14 +30,14 @@ pub(super) static QWEN: Format = Format {
         ],
         // Qwen Code documents seconds, and waits for milliseconds.
         timeout: 10_000,
-        has_names: false,
         user: (&["QWEN_HOME"], ".qwen"),
-        file: "settings.json",
         project: ".qwen/settings.json",
-        needs_trust: false,
         activation: "new sessions use it; `/hooks` lists it",
+        ..HookSettings::JSON
     }),
     home_variables: HOME,
+    home: ".qwen",
+    session_dirs: &["projects"],
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
         Some(dir.join(session_stem(session)?))
@@ -77,7 +70,7 @@ pub(super) static QWEN: Format = Format {
         system_record(at, "slash_command", &payload)
     }),
     link: uuid_link,
-    ..Format::new(Agent::Qwen, read, wrote, roots)
+    ..Format::new(Agent::Qwen, read, wrote)
 };
 
 const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];
@@ -125,11 +118,6 @@ const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 fn wrote(row: &Marks<'_>) -> bool {
     let has_parts = row.message.is_some_and(|message| message.parts.is_some());
     row.system_payload.is_some() || row.uuid.is_some() && (row.provenance.is_some() || has_parts)
-}
-
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let home = home_dir(environment, HOME, ".qwen").into_iter();
-    home.map(|home| home.join("projects")).collect()
 }
 
 /// Creates a system record.

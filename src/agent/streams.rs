@@ -54,7 +54,7 @@ const fn stream(
             }
         },
         stream: Some(name),
-        ..Format::new(agent, read, |_| false, |_| Vec::new())
+        ..Format::new(agent, read, |_| false)
     }
 }
 

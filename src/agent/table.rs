@@ -11,13 +11,13 @@ use super::cursor::CURSOR;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
-use super::named::{named_at, named_roots};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
 use super::streams::stream_of;
 use super::unread::fork_at;
+use super::unread::{named_at, named_roots};
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
@@ -102,7 +102,8 @@ pub struct Root {
 /// directory, only the directories that variables name.
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
-        let paths = (agent.format().roots)(environment).into_iter();
+        let format = agent.format();
+        let paths = (format.roots)(format, environment).into_iter();
         paths.map(move |path| Root {
             agent: Some(agent),
             path,

@@ -6,14 +6,13 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status, UsageError};
 use crate::agent::set_named_roots;
-use crate::cmd::admin::{completions, doctor, hook_explain, hook_settings, man, state_clean};
-use crate::cmd::check::{permission, shell, text};
-use crate::cmd::command::{Command, Definitions, Kind};
-use crate::cmd::help::{self, HelpArguments};
+use crate::cmd::admin::{doctor, generated, hook_explain, hook_settings, state_clean};
+use crate::cmd::check::{lines, permission};
+use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    agent_name, append, archive, calls, check, diff, export, list, remove, report, search, show,
-    stats, tail,
+    agent_name, append, archive, calls, check, diff, export, list, report, search, show, stats,
+    tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -31,9 +30,9 @@ const COMMANDS: &[Command] = &[
         "Nothing is run or changed, and no network is used. Records come in the order of the \
                  input.",
         &[
-            Command::new::<shell::CheckShellArguments>("shell"),
+            Command::new::<lines::CheckShellArguments>("shell"),
             Command::new::<permission::CheckPermissionArguments>("permission"),
-            Command::new::<text::CheckTextArguments>("text"),
+            Command::new::<lines::CheckTextArguments>("text"),
         ],
     ),
     Command::group(
@@ -71,11 +70,11 @@ const COMMANDS: &[Command] = &[
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<append::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
-            Command::new::<remove::SessionRemoveArguments>("remove"),
+            Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
-    Command::new::<man::SchemaArguments>("schema"),
+    Command::new::<generated::SchemaArguments>("schema"),
     Command::group(
         "state",
         "Manage the saved state of sessions",
@@ -83,8 +82,8 @@ const COMMANDS: &[Command] = &[
         &[Command::new::<state_clean::StateCleanArguments>("clean")],
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
-    Command::new::<completions::CompletionsArguments>("completions"),
-    Command::new::<man::ManArguments>("man"),
+    Command::new::<generated::CompletionsArguments>("completions"),
+    Command::new::<generated::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 
@@ -123,7 +122,7 @@ pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
         .subcommands(definitions.parsers(COMMANDS));
     match definitions {
         Definitions::Named(_) => parser,
-        Definitions::Eager => help::described(parser),
+        Definitions::Eager => described(parser),
     }
 }
 
@@ -182,7 +181,7 @@ mod tests {
     #[test]
     fn the_overview_lists_every_command() {
         for command in COMMANDS.iter().filter(|command| command.name != "help") {
-            let mut words = help::OVERVIEW.split([' ', ',', '\n']);
+            let mut words = crate::cmd::command::OVERVIEW.split([' ', ',', '\n']);
             assert!(words.any(|word| word == command.name), "{}", command.name);
         }
     }

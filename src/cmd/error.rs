@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 
 use crate::config::ConfigError;
-use crate::io::Messages;
+use crate::io::{MessageLevel, Messages};
 use crate::jsonl::WriteError;
 use crate::model::{Failure, Retryability};
 use crate::process::EndSignal;
@@ -166,8 +166,6 @@ impl Status {
 /// The failures of a command.
 pub(crate) struct ModelFailures {
     messages: Messages,
-    /// Whether the command reports every failure itself.
-    verbose: bool,
     causes: BTreeSet<String>,
     /// Whether a retry may help, of all failures together.
     retryability: Option<Retryability>,
@@ -178,11 +176,10 @@ pub(crate) struct ModelFailures {
 }
 
 impl ModelFailures {
-    /// Creates an empty collection. With `verbose` the command reports every failure itself.
-    pub(crate) fn new(messages: &Messages, verbose: bool) -> Self {
+    /// Creates an empty collection. If actions are printed, the command reports every failure itself.
+    pub(crate) fn new(messages: &Messages) -> Self {
         Self {
             messages: messages.clone(),
-            verbose,
             causes: BTreeSet::new(),
             retryability: None,
             is_over: false,
@@ -208,17 +205,14 @@ impl ModelFailures {
         {
             self.retryability = Some(retryability);
         }
-        if let Failure::NotRecorded { difference, .. } = failure
-            && self.verbose
-        {
+        if let Failure::NotRecorded { difference, .. } = failure {
             for line in difference.lines() {
                 self.messages.log(line);
             }
         }
         let cause = failure.to_string();
-        if !self.verbose && !self.causes.contains(&cause) {
+        if !self.messages.prints(MessageLevel::All) && self.causes.insert(cause.clone()) {
             self.messages.error(&cause);
-            self.causes.insert(cause);
         }
     }
 

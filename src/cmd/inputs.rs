@@ -51,12 +51,8 @@ impl InputErrors {
 }
 
 /// Explains that no line of a stream was understood, so that the output is unchanged.
-pub(super) fn report_foreign_stream(
-    understanding: Understanding,
-    quiet: bool,
-    messages: &Messages,
-) {
-    if understanding == Understanding::Nothing && !quiet {
+pub(super) fn report_foreign_stream(understanding: Understanding, messages: &Messages) {
+    if understanding == Understanding::Nothing {
         messages.warn("no line of the input was understood");
         messages.hint(
             "`turnpipe run-tools --help` lists the dialects that streams may have under `--from`; \

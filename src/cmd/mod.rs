@@ -10,7 +10,6 @@ mod command;
 mod dispatch;
 mod error;
 mod globals;
-mod help;
 mod inputs;
 mod model_arguments;
 mod output;

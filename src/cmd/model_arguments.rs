@@ -93,16 +93,14 @@ impl ModelArguments {
             (Some(name), _) => name,
             (None, NoModel::Skip) => ModelName::None,
             (None, NoModel::SkipWithHint) => {
-                if !globals.quiet {
-                    io.messages.hint(
-                        "no model is configured, so no titles are written; `--model builtin` writes \
-                         titles by built-in rules",
-                    );
-                }
+                io.messages.hint(
+                    "no model is configured, so no titles are written; `--model builtin` writes \
+                     titles by built-in rules",
+                );
                 ModelName::None
             }
             (None, NoModel::UseRules) => {
-                if !globals.quiet && !self.dry_run {
+                if !self.dry_run {
                     io.messages.hint(
                         "no model is configured, so built-in rules are used (`--model`, \
                          TURNPIPE_FAST_MODEL)",

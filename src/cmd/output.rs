@@ -137,22 +137,22 @@ pub(super) fn page(text: &str, globals: &Globals, io: &mut Io) -> anyhow::Result
     print(io, text)
 }
 
-/// Puts a pager between standard output and a terminal. Returns whether a pager is used.
-pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
+/// Puts a pager between standard output and a terminal. No progress is shown below it.
+pub(super) fn use_pager(globals: &Globals, io: &mut Io) {
     let is_dumb = io
         .environment
         .text("TERM")
         .is_none_or(|name| name == "dumb");
     let command = match pager(&io.environment) {
         Some(command) if io.terminal.stdout && !globals.no_pager && !is_dumb => command,
-        _ => return false,
+        _ => return,
     };
     if let OutputStream::Sink(terminal) = mem::replace(&mut io.stdout, OutputStream::Closed) {
         let sets_options = !has_less_options(&io.environment);
         let pager = Pager::new(command.to_owned(), sets_options, terminal);
         io.stdout = OutputStream::Sink(Box::new(pager));
     }
-    true
+    io.terminal.stderr = false;
 }
 
 /// Takes standard output for records. On a terminal, control characters in them are escaped.

@@ -9,12 +9,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::compressed::Origin;
 use super::compressed::unpacked_name;
 use super::dirs::{DirContext, Keep, walk};
 use super::open::{is_database, session_at, sessions_in, subagents_of};
-use super::origin::Origin;
-use crate::agent::database::StoredSession;
-use crate::agent::{Agent, Root};
+use crate::agent::{Agent, Root, StoredSession};
 use crate::state::SessionScope;
 
 /// A possible session file.

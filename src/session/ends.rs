@@ -9,8 +9,8 @@ use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
 use super::lines::RawLines;
+use super::lines::each_entry_on;
 use super::open::Positioned;
-use super::recover::each_entry_on;
 use super::session::Session;
 use super::title::NameIndexes;
 use crate::agent::{Detail, Facts, LineClass, Shape};

@@ -14,23 +14,19 @@ mod costs;
 mod diff;
 mod dirs;
 mod discover;
-mod distinct;
 pub mod durable;
 mod ends;
 mod export;
 mod export_plan;
 mod find;
 mod follow;
-mod in_use;
 mod lines;
 mod listing;
 mod meter;
 mod open;
-mod origin;
 mod parallel;
 mod prices;
 pub mod record;
-mod recover;
 pub mod search;
 mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
@@ -44,7 +40,6 @@ mod title;
 mod tree;
 #[cfg(test)]
 mod vectors_tests;
-mod watch;
 
 pub use crate::agent::{
     Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, Part, Root, Shape,
@@ -61,8 +56,7 @@ pub use discover::{
 pub use export::{ExportError, ExportFolder, is_export_list};
 pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
-pub use follow::{Follower, Seen};
-pub use in_use::SessionUsers;
+pub use follow::{Follower, Seen, WakeReason, Watch};
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{
     Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
@@ -72,9 +66,8 @@ pub use parallel::each_in_order;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
-pub use state::infer_states;
+pub use state::{SessionUsers, infer_states};
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::find_title;
 pub use tree::Scope;
-pub use watch::{WakeReason, Watch};

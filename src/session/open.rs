@@ -10,10 +10,10 @@ use std::sync::Arc;
 use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
-use crate::agent::database::{
-    DatabaseWatch, EXTENSION, QueryExtent, StoredSession, stored_rows, stored_sessions,
+use crate::agent::{
+    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, may_be_trajectory, stored_rows,
+    stored_sessions,
 };
-use crate::agent::may_be_trajectory;
 use crate::jsonl::{Beginning, read_at};
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
@@ -220,7 +220,8 @@ const MAX_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Whether a file may be a database of sessions, by its name.
 pub(super) fn is_database(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == EXTENSION)
+    path.extension()
+        .is_some_and(|end| end == DATABASE_EXTENSION)
 }
 
 /// Returns the database and the id in the name of a session.

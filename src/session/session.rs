@@ -7,15 +7,14 @@ use std::path::Path;
 
 use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
+use super::lines::{each_entry_on, each_record_on};
 use super::open::session_at;
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
-use super::recover::{each_entry_on, each_record_on};
-use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, is_of,
-    named_format, refusal, refusal_at, trajectory_format,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, QueryExtent,
+    format_of, is_of, named_format, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 
 use super::copies::CopyKeys;
+use super::copies::{Distinct, Key, index};
 use super::discover::{Candidate, subagent_files};
-use super::distinct::{Distinct, Key, index};
 use super::listing::Listing;
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::lines::each_entry_on;
 use super::lines::for_each_line;
 use super::open::open_safely;
-use super::recover::each_entry_on;
 use super::session::Session;
 use super::side_file::open_side_file;
 use crate::agent::{
@@ -107,10 +107,9 @@ pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &'static Format,
 ) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
-    let search = format.titles;
-    let mut rule = TitleRule::new(search.precedence);
+    let mut rule = TitleRule::new(format.title_precedence);
     let mut summaries = Vec::new();
-    search_backward(file, search.words, &mut |hit| {
+    search_backward(file, format.title_words, &mut |hit| {
         let mut control = SearchControl::Continue;
         for entry in entries_on(format, hit.line).into_iter().rev() {
             summaries.extend(entry.summary.filter(|_| summaries.len() < MAX_SUMMARIES));

@@ -13,7 +13,7 @@ use std::{fmt, mem};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::io::{InputStream, Io, OutputStream};
+use crate::io::{InputStream, Io, MessageLevel, OutputStream};
 use crate::text::{byte_size, terminal_safe_line};
 
 /// Delay before progress is shown.
@@ -53,43 +53,32 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     /// Creates a line for work without a known end, e.g. `searching`.
-    pub(crate) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
-        Self::begun(what, None, "{spinner} {msg} {elapsed}", quiet, io)
+    pub(crate) fn spinner(what: &'static str, io: &mut Io) -> Self {
+        Self::begun(what, None, "{spinner} {msg} {elapsed}", io)
     }
 
     /// Creates a line for work on `count` sessions, e.g. `reading`.
-    pub(crate) fn of_sessions(what: &'static str, count: usize, quiet: bool, io: &mut Io) -> Self {
+    pub(crate) fn of_sessions(what: &'static str, count: usize, io: &mut Io) -> Self {
         if count < 2 {
-            return Self::spinner(what, quiet, io);
+            return Self::spinner(what, io);
         }
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let template = "{msg} {bar:20} {pos}/{len} sessions, {rate}, {eta} left";
-        Self::begun(what, Some(count), template, quiet, io)
+        Self::begun(what, Some(count), template, io)
     }
 
     /// Creates a line for work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
-    pub(crate) fn of_input(
-        what: &'static str,
-        files: &[PathBuf],
-        quiet: bool,
-        io: &mut Io,
-    ) -> Self {
+    pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &mut Io) -> Self {
         let Some(length) = length(files, &io.stdin) else {
-            return Self::new(None, "", true, io);
+            return Self::hidden();
         };
         let template = "{msg} {bar:20} {bytes}, {eta} left";
-        Self::begun(what, Some(length), template, quiet, io)
+        Self::begun(what, Some(length), template, io)
     }
 
-    fn begun(
-        what: &'static str,
-        length: Option<u64>,
-        template: &str,
-        quiet: bool,
-        io: &mut Io,
-    ) -> Self {
-        let mut line = Self::new(length, template, quiet, io);
+    fn begun(what: &'static str, length: Option<u64>, template: &str, io: &mut Io) -> Self {
+        let mut line = Self::new(length, template, io);
         if let Some(bar) = &line.bar {
             bar.set_message(what);
         }
@@ -98,20 +87,26 @@ impl ProgressLine {
     }
 
     /// Creates a line for concurrent calls; see [`Self::show`].
-    pub(crate) fn of_calls(quiet: bool, io: &mut Io) -> Self {
-        Self::new(None, "{spinner} {wide_msg}", quiet, io)
+    pub(crate) fn of_calls(io: &mut Io) -> Self {
+        Self::new(None, "{spinner} {wide_msg}", io)
     }
 
-    fn new(length: Option<u64>, template: &str, quiet: bool, io: &mut Io) -> Self {
-        let is_dumb = io.environment.text("TERM") == Some("dumb");
-        let mut line = Self {
+    fn hidden() -> Self {
+        Self {
             bar: None,
             screen: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
             rows: Arc::default(),
             done: Arc::default(),
             timer: None,
-        };
-        if quiet || is_dumb || !io.terminal.stderr {
+        }
+    }
+
+    /// Creates a line, which is hidden if only errors are printed or if standard error is not a terminal.
+    fn new(length: Option<u64>, template: &str, io: &mut Io) -> Self {
+        let mut line = Self::hidden();
+        let is_quiet = !io.messages.prints(MessageLevel::Warnings);
+        let is_dumb = io.environment.text("TERM") == Some("dumb");
+        if is_quiet || is_dumb || !io.terminal.stderr {
             return line;
         }
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());

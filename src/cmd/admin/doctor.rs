@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cmd::output::name_of;
-use crate::cmd::run::arguments::McpArguments;
+use crate::cmd::run::tools::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
@@ -64,7 +64,7 @@ impl Run for DoctorArguments {
                 .map(|one| setting_found(Subject::Setting, one)),
         );
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
-        findings.extend(models(&config, self.probe, globals.quiet, io));
+        findings.extend(models(&config, self.probe, io));
         #[cfg(feature = "mcp")]
         for server in super::doctor_mcp::servers(&self.mcp, self.probe, globals, io)? {
             let found = finding(
@@ -280,7 +280,7 @@ const PROBE_TOKENS: u32 = 1024;
 const MAX_NAMES: usize = 5;
 
 /// Returns findings about each configured provider and model.
-pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
+fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
     let connector = |keys| Connector::new(settings.clone(), ModelDeps::of(io), keys);
     let providers = connector(KeyCheck::Optional);
@@ -295,7 +295,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
         let found = finding(Subject::Model, provider, "provider", "");
         findings.push(judged(found, connected.map(|_| ())));
     }
-    let progress = ProgressLine::spinner("asking the models", quiet, io);
+    let progress = ProgressLine::spinner("asking the models", io);
     let advisor = config.advisor(None);
     for chosen in [&settings.fast, &settings.main, &advisor]
         .into_iter()

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 
 use crate::cmd::Globals;
-use crate::cmd::run::arguments::McpArguments;
+use crate::cmd::run::tools::McpArguments;
 use crate::io::Io;
 use crate::mcp::{Probe, Probed};
 use crate::text::counted;
@@ -44,7 +44,7 @@ pub(super) fn servers(
     let Some(servers) = arguments.servers(&here, globals, io)? else {
         return Ok(Vec::new());
     };
-    let progress = ProgressLine::spinner("starting the MCP servers", globals.quiet || !probe, io);
+    let progress = probe.then(|| ProgressLine::spinner("starting the MCP servers", io));
     let probed = servers.probe(probe).into_iter();
     drop(progress);
     let found = probed.map(

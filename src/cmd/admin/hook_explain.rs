@@ -38,7 +38,7 @@ pub(crate) struct HookExplainArguments {
 }
 
 impl Run for HookExplainArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let path = match &self.log {
             Some(path) => path.clone(),
             None => installed_log(&io.environment)?,
@@ -46,7 +46,7 @@ impl Run for HookExplainArguments {
         let found = self
             .last(&path)
             .map_err(|error| error.about(path.display()))?;
-        if found.is_empty() && !globals.quiet {
+        if found.is_empty() {
             io.messages.warn("no decisions found");
         }
         let form = self.form.form(io.terminal);

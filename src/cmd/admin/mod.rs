@@ -1,10 +1,9 @@
 //! Commands for setting up: `doctor`, completions, manual, schemas, state.
 
-pub(crate) mod completions;
 pub(crate) mod doctor;
 #[cfg(feature = "mcp")]
 mod doctor_mcp;
+pub(crate) mod generated;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
-pub(crate) mod man;
 pub(crate) mod state_clean;

@@ -11,7 +11,7 @@ use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::is_within;
 use crate::cmd::session::cost_table::{fitted_table, with_separators};
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
+use crate::cmd::{Form, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::config::PermissionSettings;
 use crate::io::Io;
 use crate::jsonl::WriteResult;
@@ -81,7 +81,6 @@ impl PastCalls {
         registry: Registry,
         permissions: PermissionSettings,
         here: PathBuf,
-        globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         let denies = permissions.denies_instead_of_asking;
@@ -102,7 +101,7 @@ impl PastCalls {
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
+        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = progress.done();
         let mut replay = Replay::default();
         let mut cwd = here.clone();
@@ -126,7 +125,7 @@ impl PastCalls {
         });
         drop(progress);
         if replay.sessions == 0 && self.sessions.is_empty() {
-            source.note_none(0, globals, io);
+            source.note_none(0, io);
         }
         let source = Arc::new(RuleSource {
             name: "proposal".to_owned(),

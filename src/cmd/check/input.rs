@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::cmd::inputs::{is_stdin, open_stream, take_stdin};
-use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Status, output};
+use crate::cmd::{Form, FormArguments, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::{LineReader, replace_lone_surrogates};
 use crate::records::CheckErrorRecord;
@@ -68,10 +68,9 @@ impl CheckInput {
     pub(crate) fn check_each<Item: Serialize>(
         &self,
         check: &Check<'_, Item>,
-        globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
-        let progress = ProgressLine::of_input("checking", &self.files, globals.quiet, io);
+        let progress = ProgressLine::of_input("checking", &self.files, io);
         let mut answering = LineChecker {
             check,
             form: if self.plain {

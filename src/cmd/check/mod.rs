@@ -2,6 +2,5 @@
 
 pub(crate) mod history;
 pub(crate) mod input;
+pub(crate) mod lines;
 pub(crate) mod permission;
-pub(crate) mod shell;
-pub(crate) mod text;

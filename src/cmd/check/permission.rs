@@ -105,7 +105,7 @@ impl Run for CheckPermissionArguments {
                 matching: self.matching,
                 form,
             };
-            return past.run(registry, permissions, here, globals, io);
+            return past.run(registry, permissions, here, io);
         }
         if self.matching != MatchArguments::default() {
             let problem = "filters of sessions, such as `--since`, need `--history`";
@@ -163,7 +163,7 @@ impl Run for CheckPermissionArguments {
                 }
             },
         };
-        let outcome = self.input.check_each(&check, globals, io)?;
+        let outcome = self.input.check_each(&check, io)?;
         Ok(match outcome {
             Status::Done if self.exit_status && !all_allowed.get() => Status::Negative,
             other => other,

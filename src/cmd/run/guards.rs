@@ -162,10 +162,10 @@ pub(crate) struct ToolProgress {
 }
 
 impl ToolProgress {
-    /// Creates a display, which is empty if `quiet` or if standard error is not a terminal.
-    pub(crate) fn new(quiet: bool, io: &mut Io) -> Self {
+    /// Creates a display.
+    pub(crate) fn new(io: &mut Io) -> Self {
         Self {
-            line: Some(ProgressLine::of_calls(quiet, io)),
+            line: Some(ProgressLine::of_calls(io)),
         }
     }
 }

@@ -12,11 +12,11 @@ use clap::Args;
 use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
-use crate::cmd::run::arguments::McpArguments;
-use crate::cmd::run::arguments::{AdvisorArguments, LaneArguments};
 use crate::cmd::run::guards::permissions;
 use crate::cmd::run::guards::{self, ToolProgress, open_trace};
-use crate::cmd::run::permission_prompt::PermissionPrompt;
+use crate::cmd::run::hook::PermissionPrompt;
+use crate::cmd::run::tools::McpArguments;
+use crate::cmd::run::tools::{AdvisorArguments, LaneArguments};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -213,7 +213,7 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: Box::new(ToolProgress::new(globals.quiet, io)),
+            observer: Box::new(ToolProgress::new(io)),
             sink: output::run_sink(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
@@ -225,7 +225,7 @@ impl Run for RunToolsArguments {
         self.start_reading(stdin, &channels, &options)?;
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
         if matches!(end.cause, EndCause::EndOfInput) {
-            report_foreign_stream(end.understanding, globals.quiet, &io.messages);
+            report_foreign_stream(end.understanding, &io.messages);
         }
         Ok(self.outcome(&end, io))
     }

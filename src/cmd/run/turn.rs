@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::assemble::BlockBuilder;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::run::arguments::AdvisorArguments;
-use crate::cmd::run::arguments::McpArguments;
+use crate::cmd::run::tools::AdvisorArguments;
+use crate::cmd::run::tools::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
@@ -116,7 +116,7 @@ impl Run for TurnArguments {
             return Ok(Status::Done);
         }
         let output = self.output()?;
-        let mut conversation = self.conversation(globals, io)?;
+        let mut conversation = self.conversation(io)?;
         let overrides = Overrides {
             manifests: self.tools.clone(),
             ..Overrides::default()
@@ -165,7 +165,7 @@ impl Run for TurnArguments {
         } else {
             Delivery::Streamed
         };
-        let _progress = ProgressLine::spinner("asking the model", globals.quiet, io);
+        let _progress = ProgressLine::spinner("asking the model", io);
         let form = if self.model.dry_run {
             Form::Jsonl
         } else {
@@ -206,7 +206,7 @@ impl Run for TurnArguments {
         };
         match limit {
             Some(limit) => reply.limited(limit, io),
-            None => reply.ask(&provider, request, delivery, &assembly, globals, io),
+            None => reply.ask(&provider, request, delivery, &assembly, io),
         }
     }
 }
@@ -265,12 +265,12 @@ impl TurnArguments {
     }
 
     /// Reads the conversation and appends the prompt.
-    fn conversation(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
+    fn conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
             Some(path) if path.exists() => {
                 read_file(path).map_err(|error| error.about(path.display()).about("--session"))?
             }
-            None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(globals, io)?,
+            None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(io)?,
             Some(_) | None => TurnConversation::default(),
         };
         if let Some(prompt) = &self.prompt {

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::agent::is_in;
+use crate::cmd::UsageError;
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
 use crate::cmd::session::names::read_messages;
-use crate::cmd::{Globals, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::{Message, Usage};
@@ -109,7 +109,7 @@ pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
 ///
 /// # Errors
 /// Reading failed.
-pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
+pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
     let mut conversation = TurnConversation::default();
     let stdin = take_stdin(io)?;
     let (mut messages, mut records) = (Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnC
         .instructions()
         .clone_into(&mut conversation.instructions);
     if messages.is_empty() {
-        report_foreign_stream(understanding, globals.quiet, &io.messages);
+        report_foreign_stream(understanding, &io.messages);
     }
     for record in records {
         conversation.record(&record);

@@ -16,7 +16,7 @@ use crate::hooks::{HookContext, HookDecision, HookEvent, HookRunner, Merged, Ses
 use crate::io::{CancelToken, Io};
 use crate::jsonl::WriteResult;
 use crate::message::{Block, Role, Usage};
-use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request, Turn};
+use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request, Retryability, Turn};
 use crate::permission::Mode;
 use crate::records::TurnResultRecord;
 use crate::session::Prices;
@@ -69,7 +69,6 @@ impl ReplyWriter {
         mut request: Request,
         delivery: Delivery,
         assembly: &BlockBuilder,
-        globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         let watch = StopWatch::listen(io.stdout_watch.take());
@@ -123,14 +122,12 @@ impl ReplyWriter {
             ));
             return Ok(watch.or(Status::OutputMismatch));
         }
-        let mut failures = ModelFailures::new(&io.messages, false);
+        let mut failures = ModelFailures::new(&io.messages);
         if let Err(failure) = &reply {
-            failures.report(failure);
-            if let Failure::NotRecorded { difference, .. } = failure
-                && globals.verbose
-            {
-                difference.lines().for_each(|line| io.messages.log(line));
+            if failure.retryability() != Retryability::Stopped {
+                io.messages.log(&failure.to_string());
             }
+            failures.report(failure);
         }
         Ok(watch.or(failures.outcome(0, false, Status::Done)))
     }

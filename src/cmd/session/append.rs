@@ -85,7 +85,7 @@ enum LoopEvent {
 
 impl Run for SessionAppendArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let progress = ProgressLine::of_input("recording", &[], globals.quiet, io);
+        let progress = ProgressLine::of_input("recording", &[], io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
         let events = listen(progress.counting(stdin))?;
@@ -113,7 +113,7 @@ impl Run for SessionAppendArguments {
             refused: InputErrors::new(&io.messages),
         };
         let end = run.drive(&events)?;
-        report_foreign_stream(run.understanding, globals.quiet, &io.messages);
+        report_foreign_stream(run.understanding, &io.messages);
         let left_out = run.recording.messages_left_out();
         if left_out > 0 {
             io.messages.warn(&format!(

@@ -81,12 +81,13 @@ impl Run for SessionCallsArguments {
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
-            self.matching.source.note_none(0, globals, io);
+            self.matching.source.note_none(0, io);
             return Ok(errors.outcome(Status::Done));
         }
-        let is_paged = form == Form::Text && output::use_pager(globals, io);
-        let quiet = globals.quiet || is_paged;
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), quiet, io);
+        if form == Form::Text {
+            output::use_pager(globals, io);
+        }
+        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = progress.done();
         let mut printer = Printer {
             writer: output::writer(form, io)?,

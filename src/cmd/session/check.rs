@@ -44,7 +44,7 @@ pub(crate) struct SessionCheckArguments {
 }
 
 impl Run for SessionCheckArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
@@ -55,7 +55,7 @@ impl Run for SessionCheckArguments {
         let sessions: Vec<NamedSession> = sessions
             .map(NamedSession::for_reading)
             .collect::<anyhow::Result<_>>()?;
-        let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
+        let progress = ProgressLine::of_sessions("checking", sessions.len(), io);
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {

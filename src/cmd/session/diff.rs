@@ -45,7 +45,7 @@ impl Run for SessionDiffArguments {
             let changes = counted(paths.len() as u64, "change", "changes");
             paths.sort_unstable();
             paths.dedup();
-            if !paths.is_empty() && !globals.quiet {
+            if !paths.is_empty() {
                 let paths = terminal_safe_line(&paths.join(", "));
                 io.messages
                     .warn(&format!("omitted {changes} {reason}: {paths}"));

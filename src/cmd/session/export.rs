@@ -12,7 +12,7 @@ use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
-use crate::io::{Environment, Io, Messages};
+use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
     Depth, ExportError, ExportFolder, ExportPlan, Listed, Listing, OutdatedPage, Prices, Scope,
@@ -76,7 +76,7 @@ impl Run for SessionExportArguments {
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
         listing.selection.without_empty &= self.sessions.is_empty();
-        let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
+        let reading = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = reading.done();
         let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
         listing.selection.with_subagents = has_spawned;
@@ -118,7 +118,7 @@ impl Run for SessionExportArguments {
         if !outdated.is_empty() {
             folder.save()?;
         }
-        let progress = ProgressLine::of_sessions("writing", outdated.len(), globals.quiet, io);
+        let progress = ProgressLine::of_sessions("writing", outdated.len(), io);
         let pages = Pages {
             arguments: &self,
             prices: &prices,
@@ -157,7 +157,7 @@ impl Run for SessionExportArguments {
             PageForm::Md => Ok(Some(markdown_index(rows))),
             PageForm::Atif => Ok(None),
         })?;
-        if !globals.quiet {
+        if io.messages.prints(MessageLevel::Warnings) {
             let index = folder.index();
             io.messages
                 .line(&self.summary(sessions, subagents, written.len(), &index));

@@ -69,7 +69,7 @@ impl Run for SessionListArguments {
         match self.form.form(io.terminal) {
             Form::Text => {
                 let candidates = self.selection.matching.source.candidates(&io.environment);
-                let progress = reading(candidates.len(), &mut listing, globals, io);
+                let progress = reading(candidates.len(), &mut listing, io);
                 let (listed, failed) = self.list(&candidates, &listing, io);
                 for (path, error) in &failed {
                     io.messages.error(&format!("{}: {error}", path.display()));
@@ -77,7 +77,7 @@ impl Run for SessionListArguments {
                 drop(progress);
                 if listed.is_empty() {
                     let files = candidates.len();
-                    self.selection.matching.source.note_none(files, globals, io);
+                    self.selection.matching.source.note_none(files, io);
                     return Ok(errors.outcome(Status::Done));
                 }
                 let look = TableLook {
@@ -90,7 +90,7 @@ impl Run for SessionListArguments {
                 };
                 output::page(&session_table(&listed, &look), globals, io)?;
             }
-            Form::Jsonl => self.print_records(listing, globals, io)?,
+            Form::Jsonl => self.print_records(listing, io)?,
         }
         Ok(errors.outcome(Status::Done))
     }
@@ -116,16 +116,11 @@ impl SessionListArguments {
         (listed, failed)
     }
 
-    fn print_records(
-        &self,
-        mut listing: Listing,
-        globals: &Globals,
-        io: &mut Io,
-    ) -> anyhow::Result<()> {
+    fn print_records(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
         let selection = &listing.selection;
         if selection.limit.is_some() || selection.since.is_some() || self.state.is_some() {
             let candidates = self.selection.matching.source.candidates(&io.environment);
-            let progress = reading(candidates.len(), &mut listing, globals, io);
+            let progress = reading(candidates.len(), &mut listing, io);
             let (listed, failed) = self.list(&candidates, &listing, io);
             drop(progress);
             let mut writer = output::record_writer(io)?;
@@ -139,7 +134,7 @@ impl SessionListArguments {
             append_record(&mut text, &record(session)).map(|()| text)
         };
         let files = self.selection.matching.source.files(&io.environment);
-        let progress = reading(files.len(), &mut listing, globals, io);
+        let progress = reading(files.len(), &mut listing, io);
         let (texts, failed) = list_as_text(&files, &listing, &write)?;
         drop(progress);
         let mut writer = output::record_writer(io)?;
@@ -162,8 +157,8 @@ impl SessionListArguments {
 }
 
 /// Shows the number of files read so far.
-fn reading(count: usize, listing: &mut Listing, globals: &Globals, io: &mut Io) -> ProgressLine {
-    let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
+    let progress = ProgressLine::of_sessions("reading", count, io);
     listing.examined = progress.done();
     progress
 }

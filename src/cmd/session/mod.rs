@@ -13,8 +13,6 @@ pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod printer;
-pub(crate) mod ranked;
-pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod report_gates;
 pub(crate) mod search;

@@ -146,7 +146,7 @@ impl Run for SessionShowArguments {
         let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
         // Waits for the pager.
         drop(printer);
-        if left_out > 0 && !globals.quiet {
+        if left_out > 0 {
             io.messages.hint(&format!(
                 "{left_out} messages of other branches, or from before a compaction, are left out: \
                  `--all-branches` shows them"

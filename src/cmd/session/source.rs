@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::cmd::session::agent_name::{AgentName, AgentNameParser};
 use crate::cmd::times::TimeArgument;
-use crate::cmd::{Globals, InputErrors, UsageError};
+use crate::cmd::{InputErrors, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
@@ -186,10 +186,7 @@ impl SourceArguments {
     }
 
     /// Reports that none of this many files is a session.
-    pub(crate) fn note_none(&self, files: usize, globals: &Globals, io: &Io) {
-        if globals.quiet {
-            return;
-        }
+    pub(crate) fn note_none(&self, files: usize, io: &Io) {
         io.messages.warn("no sessions found");
         if self.roots(&io.environment).is_empty() {
             io.messages

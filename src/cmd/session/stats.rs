@@ -105,10 +105,10 @@ impl Run for SessionStatsArguments {
         let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
-            self.matching.source.note_none(count, globals, io);
+            self.matching.source.note_none(count, io);
             return Ok(errors.outcome(Status::Done));
         }
-        let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+        let progress = ProgressLine::of_sessions("reading", count, io);
         if self.sessions.is_empty() {
             let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             // The period applies to requests. A session may continue after it.
@@ -130,7 +130,7 @@ impl Run for SessionStatsArguments {
         tally.price(&prices);
         drop(progress);
         let all = tally.costs(&[], &zone).pop().unwrap_or_default();
-        if !all.unpriced_models.is_empty() && !is_about_tools && !globals.quiet {
+        if !all.unpriced_models.is_empty() && !is_about_tools {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(

@@ -12,7 +12,7 @@ use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, n
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Io, Messages};
+use crate::io::{Io, MessageLevel, Messages};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
@@ -103,8 +103,6 @@ pub(crate) struct Runner {
     pub(crate) driver: Driver,
     pub(crate) stop: StopWatch,
     pub(crate) form: Form,
-    verbose: bool,
-    quiet: bool,
     messages: Messages,
 }
 
@@ -146,8 +144,6 @@ impl PerSessionArguments {
             },
             stop,
             form: self.side.form.form(io.terminal),
-            verbose: globals.verbose,
-            quiet: globals.quiet,
             messages: io.messages.clone(),
         }))
     }
@@ -184,23 +180,21 @@ impl Runner {
             return self.print_requests(input, &mut writer);
         }
         let progress = match &input {
-            StandardInput::List(sessions) => {
-                ProgressLine::of_sessions(P::WORK, sessions.len(), self.quiet, io)
-            }
-            StandardInput::Conversation(_) => ProgressLine::spinner(P::WORK, self.quiet, io),
+            StandardInput::List(sessions) => ProgressLine::of_sessions(P::WORK, sessions.len(), io),
+            StandardInput::Conversation(_) => ProgressLine::spinner(P::WORK, io),
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
             made: 0,
             failed: 0,
             inputs: InputErrors::new(&self.messages),
-            model: ModelFailures::new(&self.messages, self.verbose),
+            model: ModelFailures::new(&self.messages),
         };
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
                 let read = read_stream(stream, copy)?;
-                report_foreign_stream(read.understanding, self.quiet, &self.messages);
+                report_foreign_stream(read.understanding, &self.messages);
                 let text = self.driver.of_stream(&read.excerpt);
                 let output = SessionOutput {
                     is_alone: true,
@@ -273,7 +267,7 @@ impl Runner {
         writer: &mut RecordWriter,
     ) -> anyhow::Result<()> {
         if let Err(no_text) = &output.result
-            && self.verbose
+            && self.messages.prints(MessageLevel::All)
         {
             let reason = no_text.reason.name();
             let why = no_text.error.clone();
@@ -294,7 +288,7 @@ impl Runner {
     /// Prints why a session has no text on standard error, unless that has been reported.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = no_text.reason == Reason::Unreadable || no_text.failure.is_some();
-        if !self.verbose && !is_reported {
+        if !self.messages.prints(MessageLevel::All) && !is_reported {
             self.messages.error(&format!("{}{why}", output.prefix()));
         }
     }

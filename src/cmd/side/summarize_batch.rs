@@ -105,7 +105,7 @@ impl Run for SummarizeBatchArguments {
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
-        let progress = ProgressLine::of_input("labelling", &self.files, globals.quiet, io);
+        let progress = ProgressLine::of_input("labelling", &self.files, io);
         let mut errors = InputErrors::new(&io.messages);
         let is_waiting = io.stdin.readiness();
         let input = Box::new(progress.counting(self.input(&mut errors, io)?));
@@ -135,10 +135,8 @@ impl Run for SummarizeBatchArguments {
             printing,
             ids: Arc::clone(&io.ids),
             messages: io.messages.clone(),
-            verbose: globals.verbose,
-            quiet: globals.quiet,
             recorder,
-            failures: ModelFailures::new(&io.messages, globals.verbose),
+            failures: ModelFailures::new(&io.messages),
             labels: 0,
         };
         let Some(labeler) = labeler else {
@@ -167,7 +165,7 @@ impl SummarizeBatchArguments {
                 .context("cannot record the labels")?;
         }
         if let StreamEnd::Copied(understanding) = end {
-            report_foreign_stream(understanding, sink.quiet, &sink.messages);
+            report_foreign_stream(understanding, &sink.messages);
         }
         match end {
             StreamEnd::Copied(_) => {
@@ -288,8 +286,6 @@ pub(crate) struct LabelPrinter {
     pub(crate) printing: Printing,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) messages: Messages,
-    pub(crate) verbose: bool,
-    pub(crate) quiet: bool,
     /// The side file of the session. Labels are appended to it.
     pub(crate) recorder: Option<Transcript>,
     pub(crate) failures: ModelFailures,
@@ -315,9 +311,7 @@ impl LabelSink for LabelPrinter {
             Some(Err(no_text)) => no_text,
         };
         if let Some(failure) = &no_text.failure {
-            if self.verbose {
-                self.messages.log(&format!("[TOOL_USE_SUMMARY] {failure}"));
-            }
+            self.messages.log(&format!("[TOOL_USE_SUMMARY] {failure}"));
             self.failures.report(failure);
         }
         let Some(cost) = no_text.cost else {
@@ -329,12 +323,10 @@ impl LabelSink for LabelPrinter {
     }
 
     fn late(&mut self, batch: u64) {
-        if self.verbose {
-            self.messages.log(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and was dropped",
-                batch + 1
-            ));
-        }
+        self.messages.log(&format!(
+            "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and was dropped",
+            batch + 1
+        ));
     }
 
     fn stopped_asking(&mut self) {
@@ -343,9 +335,7 @@ impl LabelSink for LabelPrinter {
     }
 
     fn damage(&mut self, damage: &Damage) {
-        if !self.quiet {
-            self.messages.warn(&damage.to_string());
-        }
+        self.messages.warn(&damage.to_string());
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -3,11 +3,9 @@
 mod archive;
 mod bundle;
 mod copy;
-mod removal;
 mod select;
 
 pub use archive::{ArchiveDir, ArchiveError, Archived};
 pub use bundle::Bundle;
 pub use copy::Problem;
-pub use removal::Removed;
-pub use select::{Selected, select};
+pub use select::{Removed, Selected, select};

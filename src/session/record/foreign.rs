@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::chain::Chain;
+use super::recorder::Chain;
 use super::recorder::{Moment, SessionFacts};
 use super::transcript::{SessionName, Transcript};
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use super::query::QueryWords;
 use super::run::{MatchExcerpt, SearchHit, strings};
-use super::words::QueryWords;
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
 use crate::session::discover::Candidate;

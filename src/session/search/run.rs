@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use grep_matcher::Matcher;
 use serde_json::Value;
 
-use super::needles::Query;
+use super::query::Query;
 use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
@@ -132,7 +132,7 @@ impl Session {
             Detail::Counts
         };
         let mut lines = MessageLines::new(Some(self.format()));
-        let title_words = self.format().titles.words;
+        let title_words = self.format().title_words;
         let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
         let mut entries = self.entries();
         let words: Vec<&str> = match &query.needles {
