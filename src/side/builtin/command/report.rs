@@ -509,7 +509,7 @@ mod tests {
             ("git commit -m x", Some("Commit it"), "Committed changes"),
             ("frob", Some("Fix the tables"), "Ran frob"),
             ("bash -lc 'cat a.rs'", None, "Read a.rs"),
-            ("bash -c 'cat a.rs' > b.rs", None, "Ran bash script"),
+            ("bash -c 'cat a.rs' > b.rs", None, "Wrote b.rs"),
         ];
         for (command, description, expected) in table {
             assert_eq!(phrase(command, description, ""), expected, "{command}");

@@ -105,9 +105,11 @@ pub(super) fn find(call: &Call<'_>) -> Fact {
     let files: Vec<&str> = call.text.lines().map(str::trim).filter(is_file).collect();
     let is_cut = call.text.to_lowercase().contains("truncated");
     let (verb, did) = match files.as_slice() {
-        _ if finds_nothing(call.text) => ("No files match", format!("No files match {noun}")),
+        files if files.is_empty() || finds_nothing(call.text) => {
+            ("No files match", format!("No files match {noun}"))
+        }
         [one] => ("Looked for", format!("Found {}", file_name(one, call.cwd))),
-        files if is_cut || files.is_empty() => ("Looked for", format!("Looked for {noun}")),
+        _ if is_cut => ("Looked for", format!("Listed files for {noun}")),
         files => (
             "Looked for",
             format!("Found {} files for {noun}", files.len()),
