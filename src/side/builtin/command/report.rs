@@ -222,7 +222,9 @@ impl Reader<'_> {
                 Effect::Changed => !matches!(effects, Effects::ReadOnly),
                 Effect::None => is_suspect && has_reading_form(&act.program),
                 // A script may filter the output of a check.
-                _ => is_suspect && !(has_check && (is_check(act) || is_filter(&act.program))),
+                Effect::Unknown => {
+                    is_suspect && !(has_check && (is_check(act) || is_filter(&act.program)))
+                }
             }
         };
         let suspects = || self.all_acts.iter().filter(may_change);

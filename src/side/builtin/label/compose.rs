@@ -138,7 +138,7 @@ fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
 fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
     // What was found is more informative than what was not.
     let is_found = |fact: &&&Fact| !fact.verb.starts_with("No ");
-    let mut facts: Vec<&Fact> = facts.iter().copied().collect();
+    let mut facts: Vec<&Fact> = facts.to_vec();
     if facts.iter().any(|fact| is_found(&fact)) {
         facts.retain(|fact| is_found(&fact));
     }

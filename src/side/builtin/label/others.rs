@@ -57,9 +57,9 @@ pub(super) fn agent(call: &Call<'_>) -> Fact {
 }
 
 pub(super) fn todo(call: &Call<'_>) -> Fact {
-    let lists = ["todos", "plan", "items"].iter();
-    let list = lists.filter_map(|name| call.input.get(name)?.as_array());
-    let did = list.last().map(|list| {
+    let mut lists = ["todos", "plan", "items"].iter();
+    let list = lists.find_map(|name| call.input.get(name)?.as_array());
+    let did = list.map(|list| {
         let is_done = |todo: &&Value| matches!(todo["status"].as_str(), Some("completed" | "done"));
         let done = list.iter().filter(is_done).count();
         format!("Updated todos, {done} of {} done", list.len())
@@ -175,13 +175,13 @@ pub(super) fn mcp(call: &Call<'_>) -> Fact {
     let mut parts = call.name.splitn(3, "__").skip(1);
     let server = parts.next().unwrap_or_default();
     let words = parts.next().unwrap_or(server).replace(['-', '_'], " ");
-    let ids = ["id", "issueId", "issue_id", "number", "pull_number", "key"].iter();
-    let id = ids.filter_map(|name| match call.input.get(name)? {
+    let mut ids = ["id", "issueId", "issue_id", "number", "pull_number", "key"].iter();
+    let id = ids.find_map(|name| match call.input.get(name)? {
         Value::String(id) if id.len() <= 12 => Some(format!(" {id}")),
         Value::Number(number) => Some(format!(" {number}")),
         _ => None,
     });
-    let id = id.last().unwrap_or_default();
+    let id = id.unwrap_or_default();
     // The name of a tool does not tell what it changes.
     let did = format!("Called {words}{id}");
     let named = format!("{did} ({server})");
