@@ -78,10 +78,10 @@ function show() {
     replies += Number(row.cells[5].dataset.value);
     micros += Number(row.cells[6].dataset.value);
   });
-  const noun = rows.length === 1 ? "session" : "sessions";
+  const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
   const partial = rows.some((row) => !row.hidden && row.cells[6].textContent.endsWith("+")) ? "+" : "";
   output.textContent =
-    `${shown} of ${rows.length} ${noun}, ${replies.toLocaleString("en")} replies, ${dollars(micros)}${partial}`;
+    `${shown} of ${counted(rows.length, "session", "sessions")}, ${counted(replies, "reply", "replies")}, ${dollars(micros)}${partial}`;
 }
 function sort(head, place) {
   const isDown = head.ariaSort === "descending";

@@ -145,6 +145,35 @@ fn agent(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Run {
     }
 }
 
+/// Returns variables that name a server as the model, and one more.
+fn network<'a>(address: &'a str, more: (&'a str, &'a str)) -> [(&'a str, &'a str); 4] {
+    [
+        ("TURNPIPE_MODEL", "openai:gpt-5"),
+        ("OPENAI_API_KEY", "x"),
+        ("OPENAI_BASE_URL", address),
+        more,
+    ]
+}
+
+/// Starts a server whose model waits in a command until the user says `Go on.`, and returns it with its address.
+fn waiting() -> (Server, String) {
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|body| {
+            let is_continued = body.to_string().contains("Go on.");
+            let calls = json!([bash("call_0", "echo started > started; sleep 60")]);
+            let message = if is_continued {
+                json!({"role": "assistant", "content": "Done."})
+            } else {
+                json!({"role": "assistant", "content": "I wait.", "tool_calls": calls})
+            };
+            (200, completion(&message))
+        }),
+    );
+    let address = format!("http://{}/v1", server.address);
+    (server, address)
+}
+
 fn lines(path: &Path) -> Vec<Value> {
     records(&fs::read_to_string(path).unwrap())
 }
@@ -156,12 +185,7 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     repository(&folder);
     let server = Server::start(Duration::ZERO, Box::new(script(&folder)));
     let address = format!("http://{}/v1", server.address);
-    let network = [
-        ("TURNPIPE_MODEL", "openai:gpt-5"),
-        ("OPENAI_API_KEY", "x"),
-        ("OPENAI_BASE_URL", &*address),
-        ("TURN_OPTIONS", "--record-http exchanges.jsonl"),
-    ];
+    let network = network(&address, ("TURN_OPTIONS", "--record-http exchanges.jsonl"));
     let run = agent(&folder, "Fix the failing test.", &network);
     assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     assert!(
@@ -269,22 +293,8 @@ fn signals_stop_the_loop_with_a_report() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
         repository(folder.path());
-        let server = Server::start(
-            Duration::ZERO,
-            Box::new(|_| {
-                let calls = json!([bash("call_0", "echo started > started; sleep 60")]);
-                let message =
-                    json!({"role": "assistant", "content": "I wait.", "tool_calls": calls});
-                (200, completion(&message))
-            }),
-        );
-        let address = format!("http://{}/v1", server.address);
-        let variables = [
-            ("TURNPIPE_MODEL", "openai:gpt-5"),
-            ("OPENAI_API_KEY", "x"),
-            ("OPENAI_BASE_URL", &*address),
-            ("TOOL_OPTIONS", "--allow Bash"),
-        ];
+        let (_server, address) = waiting();
+        let variables = network(&address, ("TOOL_OPTIONS", "--allow Bash"));
         let child = command(folder.path(), "Wait.", &variables)
             .process_group(0)
             .stdout(Stdio::null())
@@ -311,26 +321,8 @@ fn signals_stop_the_loop_with_a_report() {
 fn a_killed_loop_can_be_continued() {
     let folder = tempfile::tempdir().unwrap();
     repository(folder.path());
-    let server = Server::start(
-        Duration::ZERO,
-        Box::new(|body| {
-            let is_continued = body.to_string().contains("Go on.");
-            let calls = json!([bash("call_0", "echo started > started; sleep 60")]);
-            let message = if is_continued {
-                json!({"role": "assistant", "content": "Done."})
-            } else {
-                json!({"role": "assistant", "content": "I wait.", "tool_calls": calls})
-            };
-            (200, completion(&message))
-        }),
-    );
-    let address = format!("http://{}/v1", server.address);
-    let variables = [
-        ("TURNPIPE_MODEL", "openai:gpt-5"),
-        ("OPENAI_API_KEY", "x"),
-        ("OPENAI_BASE_URL", &*address),
-        ("TOOL_OPTIONS", "--allow Bash"),
-    ];
+    let (_server, address) = waiting();
+    let variables = network(&address, ("TOOL_OPTIONS", "--allow Bash"));
     let mut child = command(folder.path(), "Wait.", &variables)
         .process_group(0)
         .stdout(Stdio::null())
@@ -356,21 +348,13 @@ fn limits_stop_the_loop() {
     repository(&folder);
     let server = Server::start(Duration::ZERO, Box::new(script(&folder)));
     let address = format!("http://{}/v1", server.address);
-    let variables = |limit| {
-        [
-            ("TURNPIPE_MODEL", "openai:gpt-5"),
-            ("OPENAI_API_KEY", "x"),
-            ("OPENAI_BASE_URL", &*address),
-            limit,
-        ]
-    };
     let limits = [
         ("MAX_TIME", "0", 0),
         ("MAX_COST", "0", 0),
         ("MAX_TURNS", "1", 1),
     ];
     for (limit, value, requests) in limits {
-        let run = agent(&folder, "Fix it.", &variables((limit, value)));
+        let run = agent(&folder, "Fix it.", &network(&address, (limit, value)));
         assert_eq!(run.status, Some(11), "{limit}: {}", run.stderr);
         let asked = std::mem::take(&mut *server.bodies.lock().unwrap());
         assert_eq!(asked.len(), requests, "{limit}");
@@ -378,7 +362,7 @@ fn limits_stop_the_loop() {
     // Another agent works in this session.
     let lock = fs::File::create(folder.join("work.jsonl.lock")).unwrap();
     lock.lock().unwrap();
-    let run = agent(&folder, "Fix it.", &variables(("MAX_TURNS", "9")));
+    let run = agent(&folder, "Fix it.", &network(&address, ("MAX_TURNS", "9")));
     assert_eq!(
         (run.status, server.bodies.lock().unwrap().len()),
         (Some(11), 0)

@@ -1,7 +1,11 @@
 //! Short names of files, patterns and addresses: their most distinctive part, without home directories.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use super::clean::{MORE, cut};
 use crate::text::display_width;
@@ -23,14 +27,9 @@ static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// Removes repeated items.
-pub(super) fn distinct<Item: PartialEq>(items: impl Iterator<Item = Item>) -> Vec<Item> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
+pub(super) fn distinct<Item: Clone + Eq + Hash>(items: impl Iterator<Item = Item>) -> Vec<Item> {
+    let mut seen = HashSet::new();
+    items.filter(|item| seen.insert(item.clone())).collect()
 }
 
 /// Returns the parts of a path, relative to the working directory if it is inside.
@@ -191,6 +190,26 @@ pub(super) fn listed(items: &[String]) -> String {
     }
 }
 
+/// Whether a path ends with the name of a file.
+pub(super) fn is_file(path: &str) -> bool {
+    let name = last_part(path);
+    name.get(1..).is_some_and(|rest| rest.contains('.')) && !path.ends_with('/')
+}
+
+/// Names the searched text and, if it is short, the searched file or directory.
+pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
+    let name = if is_file(place) {
+        file_name(place, cwd)
+    } else {
+        directory_name(place, cwd)
+    };
+    let is_short = noun.len() + name.len() < 44 && (is_file(place) || name.len() <= 18);
+    if is_working_directory(place, cwd) || place.contains(['*', '$']) || !is_short {
+        return noun.to_owned();
+    }
+    format!("{noun} in {name}")
+}
+
 /// Returns the text that a pattern matches, without the syntax of patterns.
 pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     let plain = plain_pattern(pattern);
@@ -199,16 +218,13 @@ pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
             .filter(|letter| letter.is_alphanumeric())
             .count()
     };
-    let noun = plain
-        .split('\n')
-        .map(|alternative| alternative.split_whitespace().collect::<Vec<_>>().join(" "))
-        .map(|alternative| {
-            alternative
-                .trim_matches(['"', '\'', '(', ')', ',', '{'])
-                .trim()
-                .to_owned()
-        })
-        .find(|alternative| words(alternative) >= 2)?;
+    let trimmed = |text: &str| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.trim_matches(['"', '\'', '(', ')', ',', '{']);
+        text.trim().to_owned()
+    };
+    let mut nouns = plain.split('\n').map(trimmed);
+    let noun = nouns.find(|noun| words(noun) >= 2)?;
     if noun.contains(' ') && display_width(&noun) > 34 {
         let longest = noun.split(' ').max_by_key(|word| word.len())?;
         return Some(cut(longest, 34));
@@ -216,59 +232,32 @@ pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     Some(cut(&noun, 34))
 }
 
-/// Removes the syntax of patterns. Each alternative becomes a line.
-fn plain_pattern(pattern: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = pattern.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\\' => match rest.next() {
-                Some('|') => plain.push('\n'),
-                Some('s' | 'n' | 't') => plain.push(' '),
-                Some(
-                    'b' | 'B' | 'w' | 'W' | 'd' | 'D' | 'S' | 'A' | 'z' | '<' | '>' | '(' | ')',
-                )
-                | None => {}
-                Some(other) => plain.push(other),
-            },
-            '|' => plain.push('\n'),
-            '[' => skip_class(&mut rest, &mut plain),
-            '(' => {
-                if rest.next_if_eq(&'?').is_some() {
-                    while rest
-                        .next_if(|next| next.is_ascii_alphabetic() || "-<!=P".contains(*next))
-                        .is_some()
-                    {}
-                    rest.next_if(|next| *next == ':' || *next == '>');
-                }
-            }
-            '{' if rest.peek().is_some_and(char::is_ascii_digit) => {
-                while rest.next().is_some_and(|next| next != '}') {}
-            }
-            '.' if rest.peek().is_some_and(|next| "*+?".contains(*next)) => plain.push(' '),
-            '^' | '$' | ')' | '*' | '+' | '?' => {}
-            other => plain.push(other),
-        }
-    }
-    plain
-}
+/// The syntax of patterns, and a class of one letter in two cases.
+static SYNTAX: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?<line>\\?\|)|\[(?<letter>[a-zA-Z])[a-zA-Z]\]|(?<space>\\[snt]|\.[*+?]|\[.[^\]]*\])",
+        r"|\\[bBwWdDSAz<>()]|\(\?[a-zA-Z!=<-]*[:>]?|\{[0-9][^}]*\}|[\^$()*+?]|\\(?<escaped>.)",
+    ))
+    .ok()
+});
 
-fn skip_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, plain: &mut String) {
-    let mut class = String::new();
-    for next in rest.by_ref() {
-        if next == ']' && !class.is_empty() {
-            break;
+/// Removes the syntax of patterns. Each alternative becomes a line.
+fn plain_pattern(pattern: &str) -> Cow<'_, str> {
+    let plain = |found: &Captures<'_>| {
+        let kept = ["letter", "escaped"]
+            .into_iter()
+            .find_map(|name| found.name(name));
+        match kept {
+            Some(kept) => kept.as_str(),
+            None if found.name("line").is_some() => "\n",
+            None if found.name("space").is_some() => " ",
+            None => "",
         }
-        class.push(next);
-    }
-    // A class of one letter in two cases is that letter.
-    let mut letters = class.chars();
-    if let (Some(one), Some(other), None) = (letters.next(), letters.next(), letters.next())
-        && one.eq_ignore_ascii_case(&other)
-    {
-        plain.push(one);
-    } else {
-        plain.push(' ');
+        .to_owned()
+    };
+    match SYNTAX.as_ref() {
+        Some(syntax) => syntax.replace_all(pattern, plain),
+        None => Cow::Borrowed(pattern),
     }
 }
 
@@ -313,25 +302,10 @@ pub(super) fn address(url: &str) -> String {
 
 /// Shortens the hashes in a revision to seven digits.
 pub(super) fn revision(text: &str) -> String {
-    let mut short = String::new();
-    let mut word = String::new();
-    let flush = |word: &mut String, short: &mut String| {
-        let is_hash = word.len() > 7
-            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && word.bytes().any(|byte| byte.is_ascii_digit());
-        short.push_str(if is_hash { &word[..7] } else { word });
-        word.clear();
-    };
-    for character in text.chars() {
-        if character.is_alphanumeric() {
-            word.push(character);
-        } else {
-            flush(&mut word, &mut short);
-            short.push(character);
-        }
-    }
-    flush(&mut word, &mut short);
-    cut(&short, 40)
+    static HASH: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new("(?-u:\\b)([0-9a-fA-F]{7})[0-9a-fA-F]+(?-u:\\b)").ok());
+    let short = HASH.as_ref().map(|hash| hash.replace_all(text, "$1"));
+    cut(&short.unwrap_or_default(), 40)
 }
 
 #[cfg(test)]

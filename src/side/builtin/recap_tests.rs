@@ -261,11 +261,11 @@ fn a_rejected_plan_is_named() {
         text(Role::User, Origin::Injected, interruption),
     ];
     let expected = "Goal: Port the config parser. Last report: The plan is ready. \
-                    Plan rejected: Port it to Rust. Interrupted by the user.";
+                    Plan declined: Port it to Rust. Interrupted by the user.";
     assert_eq!(recap(&talk, None), expected);
     assert_eq!(
         last_report(&talk),
-        "The plan is ready. Plan rejected: Port it to Rust"
+        "The plan is ready. Plan declined: Port it to Rust"
     );
     assert_eq!(last_report(&talk[..1]), "");
 }

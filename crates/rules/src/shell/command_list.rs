@@ -38,10 +38,12 @@ pub struct SimpleCommand {
     /// Its words without quotes; empty if it only assigns or redirects. Substitutions are written
     /// as `$()` and variables as in the source.
     pub words: Vec<String>,
-    /// The last file that its output is redirected to, except `/dev/null`.
+    /// The last file that its output is redirected to, except `/dev/null` and the standard streams.
     pub output: Option<String>,
     /// Whether it has a here-document.
     pub has_here_document: bool,
+    /// Whether its standard error is redirected to `/dev/null`.
+    pub discards_errors: bool,
 }
 
 /// The operator between two commands.
@@ -140,9 +142,14 @@ impl LenientCommand {
     fn simple(self) -> SimpleCommand {
         let output = |(operator, is_errors, target): (&str, bool, Word)| {
             let is_output = operator.contains('>') && !operator.ends_with('&') && !is_errors;
-            (is_output && target.prefix != "/dev/null").then_some(target.prefix)
+            let is_file = !matches!(&*target.prefix, "/dev/null" | "/dev/stdout" | "/dev/stderr");
+            (is_output && is_file).then_some(target.prefix)
+        };
+        let discards = |(operator, is_errors, target): &(&str, bool, Word)| {
+            (*is_errors || operator.starts_with('&')) && target.prefix == "/dev/null"
         };
         SimpleCommand {
+            discards_errors: self.redirections.iter().any(discards),
             follows: self.follows,
             words: self.words.into_iter().map(|word| word.prefix).collect(),
             output: self.redirections.into_iter().filter_map(output).next_back(),

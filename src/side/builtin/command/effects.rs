@@ -1,8 +1,8 @@
 //! The commands of a command line that may change something, according to the shell analysis.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
-use crate::shell::{CommandPart, SimpleCommand, analyse, has_reading_form, program_name};
+use crate::shell::{CommandPart, SimpleCommand, analyse, program_name};
 
 /// Programs that may change something in a command line.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(super) enum Effects {
     /// No program changes anything.
     ReadOnly,
     /// The programs whose commands are not known to only read.
-    Some(HashSet<String>),
+    Some(BTreeSet<String>),
     /// The command line is not understood, so any program may change something.
     Unknown,
 }
@@ -30,37 +30,47 @@ impl Effects {
             let is_reader = part.only_reads || analyse(text).verdict.is_read_only();
             is_reader && part.writes.is_empty()
         };
-        let changing = parts.iter().filter(|part| !only_reads(part));
-        let changing: HashSet<String> = changing.flat_map(programs).collect();
-        if changing.is_empty() {
-            Self::ReadOnly
-        } else {
-            Self::Some(changing)
+        let mut changing = parts.iter().filter(|part| !only_reads(part)).peekable();
+        if changing.peek().is_none() {
+            return Self::ReadOnly;
+        }
+        match changing.map(programs).collect::<Option<Vec<_>>>() {
+            Some(programs) => Self::Some(programs.into_iter().flatten().collect()),
+            None => Self::Unknown,
         }
     }
 
-    /// Whether a command of this program may change something, although the analysis knows the
-    /// program.
+    /// Whether a command of this program may change something.
     pub(super) fn may_change(&self, program: &str) -> bool {
-        let is_suspect = match self {
+        match self {
             Self::ReadOnly => false,
             Self::Some(programs) => programs.contains(program),
             Self::Unknown => true,
+        }
+    }
+
+    /// The programs that may change something, as far as known.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &str> {
+        let programs = match self {
+            Self::Some(programs) => Some(programs),
+            Self::ReadOnly | Self::Unknown => None,
         };
-        is_suspect && has_reading_form(program)
+        programs.into_iter().flatten().map(String::as_str)
     }
 }
 
-/// Returns the program of a command, and the programs that it starts.
-fn programs(part: &CommandPart) -> Vec<String> {
+/// Returns the program of a command, and the programs that it starts; `None` if none is known.
+fn programs(part: &CommandPart) -> Option<Vec<String>> {
     let levels = part.levels().into_iter();
     let names = levels.filter_map(|level| level.words.first()?.value.clone());
-    names.map(|name| program_name(&name).to_owned()).collect()
+    let names: Vec<String> = names.map(|name| program_name(&name).to_owned()).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// Whether the status of the command line ignores the status of the command at `index`: it feeds a
-/// pipe, or `||` precedes or follows.
-pub(super) fn hides_status(commands: &[SimpleCommand], index: usize) -> bool {
+/// pipe, `||` precedes or follows, or other commands follow. An error of the last kind shows in the output
+/// if the command `is_loud`.
+pub(super) fn hides_status(commands: &[SimpleCommand], index: usize, is_loud: bool) -> bool {
     use crate::shell::Follows::{And, Background, Next, Or, Pipe};
     let sets_pipefail = commands
         .iter()
@@ -80,8 +90,9 @@ pub(super) fn hides_status(commands: &[SimpleCommand], index: usize) -> bool {
         Some(Or | Background) => true,
         Some(And) => behind
             .find(|follows| !matches!(follows, And | Pipe))
-            .is_some_and(|follows| follows == Or),
-        Some(Next) | None => false,
+            .is_some_and(|follows| follows == Or || follows == Next && !is_loud),
+        Some(Next) => !is_loud || commands[index].discards_errors,
+        None => false,
     }
 }
 
@@ -103,9 +114,10 @@ mod tests {
             ("sort -o a b", "sort", true),
             ("git log --output=a", "git", true),
             ("git log", "git", false),
-            ("gh pr view 7", "gh", false),
+            ("gh pr view 7", "gh", true),
             ("ls > a", "ls", true),
             ("ls 2>/dev/null", "ls", false),
+            ("ls && $(echo rm) x", "ls", true),
         ];
         for (command, program, expected) in rows {
             let effects = Effects::of(command);
@@ -123,13 +135,15 @@ mod tests {
             ("a || b", true),
             ("b || a", true),
             ("a; b", false),
+            ("a 2>/dev/null; b", true),
+            ("a 2>/dev/null", false),
             ("set -o pipefail; a | b", false),
         ];
         for (command, expected) in rows {
             let commands = simple_commands(command).commands;
             let index = commands.iter().position(|command| command.words == ["a"]);
             assert_eq!(
-                hides_status(&commands, index.unwrap()),
+                hides_status(&commands, index.unwrap(), true),
                 expected,
                 "{command}"
             );

@@ -31,15 +31,30 @@ pub(super) enum Kind {
     Search,
 }
 
-impl Kind {
-    fn of(name: &str) -> Option<Self> {
-        Self::deserialize(StrDeserializer::<Error>::new(name)).ok()
-    }
+/// Parses a rank and a kind.
+fn class_of(class: &str) -> Option<(u8, Kind)> {
+    let (rank, kind) = class.split_once(' ')?;
+    let kind = Kind::deserialize(StrDeserializer::<Error>::new(kind)).ok()?;
+    Some((rank.parse().ok()?, kind))
+}
 
+impl Kind {
     /// Whether the output is evidence of a success or a failure.
     pub(super) fn is_check(self) -> bool {
         matches!(self, Self::Test | Self::Lint | Self::Format | Self::Build)
     }
+}
+
+/// What an act may have changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::side::builtin) enum Effect {
+    /// Nothing.
+    #[default]
+    None,
+    /// A program ran, which may change anything.
+    Unknown,
+    /// Files, a repository or installed packages.
+    Changed,
 }
 
 /// The act of a simple command.
@@ -60,17 +75,55 @@ pub(super) struct Act {
 }
 
 impl Act {
-    /// Whether the act only read or searched something.
-    pub(super) fn is_look(&self) -> bool {
-        matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
+    /// Whether the act says that it succeeded in changing something.
+    pub(super) fn is_claim(&self) -> bool {
+        self.effect() != Effect::None && !matches!(&*self.verb, "Ran" | "Sent")
+    }
+
+    pub(super) fn effect(&self) -> Effect {
+        match self.kind {
+            Kind::Change | Kind::Repository | Kind::Install | Kind::Format => Effect::Changed,
+            Kind::Read | Kind::Search => Effect::None,
+            _ => Effect::Unknown,
+        }
     }
 
     /// Returns the act without the claim that it succeeded, unless the output shows it.
     pub(super) fn attempted(self) -> Self {
-        if self.is_look() || self.is_shown || self.verb == "Ran" {
+        if self.is_shown || !self.is_claim() {
             return self;
         }
         self.into_run()
+    }
+
+    /// Returns the act of an unknown program.
+    pub(super) fn ran(program: &str) -> Self {
+        let name = cut(program, 36);
+        Self {
+            program: program.to_owned(),
+            is_shown: false,
+            rank: UNKNOWN,
+            kind: Kind::Run,
+            verb: "Ran".to_owned(),
+            object: name.clone(),
+            name,
+        }
+    }
+
+    /// Returns the act of a program that the table does not name.
+    fn unknown(call: &Invocation<'_>, words: &[String]) -> Self {
+        let plain = |word: &&&str| {
+            let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+            word.len() <= 20 && word.chars().all(is_plain)
+        };
+        let mut act = Self::ran(call.program);
+        if let Some(operand) = call.operands.first().filter(plain) {
+            act.object = format!("{} {operand}", act.object);
+        }
+        if words.first().is_some_and(|word| word.contains('/')) {
+            act.rank = OWN;
+        }
+        act
     }
 
     /// Returns the act as `Ran` and the name of the command.
@@ -106,7 +159,7 @@ impl Form {
         let mut columns = line.split('|').map(str::trim);
         let (pattern, class) = (columns.next()?, columns.next()?);
         let (verb, object) = (columns.next()?, columns.next()?);
-        let (rank, kind) = class.split_once(' ')?;
+        let (rank, kind) = class_of(class)?;
         let (pattern, output) = match pattern.split_once('"') {
             Some((pattern, output)) => (pattern, Some(output.trim_end_matches('"'))),
             None => (pattern, None),
@@ -123,8 +176,8 @@ impl Form {
             options: options.into_iter().map(choices).collect(),
             output,
             writes_file: pattern.contains('>'),
-            rank: rank.parse().ok()?,
-            kind: Kind::of(kind)?,
+            rank,
+            kind,
             verb,
             object,
         })
@@ -145,7 +198,9 @@ impl Form {
                 .get(place)
                 .is_some_and(|word| choices.contains(word))
         };
-        self.programs.contains(&call.program)
+        ["*", call.program]
+            .iter()
+            .any(|name| self.programs.contains(name))
             && self.words.iter().enumerate().all(is_in_place)
             && self.options.iter().all(is_there)
             && (!self.writes_file || call.written.is_some())
@@ -199,6 +254,9 @@ const SET_UP: u8 = 63;
 const UNKNOWN: u8 = 44;
 const OWN: u8 = 69;
 
+/// Minimum rank of the project's own scripts.
+const SCRIPT: u8 = 68;
+
 fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     let mut filled = String::new();
     let mut rest = template;
@@ -222,28 +280,25 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
 
 /// Describes a task of a project, classified by the words of its name.
 fn task(act: &mut Act, program: &str) {
-    let task = act.object.clone();
-    let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
-    let kind = WORDS.lines("task words").find_map(|line| {
-        let (kind, known) = line.split_once(": ")?;
-        let is_known = |word: &&str| known.split(' ').any(|known| known == *word);
-        words.iter().any(is_known).then(|| Kind::of(kind))?
+    act.name.clone_from(&act.object);
+    let words: Vec<&str> = act.name.split([':', '-', '_', '.', '/']).collect();
+    let class = WORDS.lines("task words").find_map(|line| {
+        let (class, known) = line.split_once(": ")?;
+        let is_known = known.split(' ').any(|known| words.contains(&known));
+        is_known.then(|| class_of(class))?
     });
-    act.name = task;
-    if let Some(kind) = kind {
-        act.kind = kind;
-        act.rank = match kind {
-            Kind::Test => 90,
-            Kind::Lint => 85,
-            Kind::Build => 83,
-            _ => 82,
-        };
-        if matches!(act.object.as_str(), "test" | "tests") {
-            "tests".clone_into(&mut act.object);
-        }
-    } else {
-        act.object = format!("{program} {}", act.object);
+    match class {
+        Some((rank, kind)) => (act.rank, act.kind) = (rank, kind),
+        None => act.object = format!("{program} {}", act.object),
     }
+    if act.object == "test" {
+        act.object.push('s');
+    }
+}
+
+/// Whether a program does nothing worth a name, except in substitutions.
+pub(super) fn is_glue(program: &str) -> bool {
+    program.is_empty() || WORDS.has("glue", program)
 }
 
 /// Whether a program in a pipe only filters.
@@ -255,7 +310,8 @@ pub(super) fn is_filter(program: &str) -> bool {
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = command.own_words();
     let program = command.program();
-    if program.is_empty() || WORDS.has("glue", program) && command.output.is_none() {
+    let is_glue = is_glue(program);
+    if is_glue && command.output.is_none() {
         return None;
     }
     let arguments = words.get(1..).unwrap_or_default();
@@ -275,56 +331,26 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
         output,
         cwd,
     };
-    if arguments.len() == 1 && ["--version", "-V"].contains(&arguments[0].as_str()) {
-        return Some(Act {
-            program: program.to_owned(),
-            is_shown: true,
-            rank: 14,
-            kind: Kind::Read,
-            verb: "Checked".to_owned(),
-            object: format!("{program} version"),
-            name: program.to_owned(),
-        });
-    }
     let mut forms = FORMS.iter().filter(|form| form.fits(&call));
-    if let Some(act) = forms.find_map(|form| form.act(&call)) {
-        return Some(
-            match call
-                .noun("output")
-                .filter(|_| matches!(act.kind, Kind::Read | Kind::Search))
-            {
-                Some(file) => Act {
-                    rank: 71,
-                    kind: Kind::Change,
-                    verb: "Wrote".to_owned(),
-                    object: file,
-                    ..act
-                },
-                None => act,
-            },
-        );
-    }
-    if WORDS.has("glue", program) {
-        return None;
-    }
-    let is_own = words.first().is_some_and(|word| word.contains('/'));
-    let name = cut(program, 36);
-    let plain = |word: &&&str| {
-        word.len() <= 20
-            && word
-                .chars()
-                .all(|letter| letter.is_ascii_lowercase() || letter == '-')
+    let known = forms.find_map(|form| form.act(&call));
+    let act = known.or_else(|| (!is_glue).then(|| Act::unknown(&call, words)));
+    // The file says more than a program that only prints.
+    let only_prints = |act: &Act| {
+        act.effect() == Effect::None
+            || act.kind == Kind::Run && act.rank < SCRIPT && act.verb != "Sent"
     };
-    let object = call.operands.first().filter(plain);
-    Some(Act {
-        program: program.to_owned(),
-        is_shown: false,
-        rank: if is_own { OWN } else { UNKNOWN },
-        kind: Kind::Run,
-        verb: "Ran".to_owned(),
-        object: object.map_or_else(|| name.clone(), |sub| format!("{name} {sub}")),
-        name,
-    })
+    match call.noun("output") {
+        Some(object) if act.as_ref().is_none_or(only_prints) => Some(Act {
+            program: program.to_owned(),
+            is_shown: false,
+            rank: 71,
+            kind: Kind::Change,
+            verb: "Wrote".to_owned(),
+            name: act.map_or_else(|| object.clone(), |act| act.name),
+            object,
+        }),
+        _ => act,
+    }
 }
 
 #[cfg(test)]

@@ -7,4 +7,5 @@ mod forms;
 mod noun;
 mod report;
 
+pub(super) use forms::Effect;
 pub(super) use report::{Ending, Run, describe};

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use crate::side::builtin::clean::{WordList, cut};
 use crate::side::builtin::names::{
-    address, directory_name, distinct, file_name, file_names, glob_noun, is_working_directory,
-    last_part, pattern_noun, revision,
+    address, directory_name, distinct, file_name, file_names, glob_noun, is_file,
+    is_working_directory, last_part, pattern_noun, revision, sought,
 };
 
 /// The table of commands, and lists of their words.
@@ -33,11 +33,12 @@ impl Invocation<'_> {
     /// Returns the noun of this name, if there is one.
     pub(super) fn noun(&self, key: &str) -> Option<String> {
         let first = self.operands.first().copied();
-        let known = |path: &&str| !path.starts_with("$()");
+        let known = |path: &&str| !path.starts_with("$()") && *path != "-";
         let file = |path: &str| file_name(path, self.cwd);
         let found = match key {
             "name" => self.name.to_owned(),
             "program" => self.program.to_owned(),
+            "version" if self.arguments.len() == 1 => format!("{} version", self.program),
             "operand" | "task" => cut(first?, 36),
             "file" => file(first.filter(known)?.trim_end_matches(".git")),
             "files" => self.files(&self.operands_behind_dashes()),
@@ -47,12 +48,13 @@ impl Invocation<'_> {
             }
             "directories" => match self.operands.as_slice() {
                 [one] => directory_name(one, self.cwd),
-                several => self.files(several),
+                [_, _] => self.files(&self.operands),
+                several => format!("{} directories", several.len()),
             },
             "moved" => self.moved()?,
             "places" => self.places(),
             "output" => file(self.written?),
-            "revision" => revision(first?),
+            "revision" => revision(first.filter(known)?),
             "range" => {
                 let is_range = |word: &&&str| word.contains("..") || word.contains('~');
                 revision(self.operands.iter().find(is_range)?)
@@ -83,7 +85,7 @@ impl Invocation<'_> {
                     rest.get(..digits).filter(|number| !number.is_empty())?
                 )
             }
-            "replied" | "changed" | "read" => self.api(key)?,
+            "thing" => self.thing()?,
             "test" => self.tested(),
             "target" => self.target()?,
             "image" => cut(self.value(&["-t", "--tag"])?, 40),
@@ -138,7 +140,7 @@ impl Invocation<'_> {
     }
 
     fn files(&self, paths: &[&str]) -> String {
-        let known = |path: &&str| !path.starts_with('$');
+        let known = |path: &&str| !path.starts_with(['$', '{']);
         match distinct(paths.iter().copied().filter(known)).as_slice() {
             [one] if one.ends_with('/') => directory_name(one, self.cwd),
             [one] if one.contains('*') => glob_noun(one),
@@ -147,23 +149,19 @@ impl Invocation<'_> {
     }
 
     fn moved(&self) -> Option<String> {
-        match self.operands.as_slice() {
-            [from, to] => {
-                let target = if is_file(to) {
-                    file_name(to, self.cwd)
-                } else {
-                    directory_name(to, self.cwd)
-                };
-                let from = self.files(&[from]);
-                Some(if from == target {
-                    from
-                } else {
-                    format!("{from} to {target}")
-                })
-            }
-            [several @ .., _] => Some(self.files(several)),
-            [] => None,
-        }
+        let (last, several) = self.operands.split_last()?;
+        let from = self.files(several);
+        let to = if is_file(last) {
+            file_name(last, self.cwd)
+        } else {
+            directory_name(last, self.cwd)
+        };
+        let is_named = several.len() == 1 && from != to && !last.contains('$');
+        Some(if is_named {
+            format!("{from} to {to}")
+        } else {
+            from
+        })
     }
 
     fn places(&self) -> String {
@@ -196,132 +194,99 @@ impl Invocation<'_> {
         })
     }
 
-    /// Returns the pull request or issue of a request to GitHub, if the request is of this kind.
-    fn api(&self, did: &str) -> Option<String> {
-        let path = *self.operands.first()?;
-        let has_fields = self
-            .arguments
-            .iter()
-            .any(|word| ["-f", "-F", "--field", "--raw-field", "--input"].contains(&word.as_str()));
-        let method = self.value(&["-X", "--method"]);
-        let writes = method.map_or(has_fields, |method| !method.eq_ignore_ascii_case("get"));
-        let parts: Vec<&str> = path
-            .split(['/', '?'])
-            .filter(|part| !part.is_empty())
-            .collect();
-        let at = parts
-            .iter()
-            .position(|part| matches!(*part, "pulls" | "issues"))?;
+    /// Returns the pull request or issue in the path of a request: `PR #7 comments`.
+    fn thing(&self) -> Option<String> {
+        let parts: Vec<&str> = self.operands.first()?.split(['/', '?']).collect();
+        let is_kind = |part: &&str| matches!(*part, "pulls" | "issues");
+        let at = parts.iter().position(is_kind)?;
         let number = parts.get(at + 1).filter(|number| is_number(number))?;
-        let thing = if parts[at] == "pulls" { "PR" } else { "issue" };
-        let is_comment = parts.contains(&"comments");
-        match did {
-            "replied" if writes && is_comment => Some(format!("{thing} #{number} comment")),
-            "changed" if writes => Some(format!("{thing} #{number}")),
-            "read" if !writes && is_comment => Some(format!("{thing} #{number} comments")),
-            "read" if !writes => Some(format!("{thing} #{number}")),
-            _ => None,
-        }
+        let kind = if parts[at] == "pulls" { "PR" } else { "issue" };
+        let comments = if parts.contains(&"comments") {
+            " comments"
+        } else {
+            ""
+        };
+        Some(format!("{kind} #{number}{comments}"))
+    }
+
+    /// Returns the value of a short option of curl or wget, also in a cluster: `-sXDELETE`, `-sX DELETE`.
+    fn clustered(&self, option: char) -> Option<&str> {
+        let mut words = self.arguments.iter();
+        let value = words.by_ref().find_map(|word| {
+            let (flags, value) = word.strip_prefix('-')?.split_once(option)?;
+            let is_cluster = flags.chars().all(|flag| "sSfkLvigNqn".contains(flag));
+            is_cluster.then_some(value)
+        })?;
+        let next = words.next().map_or("", String::as_str);
+        Some(if value.is_empty() { next } else { value })
     }
 
     /// Returns the method of a request that may change something.
     fn method(&self) -> Option<String> {
-        // `-X` may be attached to its value and follow other letters: `-sXDELETE`.
-        let attached = |word: &String| {
-            let cluster = word
-                .strip_prefix('-')
-                .filter(|rest| !rest.starts_with('-'))?;
-            let (flags, method) = cluster.split_once('X')?;
-            let is_flag = |flag: char| "sSfkLvigN".contains(flag);
-            (flags.chars().all(is_flag) && !method.is_empty()).then(|| method.to_owned())
-        };
-        let named = self.arguments.iter().find_map(attached);
-        let named = named.or_else(|| {
-            let value = self.value(&["-X", "--request", "--method"])?;
-            Some(value.to_owned())
-        });
+        let option = self
+            .clustered('X')
+            .or_else(|| self.value(&["--request", "--method"]));
         // httpie takes the method as a word.
-        let first = self
-            .operands
-            .first()
-            .filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase()));
-        let named = named.or_else(|| first.map(|method| (*method).to_owned()));
-        let has_data = self.arguments.iter().any(|word| {
-            let is_attached = word.starts_with("-d") && !word.starts_with("--");
-            is_attached && self.program == "curl"
-                || WORDS.has(
-                    "options with data",
-                    word.split('=').next().unwrap_or_default(),
-                )
-        });
-        let is_get = self
-            .arguments
-            .iter()
-            .any(|word| word == "-G" || word == "--get");
-        let method = named.or_else(|| (has_data && !is_get).then(|| "POST".to_owned()))?;
-        let is_read = ["GET", "HEAD", "OPTIONS"]
-            .iter()
-            .any(|read| method.eq_ignore_ascii_case(read));
-        (!is_read).then(|| cut(&method.to_ascii_uppercase(), 10))
+        let is_method = |word: &&str| word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let named = option.or(self.operands.first().copied().filter(is_method));
+        let is_data = |word: &String| {
+            let name = word.split('=').next().unwrap_or_default();
+            WORDS.has("options with data", name)
+        };
+        let is_get = |word: &String| word == "-G" || word == "--get";
+        let has_short = |option| self.program == "curl" && self.clustered(option).is_some();
+        let has_data =
+            self.arguments.iter().any(is_data) || ['d', 'F', 'T'].into_iter().any(has_short);
+        let has_data = has_data && !self.arguments.iter().any(is_get);
+        let method = named.or(has_data.then_some("POST"))?;
+        let is_read = |read: &&str| method.eq_ignore_ascii_case(read);
+        let reads = ["GET", "HEAD", "OPTIONS"].iter().any(is_read);
+        (!reads).then(|| cut(&method.to_ascii_uppercase(), 10))
     }
 
     /// Returns the address whose content is saved to a file.
     fn saved(&self) -> Option<&str> {
-        let is_cluster = |word: &String, letters: &[char]| {
-            word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
-        };
-        let target = self.value(&["-o", "--output", "-O", "--output-document"]);
-        let discards = self.arguments.iter().any(|word| word == "/dev/null");
-        let is_saved = match self.program {
-            "wget" => target != Some("-") && !self.arguments.iter().any(|word| word == "--spider"),
-            "curl" => {
-                let clusters = self
-                    .arguments
-                    .iter()
-                    .filter(|word| is_cluster(word, &['o', 'O']));
-                !discards
-                    && target != Some("/dev/null")
-                    && target != Some("-")
-                    && (target.is_some()
-                        || clusters.count() > 0
-                        || self.arguments.iter().any(|word| word == "--remote-name"))
-            }
-            _ => false,
-        };
+        let has = |option: &str| self.arguments.iter().any(|word| word == option);
+        let short = ['o', 'O']
+            .into_iter()
+            .find_map(|option| self.clustered(option));
+        let target = short.or_else(|| self.value(&["--output", "--output-document"]));
+        let saves = self.program == "wget" && !has("--spider") || has("--remote-name");
+        let is_saved = target.map_or(saves, |target| !matches!(target, "-" | "/dev/null"));
         let is_address = |word: &&&str| word.contains(['.', ':']);
-        let address = self.operands.iter().find(is_address)?;
-        (is_saved || self.written.is_some()).then_some(*address)
+        let address = self
+            .operands
+            .iter()
+            .copied()
+            .find(|word| is_address(&word))?;
+        is_saved.then_some(address)
     }
 
     /// Returns the name of a single test, or the runner and the tested package or file.
     fn tested(&self) -> String {
-        let is_identifier = |text: &&str| {
-            text.len() > 3
-                && text
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || letter == '_')
+        let is_name = |text: &&str| {
+            let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+            text.len() > 3 && text.chars().all(is_of_name)
         };
         let one = self.value(&["-run", "--run", "-t", "--test", "-k"]);
-        if let Some(one) = one
-            .map(|one| one.trim_matches(['^', '$']))
-            .filter(is_identifier)
-        {
+        let one = one.map(|one| one.trim_matches(['^', '$']));
+        if let Some(one) = one.filter(is_name) {
             return cut(one, 40);
         }
-        let place = match (self.value(&["-p", "--package"]), self.operands.as_slice()) {
-            (Some(package), _) => Some(package.to_owned()),
-            (None, [only]) => {
-                let path = only.split("::").next().unwrap_or_default();
-                let path = path.trim_end_matches("...").trim_end_matches('/');
-                let is_place = path.contains(['/', '.']) && !is_working_directory(path, self.cwd);
-                is_place.then(|| file_name(path, self.cwd))
-            }
-            (None, _) => None,
-        };
-        match place.filter(|place| !place.is_empty() && place.len() <= 36) {
-            Some(place) => format!("{} in {place}", self.name),
-            None => self.name.to_owned(),
-        }
+        let only = self.operands.first().filter(|_| self.operands.len() == 1);
+        let tested = only.and_then(|only| {
+            let path = only.split("::").next()?.trim_end_matches("...");
+            let path = path.trim_end_matches('/');
+            let is_place = path.contains(['/', '.']) && !is_working_directory(path, self.cwd);
+            is_place.then(|| file_name(path, self.cwd))
+        });
+        let package = self.value(&["-p", "--package"]).map(str::to_owned);
+        let place = package
+            .or(tested)
+            .filter(|place| !place.is_empty() && place.len() <= 36);
+        place.map_or(self.name.to_owned(), |place| {
+            format!("{} in {place}", self.name)
+        })
     }
 
     fn target(&self) -> Option<String> {
@@ -356,29 +321,12 @@ impl Invocation<'_> {
 
     /// Returns the searched text, and the searched file or directory.
     fn sought(&self) -> Option<String> {
-        let (pattern, places) = if let Some(pattern) = self.value(&["-e", "--regexp"]) {
-            (pattern, self.operands.as_slice())
-        } else {
-            let (pattern, places) = self.operands.split_first()?;
-            (*pattern, places)
-        };
-        let noun = pattern_noun(pattern)?;
-        let place = match places {
-            [one] if one.contains(['*', '$']) => None,
-            [one] if is_file(one) => Some(file_name(one, self.cwd)),
-            [one] if !is_working_directory(one, self.cwd) => {
-                Some(directory_name(one, self.cwd)).filter(|directory| directory.len() <= 18)
-            }
-            _ => None,
-        };
-        let place = place.filter(|place| noun.len() + place.len() < 44);
-        Some(place.map_or(noun.clone(), |place| format!("{noun} in {place}")))
+        let option = self.value(&["-e", "--regexp"]);
+        let mut operands = self.operands.iter().copied();
+        let noun = pattern_noun(option.or_else(|| operands.next())?)?;
+        let place = operands.next().filter(|_| operands.next().is_none());
+        Some(sought(&noun, place.unwrap_or_default(), self.cwd))
     }
-}
-
-fn is_file(path: &str) -> bool {
-    let name = last_part(path);
-    name.get(1..).is_some_and(|rest| rest.contains('.')) && !path.ends_with('/')
 }
 
 fn is_number(text: &str) -> bool {

@@ -2,8 +2,8 @@
 
 use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, has_error_line, uncolored};
-use super::forms::{Act, Kind, act, is_filter};
-use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
+use super::forms::{Act, Effect, Kind, act, is_filter, is_glue};
+use crate::shell::{Follows, SimpleCommand, has_reading_form, program_name, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::side::builtin::prose::in_the_past;
@@ -51,6 +51,8 @@ pub(in crate::side::builtin) struct Report {
     pub(in crate::side::builtin) failed: bool,
     /// Whether tests, lints or builds were run.
     pub(in crate::side::builtin) is_check: bool,
+    /// How much the named acts may have changed, and their rank.
+    pub(in crate::side::builtin) effect: (Effect, u8),
 }
 
 /// Describes a command.
@@ -60,7 +62,7 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
         && let [shell, flag, script] = only.words.as_slice()
         && matches!(program_name(shell), "sh" | "bash" | "dash" | "zsh" | "ksh")
         && (flag.starts_with('-') && flag.ends_with('c'))
-        && shlex::try_join(only.words.iter().map(String::as_str)).as_deref() == Ok(run.command)
+        && only.output.is_none()
     {
         return describe(&Run {
             command: script,
@@ -73,16 +75,18 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
     };
     let act_of = |(index, command): (usize, &SimpleCommand)| {
         let act = act(command, &output, run.cwd)?;
-        let hides = run.ending == Ending::Ok && hides_status(&commands, index);
+        let is_loud = !matches!(act.kind, Kind::Repository | Kind::Install);
+        let hides = run.ending == Ending::Ok && hides_status(&commands, index, is_loud);
         Some((index, if hides { act.attempted() } else { act }))
     };
     let indexed = || commands.iter().enumerate();
     let named = indexed().filter(|command| !is_passed_on(command));
+    let acts: Vec<(usize, Act)> = named.filter_map(act_of).collect();
     let reader = Reader {
         run,
         output: &output,
         commands: &commands,
-        acts: named.filter_map(act_of).collect(),
+        acts,
         all_acts: indexed().filter_map(act_of).map(|(_, act)| act).collect(),
     };
     reader.report()
@@ -100,9 +104,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn report(&self) -> Report {
-        let chosen = self.without_hidden_changes(self.chosen());
+        let chosen = self.chosen();
         let (verb, object) = joined(&chosen);
         let is_check = chosen.iter().any(|act| act.kind.is_check());
+        let changes = chosen.iter().filter(|act| act.effect() == Effect::Changed);
+        let change = changes.map(|act| (Effect::Changed, act.rank)).max();
+        let effect = chosen.iter().map(|act| (act.effect(), 0)).max().max(change);
+        let effect = effect.unwrap_or_default();
         let report = |phrase: String, finding: &str, failed: bool| Report {
             phrase,
             verb: verb.clone(),
@@ -110,6 +118,7 @@ impl Reader<'_> {
             finding: finding.to_owned(),
             failed,
             is_check,
+            effect,
         };
         let name = self.name(&chosen);
         match self.run.ending {
@@ -147,9 +156,10 @@ impl Reader<'_> {
         let (object, finding) = object
             .split_once(", clean")
             .map_or((&*object, ""), |(object, _)| (object, "clean"));
-        let mut found = match self.description(&chosen) {
+        let mut found = match self.description(&chosen, &name) {
             Some(phrase) => Report {
                 phrase,
+                effect,
                 ..Report::default()
             },
             None if chosen.is_empty() => Report {
@@ -162,7 +172,7 @@ impl Reader<'_> {
             },
         };
         if self.has_hidden_errors(&chosen) {
-            if chosen.iter().any(|act| !act.is_look() && act.verb != "Ran") {
+            if chosen.iter().any(Act::is_claim) {
                 found.phrase = format!("Ran {}", lower_first(&name));
             }
             "errors in output".clone_into(&mut found.finding);
@@ -173,50 +183,71 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns the acts to name: all important ones, else the first of the highest rank. Reads of a
-    /// repository are named together.
-    fn chosen(&self) -> Vec<Act> {
+    /// Returns the acts to name: all important ones, else those of the highest rank, of reads only the first.
+    /// Reads of a repository are named together.
+    fn important(&self) -> Vec<Act> {
         let acts = || self.acts.iter().map(|(_, act)| act);
-        let important: Vec<Act> = acts()
-            .filter(|act| act.rank >= NAMED_TOGETHER)
-            .cloned()
-            .collect();
+        let is_important = |act: &&Act| act.rank >= NAMED_TOGETHER;
+        let important: Vec<Act> = acts().filter(is_important).cloned().collect();
+        let is_look = |act: &Act| act.kind == Kind::Read && act.name.starts_with("git ");
         if !important.is_empty() {
             return important;
         }
-        let is_look = |act: &Act| act.kind == Kind::Read && act.name.starts_with("git ");
         if acts().all(is_look) {
             return acts().cloned().collect();
         }
         let best = acts().map(|act| act.rank).max();
-        acts()
-            .find(|act| Some(act.rank) == best)
-            .cloned()
-            .into_iter()
-            .collect()
+        let mut named = acts().filter(|act| Some(act.rank) == best).cloned();
+        let first = named.next();
+        let rest = named.filter(|act| act.effect() != Effect::None);
+        first.into_iter().chain(rest).collect()
     }
 
-    /// If no act changes anything, checks that the command line only reads. Otherwise names what may
-    /// change something.
-    fn without_hidden_changes(&self, chosen: Vec<Act>) -> Vec<Act> {
-        if !chosen.iter().all(Act::is_look) {
+    /// Returns the acts to name. If all of them only read or check something, what else may change something
+    /// is named too, or instead of reads.
+    fn chosen(&self) -> Vec<Act> {
+        let mut chosen = self.important();
+        let is_check = |act: &Act| matches!(act.kind, Kind::Test | Kind::Lint | Kind::Build);
+        if !chosen
+            .iter()
+            .all(|act| act.effect() == Effect::None || is_check(act))
+        {
             return chosen;
         }
         let effects = Effects::of(self.run.command);
-        let suspects = || {
-            let all = self.all_acts.iter();
-            all.filter(|act| effects.may_change(&act.program) || act.kind == Kind::Change)
+        let has_check = chosen.iter().any(is_check);
+        let may_change = |act: &&Act| {
+            let is_suspect = effects.may_change(&act.program);
+            match act.effect() {
+                Effect::Changed => !matches!(effects, Effects::ReadOnly),
+                Effect::None => is_suspect && has_reading_form(&act.program),
+                // A script may filter the output of a check.
+                Effect::Unknown => {
+                    is_suspect && !(has_check && (is_check(act) || is_filter(&act.program)))
+                }
+            }
         };
-        let changes = suspects().filter(|act| !act.is_look());
-        if let Some(act) = changes.max_by_key(|act| act.rank) {
-            return vec![act.clone()];
+        let suspects = || self.all_acts.iter().filter(may_change);
+        let changes = suspects().filter(|act| act.effect() != Effect::None);
+        let change = changes.max_by_key(|act| (act.effect(), act.rank)).cloned();
+        let runs = suspects().map(|act| Act {
+            kind: Kind::Run,
+            ..act.clone().into_run()
+        });
+        let mut named: Vec<Act> = match change {
+            Some(act) => vec![act],
+            None => runs.collect(),
+        };
+        if named.is_empty() && !has_check {
+            // A substitution runs it.
+            let is_nested = |program: &&str| {
+                !is_glue(program) && self.all_acts.iter().all(|act| act.program != *program)
+            };
+            named.extend(effects.programs().find(is_nested).map(Act::ran));
         }
-        let suspects: Vec<Act> = suspects().map(|act| act.clone().into_run()).collect();
-        if suspects.is_empty() {
-            chosen
-        } else {
-            suspects
-        }
+        chosen.retain(|act| named.is_empty() || is_check(act));
+        chosen.extend(named);
+        chosen
     }
 
     fn has_loop(&self) -> bool {
@@ -229,11 +260,6 @@ impl Reader<'_> {
 
     /// Returns the name of the command in reports of failures.
     fn name(&self, chosen: &[Act]) -> String {
-        if matches!(self.run.ending, Ending::Failed(_))
-            && let Some(task) = self.failed_task()
-        {
-            return task;
-        }
         let mut names: Vec<&str> = chosen.iter().map(|act| act.name.as_str()).collect();
         names.dedup();
         if !names.is_empty() {
@@ -249,15 +275,6 @@ impl Reader<'_> {
             Some(program) => cut(program, 30),
             None => "Command".to_owned(),
         }
-    }
-
-    /// Returns the failed task, as reported by a task runner.
-    fn failed_task(&self) -> Option<String> {
-        self.output.lines().find_map(|line| {
-            let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
-            let has_failed = rest.trim_start().starts_with("ERROR task failed");
-            has_failed.then(|| cut(task, 36))
-        })
     }
 
     fn check(
@@ -285,9 +302,7 @@ impl Reader<'_> {
             (Evidence::Issues(1), _) => bad("1 issue".to_owned()),
             (Evidence::Issues(count), _) => bad(format!("{count} issues")),
             (Evidence::Failed(None), false) => bad("failed".to_owned()),
-            (_, true) if chosen.len() > 1 && self.failed_task().is_none() => {
-                report(format!("Failed: {name}"), "failed", true)
-            }
+            (_, true) if chosen.len() > 1 => report(format!("Failed: {name}"), "failed", true),
             (_, true) => report(format!("{name} failed"), "failed", true),
             (Evidence::Passed(count), false) if self.shows_end(count.is_some()) => match count {
                 Some(count) if !is_truncated => good(format!("{count} passed")),
@@ -350,14 +365,14 @@ impl Reader<'_> {
 
     /// Whether the output shows errors although a later command determines the status. A hint, not a failure.
     fn has_hidden_errors(&self, chosen: &[Act]) -> bool {
-        let reads = |act: &Act| matches!(act.kind, Kind::Read | Kind::Search);
+        let reads = |act: &Act| act.effect() == Effect::None;
         if !chosen.is_empty() && chosen.iter().all(reads) {
             let start = self.output.trim_start();
-            return ["fatal: ", "gh: "]
-                .iter()
-                .any(|sign| start.starts_with(sign));
+            return start.starts_with("fatal: ") || start.starts_with("gh: ");
         }
-        let last = self.acts.last().map_or(0, |(place, _)| place + 1);
+        let mut acts = self.acts.iter().rev();
+        let last = acts.find(|(_, act)| act.effect() != Effect::None);
+        let last = last.map_or(0, |(place, _)| place + 1);
         let hides = |command: &SimpleCommand| {
             matches!(command.follows, Follows::Pipe | Follows::Or | Follows::Next)
                 && !command.own_words().is_empty()
@@ -365,14 +380,23 @@ impl Reader<'_> {
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// Returns the description in the past tense, if it is more informative than the acts.
-    fn description(&self, chosen: &[Act]) -> Option<String> {
-        let is_minor = chosen.iter().all(|act| act.rank < MINOR);
-        let description = self
-            .run
-            .description
-            .filter(|_| is_minor || self.has_loop())?;
-        in_the_past(description)
+    /// Returns the description, if it is more informative than the acts: in the past tense if they only read,
+    /// else as the purpose.
+    fn description(&self, chosen: &[Act], name: &str) -> Option<String> {
+        let effect = match chosen {
+            [] if matches!(Effects::of(self.run.command), Effects::ReadOnly) => Some(Effect::None),
+            acts => acts.iter().map(Act::effect).max(),
+        };
+        let is_minor = chosen.iter().all(|act| act.rank < MINOR) || self.has_loop();
+        let is_shown = is_minor && effect != Some(Effect::Changed);
+        let description = self.run.description.filter(|_| is_shown)?;
+        let past = in_the_past(description)?;
+        if effect == Some(Effect::None) {
+            return Some(past);
+        }
+        let name = chosen.first().map_or(name, |act| &act.name);
+        let purpose = description.lines().next()?.trim_end_matches('.');
+        Some(format!("Ran {name} to {}", lower_first(purpose)))
     }
 }
 
@@ -420,62 +444,5 @@ fn joined(acts: &[Act]) -> (String, String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn phrase(command: &str, description: Option<&str>, output: &str) -> String {
-        let run = Run {
-            command,
-            description,
-            output,
-            ending: Ending::Ok,
-            cwd: Some("/w"),
-        };
-        describe(&run).phrase
-    }
-
-    #[test]
-    fn errors_are_reported_only_if_the_status_hides_them() {
-        for output in [
-            "Error: none",
-            "errors: 0",
-            "error: 0 of 3",
-            "Last error: null",
-        ] {
-            assert_eq!(phrase("./check.sh | tail -3", None, output), "Ran check.sh");
-            assert_eq!(phrase("./check.sh", None, output), "Ran check.sh");
-        }
-        let error = "cp: cannot stat 'a': No such file or directory";
-        assert_eq!(
-            phrase("cp a b; true", None, error),
-            "Ran cp, errors in output"
-        );
-        assert_eq!(phrase("test -f a || touch a", None, ""), "Ran touch");
-        let hidden = phrase("./check.sh | tail -3", None, "error: disk full");
-        assert_eq!(hidden, "Ran check.sh, errors in output");
-        assert_eq!(
-            phrase("./check.sh", None, "error: disk full"),
-            "Ran check.sh"
-        );
-    }
-
-    #[test]
-    fn descriptions_replace_minor_acts() {
-        let table = [
-            ("frob --all", Some("Check the tables"), "Checked the tables"),
-            ("frob all", None, "Ran frob all"),
-            (
-                "for f in a b; do frob $f; done",
-                Some("Count rows"),
-                "Counted rows",
-            ),
-            ("git commit -m x", Some("Commit it"), "Committed changes"),
-            ("frob", Some("Fix the tables"), "Ran frob"),
-            ("bash -lc 'cat a.rs'", None, "Read a.rs"),
-            ("bash -c 'cat a.rs' > b.rs", None, "Ran bash script"),
-        ];
-        for (command, description, expected) in table {
-            assert_eq!(phrase(command, description, ""), expected, "{command}");
-        }
-    }
-}
+#[path = "report_tests.rs"]
+mod tests;

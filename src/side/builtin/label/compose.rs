@@ -1,17 +1,16 @@
 //! Composes one line from facts.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 
+use super::MAX_CELLS;
 use super::fact::{About, Class, Fact, Outcome};
-use crate::side::builtin::clean::{cut, lower_first, upper_first};
+use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
 
 /// Maximum width of a label with two parts, in cells.
 const MAX_PAIR_CELLS: usize = 58;
-
-/// Maximum width of several nouns, in cells. Wider lists are counted.
-const MAX_NOUNS_CELLS: usize = 40;
 
 /// Words of failures, in lower case.
 const FAILURE_WORDS: &str = "failed|rejected|declined|denied|interrupted|cancelled|not found|errors\
@@ -104,217 +103,140 @@ fn failures(facts: &[&Fact], cwd: Option<&str>) -> String {
 
 /// Describes facts class by class, in the order of classes.
 fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
-    let mut classes: Vec<Class> = facts.iter().map(|fact| fact.class).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    let groups = classes.iter().map(|class| {
-        let group = facts.iter().copied().filter(|fact| fact.class == *class);
-        group.collect::<Vec<&Fact>>()
-    });
-    let mut parts: Vec<(String, Vec<&Fact>)> =
-        groups.map(|facts| (group(&facts, cwd), facts)).collect();
+    let mut classes: BTreeMap<Class, Vec<&Fact>> = BTreeMap::new();
+    for fact in facts {
+        classes.entry(fact.class).or_default().push(fact);
+    }
+    let groups = classes.into_values();
+    let mut parts: Vec<_> = groups.map(|facts| (group(&facts, cwd), facts)).collect();
     // A command may show the file that another call reads.
     let mut seen = HashSet::new();
     parts.retain(|(part, _)| seen.insert(part.to_lowercase()));
     match parts.as_slice() {
         [] => String::new(),
         [(only, _)] => only.clone(),
-        [(first, _), (second, facts)] => pair(first, second).unwrap_or_else(|| {
-            let noun = facts.first().map_or("call", |fact| fact.noun);
-            format!("{first}, {} {}", facts.len(), plural(noun, facts.len()))
-        }),
-        [(first, _), rest @ ..] => {
-            let count = rest.iter().map(|(_, facts)| facts.len()).sum();
-            format!("{first}, {count} more {}", plural("call", count))
+        [(first, _), (second, _)] if pair(first, second).is_some() => {
+            pair(first, second).unwrap_or_default()
+        }
+        _ => {
+            // A change is named in any case.
+            let effect =
+                |(_, facts): &(String, Vec<&Fact>)| facts.iter().map(|fact| fact.effect).max();
+            parts.sort_by_key(|part| Reverse(effect(part)));
+            let rest = || parts[1..].iter().flat_map(|(_, facts)| facts);
+            let noun = if parts.len() == 2 {
+                parts[1].1[0].noun
+            } else {
+                "more call"
+            };
+            with_count(&parts[0].0, rest().count(), noun)
         }
     }
 }
 
-/// Describes successes of one class.
+/// Describes successes of one class: with one verb if they share it, else phrase by phrase.
 fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
-    let [first, rest @ ..] = facts else {
+    // What was found is more informative than what was not.
+    let is_found = |fact: &&&Fact| !fact.verb.starts_with("No ");
+    let mut facts: Vec<&Fact> = facts.to_vec();
+    if facts.iter().any(|fact| is_found(&fact)) {
+        facts.retain(|fact| is_found(&fact));
+    }
+    let [first, rest @ ..] = facts.as_slice() else {
         return String::new();
     };
-    if rest.is_empty() {
-        return first.phrase.clone();
-    }
+    let paths = paths(&facts);
+    let shares_verb = rest.iter().all(|fact| fact.verb == first.verb);
     match &first.about {
-        About::File(_) => match paths(facts).as_slice() {
-            [_] => first.phrase.clone(),
-            several => {
-                let is_same = rest.iter().all(|fact| fact.verb == first.verb);
-                let verb = if is_same { first.verb } else { "Wrote" };
-                format!("{verb} {}", file_names(several, cwd))
-            }
-        },
-        About::Sought { .. } => searches(facts),
-        About::Task(_) => tasks(facts),
-        About::Act { verb, .. } => commands(facts, verb),
-        About::Named(name) if first.noun == "agent" => {
-            let colon = if name.is_empty() { "" } else { ": " };
-            format!("{} {} agents{colon}{name}", first.verb, facts.len())
+        _ if rest.is_empty() => first.phrase.clone(),
+        About::Files(_) if paths.len() == 1 && shares_verb => first.phrase.clone(),
+        About::Files(_) if shares_verb => format!("{} {}", first.verb, file_names(&paths, cwd)),
+        About::Files(_) if first.class == Class::Write => {
+            format!("Wrote {}", file_names(&paths, cwd))
         }
-        About::Named(_) if !first.verb.is_empty() => {
-            let names = facts.iter().filter_map(|fact| match &fact.about {
-                About::Named(name) => Some(name.clone()),
-                _ => None,
-            });
-            format!("{} {}", first.verb, nouns(names))
-        }
-        About::Named(_) | About::Nothing => phrases(facts),
+        About::Named(_) => named(&facts, shares_verb).unwrap_or_else(|| phrases(&facts)),
+        About::Files(_) | About::Nothing => phrases(&facts),
     }
 }
 
 /// Returns the distinct files of some facts.
 fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
-    distinct(facts.iter().filter_map(|fact| match &fact.about {
-        About::File(path) => Some(path.as_str()),
+    let paths = facts.iter().filter_map(|fact| match &fact.about {
+        About::Files(paths) => Some(paths.iter().map(String::as_str)),
         _ => None,
-    }))
-}
-
-/// Names a few nouns, and counts more.
-fn nouns(all: impl Iterator<Item = String>) -> String {
-    let all = distinct(all);
-    let named = listed(&all);
-    match all.as_slice() {
-        [first, rest @ ..] if rest.len() > 1 || display_width(&named) > MAX_NOUNS_CELLS => {
-            format!("{first} and {} more", rest.len())
-        }
-        _ => named,
-    }
-}
-
-/// Describes searches. Searches with matches come first.
-fn searches(facts: &[&Fact]) -> String {
-    let found: Vec<&Fact> = facts
-        .iter()
-        .copied()
-        .filter(|fact| matches!(fact.about, About::Sought { found: true, .. }))
-        .collect();
-    match found.as_slice() {
-        [] => {
-            let phrases: HashSet<&str> = facts.iter().map(|fact| fact.phrase.as_str()).collect();
-            match (facts, phrases.len()) {
-                ([first, ..], 1) => first.phrase.clone(),
-                ([first, ..], count) => {
-                    format!("No matches in {count} {}", plural(first.noun, count))
-                }
-                ([], _) => String::new(),
-            }
-        }
-        [one] if one.class == Class::Find => one.phrase.clone(),
-        [first, ..] => {
-            let sought = found.iter().filter_map(|fact| match &fact.about {
-                About::Sought { noun, .. } => Some(noun.clone()),
-                _ => None,
-            });
-            format!("{} {}", first.verb, nouns(sought))
-        }
-    }
-}
-
-/// `Completed 2 tasks, started 1`.
-fn tasks(facts: &[&Fact]) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for fact in facts {
-        let About::Task(state) = fact.about else {
-            continue;
-        };
-        match counts.iter_mut().find(|(known, _)| *known == state) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((state, 1)),
-        }
-    }
-    let parts = counts.iter().enumerate().map(|(place, (state, count))| {
-        if place == 0 {
-            format!("{} {count} {}", upper_first(state), plural("task", *count))
-        } else {
-            format!("{state} {count}")
-        }
     });
-    parts.collect::<Vec<_>>().join(", ")
+    distinct(paths.flatten())
 }
 
-/// Describes commands. Commands with the same verb share it, as do reads of a repository.
-fn commands(facts: &[&Fact], verb: &str) -> String {
-    if facts.iter().all(|fact| fact.phrase == facts[0].phrase) {
-        return repeated(&facts[0].phrase, facts.len());
-    }
-    let (mut objects, mut findings) = (Vec::new(), Vec::new());
-    let (mut share_verb, mut are_looks) = (!verb.is_empty(), true);
-    for fact in facts {
-        let About::Act {
-            verb: other,
-            object,
-            finding,
-        } = &fact.about
-        else {
-            return phrases(facts);
-        };
-        share_verb &= other == verb && !object.is_empty();
-        are_looks &= object.starts_with("git ");
-        findings.push(finding.as_str());
-        if !objects.contains(object) {
-            objects.push(object.clone());
-        }
-    }
-    if !share_verb && !are_looks {
-        return phrases(facts);
-    }
+/// Names the objects behind their common verb, if they fit. Reads of a repository share the first verb.
+fn named(facts: &[&Fact], shares_verb: bool) -> Option<String> {
+    let names = facts.iter().map(|fact| match &fact.about {
+        About::Named(name) if !name.is_empty() => Some(name.clone()),
+        _ => None,
+    });
+    let names = distinct(names.collect::<Option<Vec<String>>>()?.into_iter());
+    let are_looks = names.iter().all(|name| name.starts_with("git "));
+    let verb = &facts.first()?.verb;
+    let findings: Vec<&str> = facts.iter().map(|fact| &*fact.finding).collect();
     let is_success = |finding: &&str| finding.ends_with("passed") || *finding == "no issues";
-    let finding = match findings.as_slice() {
-        [first, rest @ ..] if rest.iter().all(|finding| finding == first) => first,
+    let finding = match distinct(findings.iter().copied()).as_slice() {
+        [""] => String::new(),
+        [only] => format!(", {only}"),
         // All passed, with different messages.
-        findings if findings.iter().all(is_success) => "passed",
-        _ => "",
+        different if different.iter().all(is_success) => ", passed".to_owned(),
+        _ => String::new(),
     };
-    let comma = if finding.is_empty() { "" } else { ", " };
-    let named = format!("{verb} {}{comma}{finding}", listed(&objects));
-    match objects.as_slice() {
-        [_] => repeated(&named, facts.len()),
-        _ if fits(&named) => named,
-        _ => phrases(facts),
+    let phrase = format!("{verb} {}{finding}", listed(&names));
+    let are_named = !verb.is_empty() && shares_verb || are_looks;
+    match names.as_slice() {
+        [_] if facts[0].noun == "command" => Some(repeated(&phrase, facts.len())),
+        _ => Some(phrase).filter(|phrase| fits(phrase)),
     }
+    .filter(|_| are_named)
 }
 
-/// `Ran go test twice, passed`.
+/// `Ran go test, passed (2 times)`.
 fn repeated(phrase: &str, count: usize) -> String {
-    match (count, phrase.split_once(", ")) {
-        (0 | 1, _) => phrase.to_owned(),
-        (2, Some((what, finding))) => format!("{what} twice, {finding}"),
-        (2, None) => format!("{phrase} twice"),
-        (count, _) => format!("{phrase}, {count} times"),
+    if count < 2 {
+        return phrase.to_owned();
     }
+    format!("{phrase} ({count} times)")
 }
 
 /// Describes different facts: the first, then the second if it fits, else a count.
 fn phrases(facts: &[&Fact]) -> String {
-    let mut distinct: Vec<&Fact> = Vec::new();
-    for fact in facts {
-        if !distinct.iter().any(|known| known.phrase == fact.phrase) {
-            distinct.push(fact);
-        }
+    let mut seen = HashSet::new();
+    let distinct = facts.iter().copied();
+    let mut distinct: Vec<&Fact> = distinct.filter(|fact| seen.insert(&fact.phrase)).collect();
+    if let [first, second] = distinct.as_slice()
+        && let Some(both) = pair(&first.phrase, &second.phrase)
+    {
+        return both;
     }
-    let counted = |first: &Fact, count| {
-        format!(
-            "{}, {count} more {}",
-            first.phrase,
-            plural(first.noun, count)
-        )
-    };
+    // A change is named in any case.
+    distinct.sort_by_key(|fact| Reverse(fact.effect));
     match distinct.as_slice() {
         [] => String::new(),
+        [one] if one.noun == "command" => repeated(&one.phrase, facts.len()),
         [one] => one.phrase.clone(),
-        [first, second] => pair(&first.phrase, &second.phrase).unwrap_or_else(|| counted(first, 1)),
-        [first, rest @ ..] => counted(first, rest.len()),
+        [first, rest @ ..] => {
+            let noun = format!("more {}", first.noun);
+            with_count(&first.phrase, rest.len(), &noun)
+        }
     }
 }
 
+/// Appends a count of other calls, for which the phrase is cut.
+fn with_count(phrase: &str, count: usize, noun: &str) -> String {
+    let counted = format!(", {count} {}", plural(noun, count));
+    cut(phrase, MAX_CELLS - counted.len()) + &counted
+}
+
 fn plural(noun: &str, count: usize) -> String {
-    match (count, noun) {
-        (1, _) => noun.to_owned(),
-        (_, "search" | "fetch" | "file search") => format!("{noun}es"),
-        _ => format!("{noun}s"),
-    }
+    let ending = match noun {
+        _ if count == 1 => "",
+        _ if noun.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{noun}{ending}")
 }

@@ -1,11 +1,16 @@
 //! The facts about one call that its label needs.
 
+use super::Call;
 use crate::message::CallOutcome;
+use crate::side::builtin::command::Effect;
+
+/// The rank of edits among commands: above commits, below pushes.
+const EDIT_RANK: u8 = 98;
 
 /// Returns the words for an unsuccessful call.
 pub(super) fn ending(outcome: CallOutcome) -> &'static str {
     match outcome {
-        CallOutcome::Declined => "declined by user",
+        CallOutcome::Declined => "declined",
         CallOutcome::Denied => "denied",
         CallOutcome::Interrupted => "interrupted",
         CallOutcome::Cancelled => "cancelled",
@@ -53,45 +58,28 @@ pub(super) enum Outcome {
 pub(super) enum About {
     /// No topic.
     Nothing,
-    /// A file, by its path.
-    File(String),
-    /// A search.
-    Sought {
-        /// The searched text.
-        noun: String,
-        /// Whether there was a match.
-        found: bool,
-    },
-    /// A name.
+    /// Files, by their paths.
+    Files(Vec<String>),
+    /// The object of the verb.
     Named(String),
-    /// A task that changed to this state.
-    Task(&'static str),
-    /// A command: verb and object.
-    Act {
-        /// E.g. `Ran`, `Viewed git`.
-        verb: String,
-        /// E.g. `lint`, `log`.
-        object: String,
-        /// The result in the output, e.g. `passed`.
-        finding: String,
-    },
 }
 
 /// A finished call, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fact {
-    /// The class.
     pub(super) class: Class,
     /// The phrase for this call alone.
     pub(super) phrase: String,
-    /// The outcome.
     pub(super) outcome: Outcome,
-    /// The topic.
     pub(super) about: About,
     /// The verb of a success, e.g. `Edited`.
-    pub(super) verb: &'static str,
+    pub(super) verb: String,
+    /// The result in the output of a command, e.g. `passed`.
+    pub(super) finding: String,
     /// The noun for counted calls, e.g. `edit`.
     pub(super) noun: &'static str,
+    /// How much the call may have changed, and the rank of a command.
+    pub(super) effect: (Effect, u8),
 }
 
 impl Fact {
@@ -102,8 +90,16 @@ impl Fact {
             phrase: phrase.into(),
             outcome: Outcome::Good,
             about: About::Nothing,
-            verb: "",
+            verb: String::new(),
+            finding: String::new(),
             noun: "call",
+            effect: match class {
+                Class::Edit | Class::Write => (Effect::Changed, EDIT_RANK),
+                Class::Agent | Class::Mcp | Class::Background | Class::Other => {
+                    (Effect::Unknown, 0)
+                }
+                _ => (Effect::None, 0),
+            },
         }
     }
 
@@ -115,13 +111,29 @@ impl Fact {
         }
     }
 
-    /// Sets the topic.
-    pub(super) fn about(self, about: About) -> Self {
-        Self { about, ..self }
+    /// Creates the fact about a call: `did` on success, else `doing` and the ending.
+    pub(super) fn of(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Self {
+        match call.status {
+            CallOutcome::Ok => Self::good(class, did),
+            other => Self::bad(class, format!("{doing} {}", ending(other))),
+        }
     }
 
-    /// Sets the verb and the noun for several such calls.
-    pub(super) fn counted(self, verb: &'static str, noun: &'static str) -> Self {
-        Self { verb, noun, ..self }
+    /// Appends a topic to the phrase, unless it is empty.
+    pub(super) fn on(mut self, topic: &str) -> Self {
+        if !topic.is_empty() {
+            self.phrase = format!("{}: {topic}", self.phrase);
+        }
+        self
+    }
+
+    /// Sets the verb, the noun and the topic for several such calls.
+    pub(super) fn counted(self, verb: &str, noun: &'static str, about: About) -> Self {
+        Self {
+            verb: verb.to_owned(),
+            noun,
+            about,
+            ..self
+        }
     }
 }

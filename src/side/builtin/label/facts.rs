@@ -12,6 +12,7 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
         Purpose::Read | Purpose::ReadMany => files::read(call),
         Purpose::Write => files::write(call),
+        Purpose::Edit if call.argument(&["command"]) == Some("view") => files::read(call),
         Purpose::Edit | Purpose::Patch => files::edit(call),
         Purpose::Search => files::search(call),
         Purpose::Find => files::find(call),
@@ -29,12 +30,11 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
         Purpose::ExitPlan | Purpose::EnterPlan => others::plan(call),
         Purpose::Ask => others::ask(call),
         Purpose::Lsp => others::lsp(call),
-        Purpose::Memory => others::plain(call, Class::Other, "Saved memory", "Saving memory"),
-        Purpose::ToolSearch => {
-            others::plain(call, Class::Search, "Searched for tools", "Tool search")
-        }
+        Purpose::Memory => Fact::of(call, Class::Other, "Saved memory", "Saving memory"),
+        Purpose::ToolSearch => Fact::of(call, Class::Search, "Searched for tools", "Tool search"),
         Purpose::Mcp => others::mcp(call),
-        Purpose::Delete | Purpose::McpResource | Purpose::Other => others::unknown(call),
+        Purpose::Delete => files::delete(call),
+        Purpose::McpResource | Purpose::Other => others::unknown(call),
     };
     if call.status == CallOutcome::Cancelled {
         fact.outcome = Outcome::Cancelled;
@@ -49,9 +49,13 @@ fn command(call: &Call<'_>) -> Fact {
         return others::unknown(call);
     };
     let start = start_of_result(call.text);
+    let line = text.trim_end();
+    let ends_in_background = line.ends_with('&') && !line.ends_with("&&");
     let background = others::is_in_background(call)
+        || ends_in_background
         || start.contains("running in background")
-        || start.contains("running in the background");
+        || start.contains("running in the background")
+        || start.contains("Process running with session ID");
     let report = command::describe(&command::Run {
         command: &text,
         description: call.argument(&["description"]),
@@ -76,11 +80,9 @@ fn command(call: &Call<'_>) -> Fact {
         Class::Shell
     };
     let create = if report.failed { Fact::bad } else { Fact::good };
-    create(class, report.phrase)
-        .counted("", "command")
-        .about(About::Act {
-            verb: report.verb,
-            object: report.object,
-            finding: report.finding,
-        })
+    Fact {
+        finding: report.finding,
+        effect: report.effect,
+        ..create(class, report.phrase).counted(&report.verb, "command", About::Named(report.object))
+    }
 }

@@ -17,9 +17,6 @@ use crate::tool_facts::{Parameter, Purpose, parameters};
 /// Maximum width of a label, in cells.
 const MAX_CELLS: usize = 60;
 
-/// Maximum number of calls in a label.
-const MAX_CALLS: usize = 64;
-
 /// A finished call of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct FinishedCall<'a> {
@@ -80,7 +77,6 @@ pub fn needed_of_result(tool: &str) -> usize {
 pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let facts: Vec<Fact> = calls
         .iter()
-        .take(MAX_CALLS)
         .map(|call| {
             let call = Call {
                 name: call.name,

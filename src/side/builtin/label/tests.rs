@@ -163,7 +163,7 @@ fn batches_get_one_line() {
                 r#"{"identifier":"AB-12"}"#,
                 false,
             )],
-            "Created issue AB-12",
+            "Called create issue (tracker)",
         ),
         (
             &[(
@@ -220,6 +220,41 @@ fn commands_that_change_something_are_not_labelled_as_reads() {
         ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
         ("git diff --output=a.patch", "Ran git diff"),
         ("find . -name '*.rs' -fprint out", "Ran find"),
+        (": > a.log", "Wrote a.log"),
+        ("(ls; date) > a.log", "Wrote a.log"),
+        ("ls && $(echo rm) x", "Ran $() x"),
+        ("git ls-files | xargs dos2unix", "Ran dos2unix"),
+        ("curl -sX DELETE https://a.io/b", "Sent DELETE to a.io/b"),
+        (
+            "curl -s -X POST https://a.io/b | jq .",
+            "Sent POST to a.io/b",
+        ),
+        (
+            "cargo test && rm -rf tmp/",
+            "Ran cargo test and deleted tmp/",
+        ),
+        (
+            "npm run build && npm run deploy",
+            "Ran build and npm deploy",
+        ),
+        (
+            "docker ps; docker stop web",
+            "Ran docker ps and docker stop",
+        ),
+        ("bash -c \"rm a.txt\"", "Deleted a.txt"),
+        ("ls *.log | xargs -I{} mv {} logs/", "Moved logs/"),
+        ("npx eslint . --fix", "Ran eslint --fix"),
+        ("ls `rm a`", "Ran rm"),
+        ("kubectl get po -o yaml > po.yml", "Wrote po.yml"),
+        ("find . -exec cat {} + > all.md", "Wrote all.md"),
+        ("trap 'rm a' EXIT; ls", "Ran trap"),
+        ("curl -sT a.txt https://x.io/up", "Sent POST to x.io/up"),
+        (
+            "git branch --merged | xargs git branch -d",
+            "Deleted branch",
+        ),
+        ("ls > /dev/stderr", "Ran ls"),
+        ("mkdir -p a b c", "Created 3 directories"),
         // These only read.
         (
             "find . -name '*.rs' | xargs grep -l foo",
@@ -287,12 +322,88 @@ fn a_success_is_claimed_only_if_the_status_or_the_output_shows_it() {
             "added 1 package",
             "Installed a",
         ),
-        ("npm install a && npm test | tail -3", "x", "Ran npm test"),
+        (
+            "npm install a && npm test | tail -3",
+            "x",
+            "Ran npm test and installed a",
+        ),
         ("npm install a", "added 1 package", "Installed a"),
+        ("rm a.txt 2>/dev/null; true", "", "Ran rm"),
+        ("pkill web; ps", "1 web", "Sent signal to processes"),
+        ("git merge x; git status", "", "Ran git merge"),
+        ("git push --dry-run", "", "Ran git --dry-run"),
+        ("rsync -avn a b", "", "Ran rsync"),
+        (
+            "git push; git status",
+            "error: failed to push some refs",
+            "Ran git push, errors in output",
+        ),
+        (
+            "mkdir a; ls",
+            "mkdir: cannot create directory 'a': File exists",
+            "Ran mkdir, errors in output",
+        ),
+        ("git push &", "", "Started git push in background"),
     ];
     for (command, output, expected) in rows {
         let call = ("Bash", bash(command), output, false);
         assert_eq!(label_of(&[call]), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_batch_names_a_change_before_what_it_only_counts() {
+    let read = |name: &str| {
+        let input = json!({"file_path": format!("/home/me/app/src/{name}.rs")});
+        ("Read", input, "x", false)
+    };
+    let run = |command: &str| ("Bash", bash(command), "", false);
+    let names: Vec<String> = (0..70).map(|number| format!("f{number}")).collect();
+    let mut many: Vec<_> = names.iter().map(|name| read(name)).collect();
+    many.push(run("rm z"));
+    let passed = (
+        "Bash",
+        bash("cargo test"),
+        "test result: ok. 1 passed;",
+        false,
+    );
+    let patch = json!({"input": "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch"});
+    let command = |command| {
+        let input = json!({"command": command, "path": "a.rs"});
+        ("str_replace_editor", input, "ok", false)
+    };
+    let input = |chars| ("write_stdin", json!({"chars": chars}), "ok", false);
+    let refused = ("mcp__a__merge", json!({}), r#"{"merged":false}"#, false);
+    let rows = [
+        (many, "Deleted z, read 70 files in src/"),
+        (
+            vec![run("ls"), run("git status"), run("rm x")],
+            "Deleted x, 2 more commands",
+        ),
+        (
+            vec![run("git add a"), run("git commit"), run("git push")],
+            "Pushed branch, 2 more commands",
+        ),
+        (
+            vec![passed, read("a"), run("rm x"), read("b")],
+            "Deleted x, 3 more calls",
+        ),
+        (
+            vec![
+                read("a"),
+                ("delete_file", json!({"path": "b"}), "ok", false),
+            ],
+            "Deleted b, read a.rs",
+        ),
+        (vec![("apply_patch", patch, "ok", false)], "Deleted a.rs"),
+        (vec![command("view")], "Read a.rs"),
+        (vec![command("create")], "Edited a.rs"),
+        (vec![input("rm x\n")], "Sent input to background task"),
+        (vec![input("")], "Checked background task"),
+        (vec![refused], "Called merge (a)"),
+    ];
+    for (calls, expected) in rows {
+        assert_eq!(label_of(&calls), expected);
     }
 }
 
