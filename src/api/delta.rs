@@ -1,8 +1,13 @@
-//! Deltas: replies of a model as contained in the records of any API.
+//! Replies of a model: as deltas contained in the records of any API, and as JSON for the message in the next request of
+//! the same API.
+//!
+//! Members that turnpipe does not know are kept, so JSON values are merged without interpretation; blocks and calls come
+//! from deltas.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::json::{bytes, from_wtf8};
 use crate::message::Usage;
@@ -292,58 +297,109 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     }))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The part of a reply in a record, as JSON.
+#[derive(Debug)]
+pub(crate) enum Verbatim {
+    Nothing,
+    /// A streamed message with this id starts.
+    Start(Value),
+    /// The blocks of a message with this id. If it was streamed, they repeat the deltas.
+    Message {
+        id: Value,
+        parts: Vec<Value>,
+    },
+    /// A block starts.
+    Block {
+        index: Value,
+        part: Value,
+    },
+    /// A delta of a block.
+    MoreOfBlock {
+        index: Value,
+        delta: Value,
+    },
+    /// Parts, or items.
+    Parts(Vec<Value>),
+    /// All items; used only if none came before.
+    Repeated(Vec<Value>),
+    /// Members of a message, or deltas of them.
+    Members(Value),
+}
 
-    #[test]
-    fn stop_reasons_of_all_apis() {
-        for regular in "end_turn tool_use stop tool_calls STOP new_one".split(' ') {
-            assert_eq!(End::of(regular).kind, EndKind::Regular, "{regular}");
-        }
-        for limit in "max_tokens length MAX_TOKENS".split(' ') {
-            assert_eq!(End::of(limit).kind, EndKind::Budget, "{limit}");
-        }
-        for declined in "content_filter refusal SAFETY".split(' ') {
-            let kind = EndKind::Declined(declined.to_owned());
-            assert_eq!(End::of(declined).kind, kind, "{declined}");
-        }
-    }
-    fn object(arguments: Arguments<'_>) -> String {
-        match arguments.object() {
-            Ok(input) => input.get().to_owned(),
-            Err(reason) => reason.to_string(),
-        }
-    }
+/// The input of a block, as fragments of JSON.
+pub(crate) const PARTIAL_INPUT: &str = "partial_json";
 
-    #[test]
-    fn texts() {
-        let rows = [
-            ("", "{}"),
-            (" \n", "{}"),
-            (r#" {"a": 1} "#, r#"{"a": 1}"#),
-            ("[]", "the arguments are not a JSON object but an array"),
-            ("\"x\"", "the arguments are not a JSON object but a string"),
-            ("null", "the arguments are not a JSON object but null"),
-            ("-1", "the arguments are not a JSON object but a number"),
-            ("true", "the arguments are not a JSON object but a boolean"),
-            (
-                r#"{"a":"#,
-                "the arguments are not valid JSON: EOF while parsing a value at line 1 column 5",
-            ),
-            (
-                "{}{}",
-                "the arguments are not valid JSON: trailing characters at line 1 column 3",
-            ),
-        ];
-        for (text, expected) in rows {
-            let arguments = Arguments::Text(text.as_bytes().into());
-            assert_eq!(object(arguments), expected, "{text}");
+/// Members that arrive in fragments; all others arrive whole, some of them with each delta.
+const IN_PIECES: [&str; 9] = [
+    "content",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "arguments",
+    "text",
+    "thinking",
+    "signature",
+    PARTIAL_INPUT,
+];
+
+/// Merges a delta into the members of a message or block.
+pub(crate) fn merge_members(message: &mut Map<String, Value>, delta: Value) {
+    let Value::Object(delta) = delta else {
+        return;
+    };
+    for (key, more) in delta {
+        match more {
+            Value::Array(calls) if key == "tool_calls" => {
+                let known = message
+                    .entry(key)
+                    .or_insert_with(|| Value::Array(Vec::new()));
+                for call in calls {
+                    merge_call(known, call);
+                }
+            }
+            more => add(message, &key, more),
         }
-        assert_eq!(object(Arguments::None), "{}");
-        assert_eq!(
-            object(Arguments::Missing),
-            "the arguments are not a JSON object but absent"
-        );
     }
 }
+
+fn merge_call(calls: &mut Value, delta: Value) {
+    fn marks(call: &Value) -> CallMarks<'_> {
+        CallMarks {
+            index: call["index"].as_u64(),
+            id: call["id"].as_str().filter(|id| !id.is_empty()),
+            has_name: call["function"]["name"].is_string(),
+        }
+    }
+    let (Value::Array(calls), true) = (calls, delta.is_object()) else {
+        return;
+    };
+    let known = calls.iter().enumerate();
+    let continued = marks(&delta).continued(known.map(|(at, call)| (at, marks(call))));
+    match continued.and_then(|at| calls[at].as_object_mut()) {
+        Some(call) => merge_members(call, delta),
+        None => calls.push(delta),
+    }
+}
+
+/// Adds a value to the member `key`.
+fn add(members: &mut Map<String, Value>, key: &str, more: Value) {
+    match (members.get_mut(key), more) {
+        (Some(_), Value::Null) => {}
+        (Some(Value::String(_)), Value::String(more)) if more.is_empty() => {}
+        (Some(Value::String(known)), Value::String(more)) if IN_PIECES.contains(&key) => {
+            known.push_str(&more);
+        }
+        (Some(Value::Object(known)), Value::Object(more)) => {
+            for (key, more) in more {
+                add(known, &key, more);
+            }
+        }
+        (_, more) => {
+            members.insert(key.to_owned(), more);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "delta_tests.rs"]
+mod tests;

@@ -16,7 +16,6 @@ mod openai_chat;
 mod request;
 mod responses;
 mod shape;
-mod verbatim;
 
 pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as anthropic_usage};
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
@@ -25,6 +24,7 @@ pub use delta::CutOff;
 pub(crate) use delta::{
     Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
 };
+pub(crate) use delta::{PARTIAL_INPUT, Verbatim, merge_members};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
@@ -38,4 +38,3 @@ pub use request::{
 pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
-pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, Verbatim};
 use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
 use super::envelope::Envelope;
-use super::request::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
-use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
-use super::verbatim::Verbatim;
+use super::request::{
+    Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix, attachments,
+    data_url, merged_turns, result_text,
+};
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 

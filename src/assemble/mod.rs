@@ -4,7 +4,6 @@
 
 mod blocks;
 mod decoder;
-mod dialog_stream;
 mod draft;
 mod event;
 mod fragments;
@@ -17,12 +16,12 @@ mod verbatim_reply;
 pub use blocks::{BlockBuilder, Output};
 pub use decoder::Source;
 pub use decoder::{Decoded, Decoder};
-pub use dialog_stream::DialogStream;
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
 pub use fragments::without_think_tags;
 pub(crate) use made_ids::own_id;
+pub use messages::DialogStream;
 pub use messages::MessageReader;
 pub use verbatim_reply::VerbatimReply;
 

@@ -1,9 +1,15 @@
-//! Addresses of servers, and whether secrets may be sent to them.
+//! Addresses of servers, whether secrets may be sent to them, and the networks that a client may connect to.
+//!
+//! URLs from a model must not lead into networks that only this machine can reach. The check is on the IP address
+//! of the connection: the client's own resolver looks up names and refuses addresses.
 
-use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::{Arc, LazyLock};
+use std::{fmt, io};
 
+use ipnet::IpNet;
 use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::Secret;
 use crate::text::names_secret;
@@ -205,108 +211,165 @@ pub(super) enum Host<'a> {
     Name(&'a str),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The addresses that a client may connect to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All addresses.
+    Anywhere,
+    /// The public internet, this machine, and private networks.
+    PublicAndPrivate,
+    /// The public internet.
+    #[default]
+    Public,
+}
 
-    #[test]
-    fn paths_are_joined_with_any_slashes() {
-        let rows = [
-            (
-                "https://a.b/v1",
-                "chat/completions",
-                "https://a.b/v1/chat/completions",
-            ),
-            ("https://a.b/v1/", "/chat", "https://a.b/v1/chat"),
-            ("https://a.b", "api/chat", "https://a.b/api/chat"),
-            (
-                "https://a.b/x?api-version=1#f",
-                "chat",
-                "https://a.b/x/chat?api-version=1",
-            ),
-            (
-                "http://[::1]:8/g",
-                "m:s?alt=sse",
-                "http://[::1]:8/g/m:s?alt=sse",
-            ),
-            ("http://h/?k=1", "m?alt=sse", "http://h/m?k=1&alt=sse"),
-        ];
-        for (base, path, expected) in rows {
-            let joined = Address::parse(base).unwrap().join(path);
-            assert_eq!(joined.to_string(), expected);
+/// An error: the client may not connect to an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{address} is {what}, which must not be accessed{hint}")]
+pub struct RefusedAddress {
+    address: IpAddr,
+    what: &'static str,
+    hint: &'static str,
+}
+
+/// A network that is not public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Network {
+    /// Whether it is this machine or a private network. The others are never accessed: cloud services that
+    /// trust their machines, and addresses of no machine.
+    is_private: bool,
+    /// The kind of its addresses.
+    what: &'static str,
+}
+
+const RESERVED: Network = Network {
+    is_private: false,
+    what: "a reserved address",
+};
+
+/// The networks of `networks.txt`.
+static NETWORKS: LazyLock<Vec<(IpNet, Network)>> = LazyLock::new(|| {
+    let rows = include_str!("networks.txt").lines();
+    let rows = rows.filter(|row| !row.starts_with('#'));
+    #[expect(clippy::expect_used, reason = "the table is part of the program")]
+    let parsed = |row: &'static str| {
+        let mut words = row.splitn(3, ' ');
+        let network = words.next().and_then(|network| network.parse().ok());
+        let is_private = words.next() == Some("private");
+        let what = words.next().expect("three columns");
+        (network.expect("a network"), Network { is_private, what })
+    };
+    rows.map(parsed).collect()
+});
+
+impl Network {
+    /// Returns the network of an address, or `None` if it is public.
+    fn of(address: IpAddr) -> Option<Self> {
+        let address = address.to_canonical();
+        let mut networks = NETWORKS.iter();
+        let found = networks.find(|(network, _)| network.contains(&address));
+        let found = found.map(|(_, network)| *network);
+        let IpAddr::V6(address) = address else {
+            return found;
+        };
+        if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
+            // NAT64: the IPv4 address is in the last 32 bits.
+            let [.., a, b, c, d] = address.octets();
+            return Self::of(Ipv4Addr::new(a, b, c, d).into());
         }
+        // Only 2000::/3 is allocated.
+        let is_global = address.to_bits() >> 125 == 1;
+        found.or((!is_global).then_some(RESERVED))
+    }
+}
+
+impl Reach {
+    fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
+        let (network, hint) = match (self, Network::of(address)) {
+            (Self::Anywhere, _) | (_, None) => return Ok(()),
+            (Self::PublicAndPrivate, Some(network)) if network.is_private => return Ok(()),
+            (Self::Public, Some(network)) if network.is_private => {
+                (network, " without `--allow-private-addresses`")
+            }
+            (_, Some(network)) => (network, ""),
+        };
+        Err(RefusedAddress {
+            address: address.to_canonical(),
+            what: network.what,
+            hint,
+        })
     }
 
-    #[test]
-    fn repeated_parts_of_a_path_are_found() {
-        let rows = [
-            ("https://a.b/v1/v1/messages", Some("v1")),
-            ("https://a.b/v1/messages", None),
-            (
-                "https://a.b/x/chat/completions/chat/completions",
-                Some("chat/completions"),
-            ),
-            ("https://a.b/v1/x/v1", None),
-            ("https://a.b//x", None),
-            ("https://a.b", None),
-        ];
-        for (address, expected) in rows {
-            let found = Address::parse(address).unwrap().repeated_part();
-            assert_eq!(found.as_deref(), expected, "{address}");
-        }
-    }
-
-    #[test]
-    fn other_addresses_are_refused_without_being_repeated() {
-        for text in [
-            "",
-            "localhost:8080",
-            "ftp://a/b",
-            "file:///x",
-            "https://",
-            "//a",
-        ] {
-            assert!(Address::parse(text).is_err(), "{text}");
-        }
-        let error = Address::parse("https://me:canary@host/").unwrap_err();
-        assert_eq!(error, UnusableAddress::Credentials);
-        assert!(!error.to_string().contains("canary"));
-    }
-
-    #[test]
-    fn secrets_stay_on_private_networks_or_are_encrypted() {
-        let allowed = [
-            "https://api.example.com",
-            "http://localhost:8000",
-            "http://127.0.0.1:1",
-            "http://127.9.9.9",
-            "http://[::1]:4",
-            "http://[fd00::2]",
-            "http://[::ffff:10.0.0.1]",
-            "http://10.1.2.3",
-            "http://172.20.0.5:11434",
-            "http://192.168.1.7",
-            "http://gpu:8000",
-            "http://gpu.lan",
-            "http://HOST.docker.internal:11434",
-        ];
-        for text in allowed {
-            let address = Address::parse(text).unwrap();
-            assert_eq!(address.admit_secrets(PlainText::Nearby), Ok(()), "{text}");
-        }
-        let refused = [
-            "http://api.example.com/v1",
-            "http://8.8.8.8",
-            "http://172.32.0.1",
-            "http://[2001:db8::1]",
-            "http://[::ffff:8.8.8.8]",
-            "http://localhost.example.com",
-            "http://0.0.0.0",
-        ];
-        for text in refused {
-            let address = Address::parse(text).unwrap();
-            assert!(address.admit_secrets(PlainText::Nearby).is_err(), "{text}");
-            assert_eq!(address.admit_secrets(PlainText::Anywhere), Ok(()));
+    /// Returns the address with `https`, except for nearby machines that may be reached.
+    #[must_use]
+    pub fn preferred(self, address: Address) -> Address {
+        if self != Self::Public && address.is_nearby() {
+            address
+        } else {
+            address.encrypted()
         }
     }
 }
+
+/// The resolver of a client, which refuses addresses out of reach.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    reach: Reach,
+    /// Host names of proxies, which may have any address.
+    proxies: Arc<[String]>,
+}
+
+impl Guard {
+    pub(super) fn new(reach: Reach, proxies: Vec<String>) -> Self {
+        Self {
+            reach,
+            proxies: proxies.into(),
+        }
+    }
+
+    /// Checks the addresses that do not use the resolver: IP addresses, and names that a proxy looks up.
+    ///
+    /// # Errors
+    /// The address is out of reach.
+    pub(super) async fn check(&self, address: &Address) -> Result<(), RefusedAddress> {
+        if self.reach == Reach::Anywhere {
+            return Ok(());
+        }
+        match address.host() {
+            Host::Machine(address) => self.reach.check(address),
+            Host::Name(name) if !self.proxies.is_empty() => {
+                // Behind a proxy, local lookups of external names may fail; the proxy then decides.
+                let found = look_up(name.to_owned()).await.unwrap_or_default();
+                found.iter().try_for_each(|one| self.reach.check(one.ip()))
+            }
+            Host::Name(_) => Ok(()),
+        }
+    }
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let name = name.as_str().to_owned();
+        let reach = if self.proxies.contains(&name) {
+            Reach::Anywhere
+        } else {
+            self.reach
+        };
+        Box::pin(async move {
+            let found = look_up(name).await?;
+            for address in &found {
+                reach.check(address.ip())?;
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+async fn look_up(name: String) -> io::Result<Vec<SocketAddr>> {
+    let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs());
+    Ok(found.await??.collect())
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

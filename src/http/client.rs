@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
-use super::reach::Guard;
+use super::address::Guard;
 use super::response::{MAX_MESSAGE_BYTES, causes, chain};
 use super::{
     Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,

@@ -4,13 +4,12 @@
 
 mod cancel;
 mod ids;
-mod messages;
 mod process_io;
 mod streams;
 
 pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
-pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns};
 pub use streams::{Environment, InputStream, Io, OutputStream, TerminalFacts, TerminalRecords};
+pub use streams::{MessageLevel, Messages};

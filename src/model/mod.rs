@@ -6,13 +6,11 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
-mod pace;
 mod provider;
 mod recording;
 mod remote;
 mod reply;
 mod retry;
-mod server_error;
 mod transport;
 
 #[cfg(test)]
@@ -36,11 +34,11 @@ pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::{KeySource, known_for, known_providers};
-pub use pace::Pace;
 pub use provider::{
     ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
     RemoteModel, ReplyEvent,
 };
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
+pub use retry::Pace;
 pub use retry::RetryPolicy;

@@ -14,11 +14,9 @@ mod guardian;
 #[cfg(target_os = "linux")]
 mod orphans;
 mod own_process;
-mod posix_spawn;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;
-mod running;
 mod spawners;
 mod start;
 mod supervise;
@@ -43,7 +41,7 @@ pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
     stdout_was_closed,
 };
-pub use running::RunningProcesses;
+pub use process_tree::RunningProcesses;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

@@ -11,7 +11,6 @@ mod run;
 mod session;
 mod session_file;
 mod session_message;
-mod session_report;
 mod side;
 mod tool_result;
 
@@ -48,12 +47,12 @@ pub use session_file::{
     SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
     SessionRankedRecord, SessionSwitchRecord, SwitchReason,
 };
+pub use session_file::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use session_message::{DialogRecord, MessageContext, to_record};
-pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,

@@ -106,6 +106,7 @@ mod tests {
             ("ENVIRONMENT", "kept"),
             ("HOME", "/root"),
             ("GIT_EXTERNAL_DIFF", "/tmp/evil"),
+            ("GREP", "/tmp/evil"),
             ("LD_PRELOAD", "/tmp/evil.so"),
             ("LESSOPEN", "|evil %s"),
             ("MANPAGER", "evil"),

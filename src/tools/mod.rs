@@ -9,9 +9,8 @@ mod builtin;
 mod child_environment;
 mod command_tool;
 mod context;
-mod excerpt;
 mod files;
-mod paths;
+mod manifest;
 mod printed;
 mod registry;
 mod reply;
@@ -29,11 +28,12 @@ pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use child_environment::{ChildVariables, cleaned as child_variables};
-pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
+pub use command_tool::CommandTool;
 pub use context::{
     CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
     WriteProtection,
 };
+pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,

@@ -4,6 +4,7 @@
 //! program.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,12 @@ const DEADLINE: Duration = Duration::from_secs(1);
 
 /// Maximum output of git, in bytes: an index of about 100,000 files.
 const MAX_OUTPUT: usize = 8 * 1024 * 1024;
+
+/// Maximum number of directories that may belong to a repository.
+const MAX_PLACES: usize = 256;
+
+/// Maximum number of links on a path, as in Linux.
+const MAX_LINKS: usize = 40;
 
 /// The hook that runs after the index is written.
 const HOOK: &str = "hooks/post-index-change";
@@ -74,6 +81,9 @@ impl GitProbe {
     }
 
     fn look(&self, place: &GitUse, directory: &Path) -> Result<(), String> {
+        if may_differ_by_process(directory) {
+            return Err("git may read other settings than turnpipe does".to_owned());
+        }
         let question = ["config", "--list", "-z", "--includes", "--show-scope"];
         let listed = self.git(&question, directory)?;
         let settings =
@@ -89,7 +99,7 @@ impl GitProbe {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
-        if self.is_foreign && has_shared_index(directory) {
+        if self.is_foreign && self.has_shared_index(directory) {
             return Err("git may touch its shared index".to_owned());
         }
         if place.scope == GitScope::Network {
@@ -130,6 +140,15 @@ impl GitProbe {
         Ok(())
     }
 
+    /// Whether the repository has parts of a split index, whose times git renews when it reads them.
+    fn has_shared_index(&self, directory: &Path) -> bool {
+        let found = self.git(&["rev-parse", "--git-dir"], directory);
+        let path = found.unwrap_or_default();
+        let path = directory.join(OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path)));
+        let mut entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."))
+    }
+
     fn git(&self, arguments: &[&str], directory: &Path) -> Result<Vec<u8>, String> {
         let left = DEADLINE
             .checked_sub(self.begun.elapsed())
@@ -167,18 +186,63 @@ impl GitProbe {
     }
 }
 
-/// Whether a repository has parts of a split index, whose times git renews when it reads them.
-fn has_shared_index(directory: &Path) -> bool {
-    let mut above = directory.ancestors().map(|above| above.join(".git"));
-    let Some(mut git) = above.find(|git| git.exists()) else {
-        return false;
-    };
-    if let Ok(link) = std::fs::read_to_string(&git) {
-        let target = link.trim_end().strip_prefix("gitdir: ").unwrap_or_default();
-        git = git.parent().unwrap_or(directory).join(target);
+/// Whether git, in search of a repository from this directory on, may follow a path that leads each process
+/// to other files, such as its own standard input.
+fn may_differ_by_process(directory: &Path) -> bool {
+    let above = directory.ancestors();
+    let mut places: Vec<PathBuf> = above
+        .flat_map(|above| [above.to_owned(), above.join(".git")])
+        .collect();
+    let mut seen = 0;
+    while let Some(place) = places.get(seen).cloned() {
+        seen += 1;
+        let mut files = ["", "config", "config.worktree", "commondir"].iter();
+        if seen > MAX_PLACES || files.any(|file| is_of_process(&place.join(file))) {
+            return true;
+        }
+        if let Some(target) = short_text(&place).strip_prefix("gitdir: ") {
+            places.extend(place.parent().map(|parent| parent.join(target)));
+        }
+        let common = short_text(&place.join("commondir"));
+        places.extend((!common.is_empty()).then(|| place.join(common)));
     }
-    let mut entries = std::fs::read_dir(git).into_iter().flatten().flatten();
-    entries.any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."))
+    false
+}
+
+/// Returns the text of a file without its line break, if it is short enough to name a directory.
+fn short_text(file: &Path) -> String {
+    let is_short = |found: &Metadata| found.is_file() && found.len() < 8192;
+    let text = std::fs::metadata(file)
+        .ok()
+        .filter(is_short)
+        .and_then(|_| std::fs::read_to_string(file).ok());
+    text.unwrap_or_default().trim_end().to_owned()
+}
+
+/// Whether a path, or a link on it, leads to files that differ by process.
+fn is_of_process(path: &Path) -> bool {
+    let parts = |path: &Path| -> Vec<OsString> {
+        let parts = path.components().rev();
+        parts.map(|part| part.as_os_str().to_owned()).collect()
+    };
+    let (mut left, mut reached, mut links) = (parts(path), PathBuf::new(), 0);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            reached.pop();
+        } else {
+            reached.push(part);
+        }
+        let mut own = ["/proc", "/dev/fd", "/dev/stdin"].iter();
+        if links > MAX_LINKS || own.any(|place| reached.starts_with(place)) {
+            return true;
+        }
+        if let Ok(target) = reached.read_link() {
+            links += 1;
+            reached.pop();
+            left.extend(parts(&target));
+        }
+    }
+    false
 }
 
 /// Whether a setting of a repository chooses a server or a program for connections, except a usual address.

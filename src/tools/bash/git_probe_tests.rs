@@ -1,3 +1,5 @@
+use std::os::unix::fs::symlink;
+
 use super::*;
 use crate::io::Environment;
 use crate::process::Supervisor;
@@ -69,7 +71,12 @@ fn unreadable_settings_are_not_clean() {
         std::fs::create_dir(directory.path().join(".git").join(name)).unwrap();
     }
     let config = directory.path().join(".git/config");
-    for (section, is_known) in [("user", true), ("hook \"x\"", false)] {
+    for (section, is_known) in [
+        ("user", true),
+        ("hook \"x\"", false),
+        ("include", false),
+        ("includeIf \"gitdir:/x/\"", false),
+    ] {
         std::fs::write(&config, format!("[{section}]\nname = x\n")).unwrap();
         let asked = probe(&usual);
         let is_clean = asked.settle(&place, directory.path()).is_ok();
@@ -78,11 +85,14 @@ fn unreadable_settings_are_not_clean() {
     // Only the shell of another agent may have a terminal, and so start a pager, and change times.
     let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
     std::fs::write(&config, "").unwrap();
+    let inside = directory.path().join("inside");
+    symlink(".git", &inside).unwrap();
     let shared = directory.path().join(".git/sharedindex.0");
     std::fs::write(&shared, "").unwrap();
     assert!(probe(&usual).settle(&place, directory.path()).is_ok());
     let asked = probe_for(&usual, foreign);
     assert!(asked.settle(&place, directory.path()).is_err());
+    assert!(asked.settle(&place, &inside).is_err());
     std::fs::remove_file(&shared).unwrap();
     for section in ["core]\npager = x", "pager]\nlog = x"] {
         std::fs::write(&config, format!("[{section}\n")).unwrap();
@@ -121,4 +131,36 @@ fn unreadable_settings_are_not_clean() {
     assert!(asked.settle(&place, directory.path()).is_err());
     let asked = probe("/nowhere");
     assert!(asked.settle(&place, &std::env::temp_dir()).is_err());
+}
+
+#[test]
+fn files_that_differ_by_process_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    let path = |name: &str| root.path().join(name);
+    for name in ["plain/.git", "bare", "own/.git", "common/.git", "d"] {
+        std::fs::create_dir_all(path(name)).unwrap();
+    }
+    std::fs::write(path("plain/.git/config"), "").unwrap();
+    symlink("../d", path("plain/inside")).unwrap();
+    symlink("/proc/self/cwd/d", path("d/cwd")).unwrap();
+    symlink("/dev/stdin", path("bare/config")).unwrap();
+    symlink("../../d/cwd", path("own/.git/config")).unwrap();
+    std::fs::write(path("common/.git/commondir"), "/proc/self/fd/0\n").unwrap();
+    std::fs::create_dir(path("file")).unwrap();
+    std::fs::write(path("file/.git"), "gitdir: ../own/.git\n").unwrap();
+    std::fs::create_dir(path("loop")).unwrap();
+    symlink(".git", path("loop/.git")).unwrap();
+    for (name, expected) in [
+        ("plain", false),
+        ("plain/inside/..", false),
+        ("d", false),
+        ("d/cwd", true),
+        ("bare", true),
+        ("own", true),
+        ("common", true),
+        ("file/missing", true),
+        ("loop", true),
+    ] {
+        assert_eq!(may_differ_by_process(&path(name)), expected, "{name}");
+    }
 }

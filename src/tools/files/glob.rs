@@ -1,5 +1,6 @@
 //! `Glob`: files by name pattern, newest first.
 
+use crate::tools::context::{absolute, absolute_or_current, normalised};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,7 +16,7 @@ use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
-    ToolFailure, ToolReply, paths,
+    ToolFailure, ToolReply,
 };
 
 /// Maximum number of files in a result.
@@ -71,10 +72,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&paths::absolute_or_current(
-            self.path.as_deref(),
-            call.session,
-        ))?;
+        check_directory(&absolute_or_current(self.path.as_deref(), call.session))?;
         let root = self.root(call.session);
         let mut found = NewestFiles::new(MAX_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
@@ -104,10 +102,10 @@ impl Search {
     /// Returns the directory where the walk starts.
     fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
-            paths::absolute(&self.fixed, context)
+            absolute(&self.fixed, context)
         } else {
-            let directory = paths::absolute_or_current(self.path.as_deref(), context);
-            paths::normalised(&directory.join(&self.fixed))
+            let directory = absolute_or_current(self.path.as_deref(), context);
+            normalised(&directory.join(&self.fixed))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `LS`: lists a directory.
 
+use crate::tools::context::absolute;
 use std::fs::DirEntry;
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use super::walk::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
-    ToolReply, paths,
+    ToolReply,
 };
 
 /// Maximum number of entries in a result.
@@ -53,11 +54,11 @@ struct ListDirectory {
 
 impl PreparedCall for ListDirectory {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Ls::NAME, paths::absolute(&self.path, context))
+        Assessment::reading(Ls::NAME, absolute(&self.path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.path, call.session);
+        let path = absolute(&self.path, call.session);
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
         let mut entries = FirstFew::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;

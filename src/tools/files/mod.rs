@@ -3,19 +3,15 @@
 mod edit;
 mod glob;
 mod grep;
-mod image;
 mod line_window;
 mod ls;
-mod patch;
 mod read;
 mod regular_file;
-mod replace_file;
 mod replacement;
 mod walk;
 
 pub(super) use edit::{Edit, Write};
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;
-pub(super) use image::{image_block, media_type};
 pub(super) use ls::Ls;
 pub(super) use read::Read;

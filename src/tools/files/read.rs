@@ -2,6 +2,7 @@
 //!
 //! The file is streamed: at most one page is in memory.
 
+use crate::tools::context::absolute;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -10,14 +11,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::image::{MAX_IMAGE_BYTES, dimensions, image_block};
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::reply::{MAX_IMAGE_BYTES, dimensions, image_block};
 use crate::tools::{
     Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
-    PreparedCall, ResultLimit, ToolFailure, ToolReply, paths,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply,
 };
 
 /// Default number of lines per page.
@@ -59,11 +60,11 @@ impl Parameters for Read {
 
 impl PreparedCall for Read {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Self::NAME, paths::absolute(&self.file_path, context))
+        Assessment::reading(Self::NAME, absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.file_path, call.session);
+        let path = absolute(&self.file_path, call.session);
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);

@@ -2,7 +2,6 @@
 
 mod fetch;
 mod fetcher;
-mod markdown;
 mod page;
 
 pub(super) use fetch::WebFetch;

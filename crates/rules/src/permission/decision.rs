@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::ParsedCall;
 use super::command::Command;
 use super::path_context::PathContext;
+use super::rule::ParsedCall;
 use super::{Action, Behavior, Mode, Request, Rule, Rules, hint};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 

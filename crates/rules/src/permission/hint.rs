@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::command::Command;
 use super::path_context::PathContext;
-use super::wildcard::escaped;
-use super::{Action, Behavior, Request, Rule, RuleSource, domain, programs};
+use super::patterns::{escaped, host};
+use super::{Action, Behavior, Request, Rule, RuleSource, programs};
 use crate::shell::is_subcommand;
 
 /// Suggests a rule for a call other than a command line.
@@ -18,7 +18,7 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
             };
             edit_rule(path, request)
         }
-        Action::Fetch { url } => Some(format!("WebFetch(domain:{})", domain::host(url)?)),
+        Action::Fetch { url } => Some(format!("WebFetch(domain:{})", host(url)?)),
         Action::Anything => Some(request.tool.to_owned()),
         Action::Command { .. } | Action::Harmless => None,
     }

@@ -3,8 +3,8 @@
 use super::invocation::joined;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
+use super::patterns::{GAP, GLOB, begins_with_gap};
 use super::programs;
-use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, analyse, is_read_alike};
 
 /// Returns the variables that a command sets, with their values if known.

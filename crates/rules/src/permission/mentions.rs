@@ -3,12 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
+use super::patterns::{CommandPattern, GAP, GLOB};
 use super::programs;
-use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up. More are replaced by one name that may be any file.
@@ -88,11 +87,16 @@ impl Mentions {
         let first = level.words.first().and_then(|word| word.value.as_deref());
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
-        let is_for_command = !level.words.is_empty();
         let set = level.assignments.iter();
-        let set = set.filter(|set| is_for_command || programs::RUN_VARIABLES.contains(&set.name));
         for text in set.flat_map(|set| outlines(&set.word, context)) {
             self.add_text(&text);
+        }
+        let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
+        if level.words.iter().any(|word| sets(&word.text)) {
+            // `printf -v x`, `${x:=y}`.
+            for word in &level.words {
+                self.add_text(&word.text);
+            }
         }
         if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
             return;

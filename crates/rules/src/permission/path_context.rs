@@ -117,6 +117,7 @@ impl<'a> PathContext<'a> {
         is_quoted_arithmetic
             || self.sets_up_zsh()
             || self.has_option(&["set"], "akH")
+            || self.has_option(&["declare", "typeset", "local"], "n")
             || self.has_option(&["bash", "sh", "zsh"], "H")
             || ["!", "^", "histchars"]
                 .iter()

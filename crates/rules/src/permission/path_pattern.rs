@@ -10,7 +10,7 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use super::Behavior;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::{GAP, GLOB, Wildcard, escaped};
+use super::patterns::{GAP, GLOB, Wildcard, escaped};
 
 /// The source of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

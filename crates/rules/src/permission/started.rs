@@ -8,9 +8,9 @@ use super::languages::{
 };
 use super::outline::{outline, outlines};
 use super::path_context::PathContext;
+use super::patterns::{GAP, GLOB, begins_with_gap};
 use super::programs;
 use super::standard_input::StandardInput;
-use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
 /// Maximum nesting depth of command lines in arguments.
@@ -125,7 +125,11 @@ impl StartedCommands {
         });
         if invocation.begins_anywhere() && !programs::SCRIPT_FIRST.contains(&program) {
             self.add_started(&invocation, level, depth, line);
-            scripts.extend(self.scripts_of(&invocation, line));
+            scripts.extend(self.scripts_of(&program, &invocation.words, line));
+            if program == "git" {
+                // The words of the invocation have gaps where pathspecs have patterns.
+                scripts.extend(self.scripts_of(&program, &level.words, line));
+            }
         }
         if invocation.may_be_shell(level) {
             self.runs_unknown |= input.is_unknown || input.is_process;
@@ -147,6 +151,13 @@ impl StartedCommands {
         for script in scripts {
             if !programs::READS_LANGUAGE.contains(&program) {
                 self.add_script(&script, depth, &inside);
+                if !is_shell {
+                    // To dash, `[[` is a command, whose `>` redirects; `((` opens two subshells.
+                    let by_dash = script.replace("[[", "[").replace("((", "( (");
+                    if by_dash != script {
+                        self.add_script(&by_dash.replace("))", ") )"), depth, &inside);
+                    }
+                }
             }
             if !is_shell {
                 self.add_anywhere(&script, line);
@@ -158,9 +169,13 @@ impl StartedCommands {
     }
 
     /// Returns the command lines in the arguments of a program that starts commands.
-    fn scripts_of(&mut self, invocation: &Invocation, line: &StandardInput<'_>) -> Vec<String> {
-        let program = invocation.program();
-        let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
+    fn scripts_of(
+        &mut self,
+        program: &str,
+        words: &[PartWord],
+        line: &StandardInput<'_>,
+    ) -> Vec<String> {
+        let texts: Vec<Vec<String>> = (words.iter().skip(1))
             .map(|word| outlines(word, line.context))
             .collect();
         let is_evaluated = programs::SHELLS.contains(program) || program == "eval";

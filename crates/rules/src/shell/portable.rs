@@ -55,22 +55,31 @@ fn differs(part: &CommandPart) -> bool {
             }),
             "printf" => {
                 let format = values.next().flatten().unwrap_or("%d");
-                let converts = |letters: &str| {
-                    format.split('%').skip(1).any(|after| {
-                        let after = after.trim_start_matches(|letter: char| {
-                            letter.is_ascii_digit() || "-+ #.".contains(letter)
-                        });
-                        after.starts_with(|letter| letters.contains(letter))
-                            || after.starts_with('*')
-                    })
-                };
+                let is_text = |conversion| "sbc%".contains(conversion);
+                let is_numeric = |conversion| "diouxXeEfFgGaA".contains(conversion);
                 format.starts_with('-')
-                    || converts("qQ(")
-                    || (converts("diouxXeEfFgGaA") && !values.all(is_number))
+                    || !conversions(format).all(|letter| is_text(letter) || is_numeric(letter))
+                    || ((format.contains('*') || conversions(format).any(is_numeric))
+                        && !values.all(is_number))
             }
             _ if is_one_of(NUMERIC, name) => !values.all(is_number),
             _ => is_one_of(DIFFERENT, name),
         }
+    })
+}
+
+/// Returns the letters of the conversions in a format; NUL for one that is cut off.
+pub(super) fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
+    let mut rest = format;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once('%')?;
+        let after = after.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || "-+ #'.*hlLjzt".contains(letter)
+        });
+        let mut letters = after.chars();
+        let conversion = letters.next().unwrap_or('\0');
+        rest = letters.as_str();
+        Some(conversion)
     })
 }
 
@@ -114,6 +123,11 @@ mod tests {
             "cat $(< a)",
             "exit 'a[$(id)]'",
             "printf '%d' \"$x\"",
+            "printf '%ld' 'path[$(touch Q)]'",
+            "printf \"%'d\" a",
+            "printf '%%%hd' a",
+            "printf '%*s' a b",
+            "printf '%1$s' a",
             "printf %q x",
             "time ls",
             "ls >& /dev/null",
@@ -207,6 +221,22 @@ mod tests {
         #[test]
         fn every_text_is_read_to_an_end(text in "[-a-z0-9 '\"$()`|&;<>\\\\\n#={}!~^*@]{0,60}|\\PC{0,40}") {
             let _ = has_common_tokens(&text);
+        }
+    }
+    #[test]
+    fn conversions_of_formats_are_found() {
+        let rows = [
+            ("plain", ""),
+            ("%s\\n", "s"),
+            ("%-10.3f|%5d%%", "fd%"),
+            ("%*n", "n"),
+            ("%ld %hhn", "dn"),
+            ("%(%F)T", "(F"),
+            ("100%", "\0"),
+        ];
+        for (format, expected) in rows {
+            let found: String = conversions(format).collect();
+            assert_eq!(found, expected, "{format}");
         }
     }
 }

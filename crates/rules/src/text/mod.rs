@@ -1,22 +1,19 @@
 //! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
 
-mod character_class;
-mod diff;
 mod escape_sequences;
 mod numbers;
 mod pieces;
-mod redact;
 mod secrets;
 mod sha256;
 mod terminal_safe;
 mod width;
 
-pub use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
 pub use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
 pub use pieces::unfenced;
-pub use redact::{MASK, redact, redact_json, redact_strings};
+pub use pieces::{line_operations, marked_lines};
+pub use secrets::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};

@@ -1,4 +1,6 @@
-//! UTF-8 text in chunks, and in code fences.
+//! UTF-8 text in chunks and in code fences, and differences between lists of lines.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Decodes UTF-8 like [`String::from_utf8_lossy`]. Chunk boundaries do not matter.
 #[derive(Debug, Default)]
@@ -44,6 +46,28 @@ pub fn unfenced(text: &str) -> &str {
     };
     let inside = inside.strip_prefix("json").unwrap_or(inside);
     inside.strip_suffix("```").unwrap_or(inside).trim()
+}
+
+/// Compares two lists of lines. The difference is not always the smallest one: the algorithm stops
+/// early if the search takes too long. All callers share this instance of the generic algorithm.
+pub fn line_operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    capture_diff_slices(Algorithm::Myers, old, new)
+}
+
+/// Returns the lines of an operation, each with its mark: a space, `-` or `+`.
+pub fn marked_lines<'a>(
+    operation: &DiffOp,
+    old: &[&'a str],
+    new: &[&'a str],
+) -> impl Iterator<Item = (char, &'a str)> {
+    let (mark, added) = if matches!(operation, DiffOp::Equal { .. }) {
+        (' ', &[][..])
+    } else {
+        ('-', &new[operation.new_range()])
+    };
+    let before = old[operation.old_range()].iter();
+    let before = before.map(move |line| (mark, *line));
+    before.chain(added.iter().map(|line| ('+', *line)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The validated parameters of a search.
 
+use crate::tools::context::absolute_or_current;
 use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -9,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::builtin::{Parameters, WholeNumber};
-use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, paths};
+use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit};
 
 /// Default number of entries in a result.
 const DEFAULT_LIMIT: usize = 250;
@@ -130,7 +131,7 @@ pub(super) struct Search {
 impl Search {
     /// Returns the absolute path of the file or directory to search.
     pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
-        paths::absolute_or_current(self.path.as_deref(), context)
+        absolute_or_current(self.path.as_deref(), context)
     }
 
     /// Builds the globs like `rg --glob`: relative to the working directory if it contains the searched

@@ -1,5 +1,6 @@
 //! Runs a search: walks the tree and searches each file with ripgrep's searcher.
 
+use crate::tools::context::shown;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -17,7 +18,6 @@ use super::report::{ContentSink, CountSink, Cut, Lines, Report};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
-    paths,
 };
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
@@ -116,7 +116,7 @@ impl<'a> Run<'a> {
         let end = self.each_file(globs, &mut |run, path| {
             let name = match run.origin {
                 Origin::Named => None,
-                Origin::Walked => Some(paths::shown(path, run.directory)),
+                Origin::Walked => Some(shown(path, run.directory)),
             };
             let sink = ContentSink {
                 matcher: &run.search.matcher,
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         let entries = newest
             .into_paths()
             .skip(bounds.offset)
-            .map(|path| paths::shown(&path, self.directory))
+            .map(|path| shown(&path, self.directory))
             .collect();
         Report {
             mode: OutputMode::FilesWithMatches,
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
             if count > 0 {
                 files += 1;
                 matches += count;
-                lines.push(format!("{}:{count}", paths::shown(path, run.directory)));
+                lines.push(format!("{}:{count}", shown(path, run.directory)));
             }
             ControlFlow::Continue(())
         });
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
             });
         // A stopped search is not an error of the file.
         if let (Err(error), Ok(())) = (result, budget.check()) {
-            let name = paths::shown(path, self.directory);
+            let name = shown(path, self.directory);
             self.unread.add(format!("{name}: {error}"));
         }
     }

@@ -88,12 +88,34 @@ fn compares_commits(subcommand: &str, arguments: &Arguments<'_>, words: &[Word])
     let revisions = dashes.map_or(0, |dashes| {
         operands.partition_point(|word| word.span.start < dashes.span.start)
     });
-    let is_range = |word: &&Word| word.prefix.contains("..");
+    let names = |word: &Word| word.literal().is_some_and(is_revision);
+    let is_range = |word: &Word| {
+        let sides = word.literal().and_then(|text| text.split_once(".."));
+        sides.is_some_and(|(from, to)| {
+            let to = to.strip_prefix('.').unwrap_or(to);
+            is_revision(from) && (to.is_empty() || is_revision(to))
+        })
+    };
     subcommand == "diff"
         && !arguments.has("no-index")
         && (arguments.has_one_of(&["cached", "staged"])
-            || revisions == 2
-            || revisions == 1 && operands.first().is_some_and(is_range))
+            || match operands.get(..revisions) {
+                Some([range]) => is_range(range),
+                Some([from, to]) => names(from) && names(to),
+                _ => false,
+            })
+}
+
+/// Whether git reads a text as exactly one revision, or refuses it. `HEAD^@` may be none, and
+/// `x..y-g0123456` the name of one commit.
+fn is_revision(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_/~-.@^{}".contains(&byte);
+    text.bytes().all(is_letter)
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '@')
+        && text.matches('{').count() == text.matches('}').count()
+        && !["..", "^@", "^-", "-g"]
+            .iter()
+            .any(|part| text.contains(part))
 }
 
 /// Returns the directories given with `-C`. Settings given with `-c` must be harmless.

@@ -8,7 +8,6 @@ mod builtins;
 mod conditions;
 mod entry;
 mod git;
-mod network;
 mod rules;
 mod sed;
 mod simple;

@@ -124,6 +124,7 @@ mod tests {
             "git --version",
             "git diff --cached --stat",
             "git diff main feature -- a.rs && git diff main..feature --",
+            "git diff '@{u}...' -- && git diff HEAD~2 v1.0^2 --",
             "git config --get user.name && git grep -n a && git check-ignore a",
         ] {
             let analysis = analyse(line);
@@ -155,6 +156,11 @@ mod tests {
             "git config a.b --list",
             "git config user.name --",
             "git diff HEAD -- a",
+            "git diff 'main@{1.day..ago}' --",
+            "git diff 'HEAD^{/t..}' --",
+            "git diff HEAD:a..b --",
+            "git diff x..y-g0123456 --",
+            "git diff HEAD^@ HEAD^@ --",
             "git diff --cached --no-index a b",
             "find . -exec touch {} +",
             "find . -exec sed -i s/a/b/ {} +",

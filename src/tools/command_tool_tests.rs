@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -209,6 +210,68 @@ fn the_access_of_a_call_is_declared() {
                 assert_eq!(found.access, Access::everything(), "{access} {input}");
                 assert_eq!(found.why, format!("Probe cannot be analysed: {reason}"));
             }
+        }
+    }
+}
+
+fn input(value: &Value) -> Input {
+    value.as_object().unwrap().clone()
+}
+
+#[test]
+fn fields_become_text() {
+    let input = input(&json!({
+        "text": "a b; $(rm x) {other}", "count": 3, "ratio": 1.5, "flag": true, "none": null,
+        "list": ["a", {"b": 1}]
+    }));
+    let rows = [
+        ("plain", Some("plain")),
+        ("", Some("")),
+        ("{text}", Some("a b; $(rm x) {other}")),
+        ("--n={count}", Some("--n=3")),
+        ("{count}{ratio}{flag}", Some("31.5true")),
+        ("{list}", Some("[\"a\",{\"b\":1}]")),
+        ("{missing}", None),
+        ("{none}", None),
+        ("x{missing}y{none}", Some("xy")),
+        ("{{text}}", Some("{text}")),
+        ("{{{count}}}", Some("{3}")),
+    ];
+    for (template, expected) in rows {
+        let template = Template::parse(template).unwrap();
+        assert_eq!(template.expand(&input).as_deref(), expected, "{template}");
+    }
+}
+
+#[test]
+fn stray_braces_are_errors() {
+    for text in ["{", "{}", "a{b", "{a{b}}"] {
+        assert_eq!(Template::parse(text), Err(TemplateError::Open), "{text}");
+    }
+    for text in ["}", "a}b", "{a}}"] {
+        assert_eq!(Template::parse(text), Err(TemplateError::Close), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_can_be_written_as_a_literal(text in ".{0,30}") {
+        let template = Template { parts: vec![Segment::Literal(text.clone())] };
+        let parsed = Template::parse(&template.to_string()).unwrap();
+        prop_assert_eq!(parsed.as_literal(), Some(text.as_str()));
+    }
+
+    #[test]
+    fn values_are_not_expanded_again(value in ".{0,30}", before in "[^{}]{1,8}") {
+        let input = input(&json!({"field": value.clone()}));
+        let template = Template::parse(&format!("{before}{{field}}{before}")).unwrap();
+        prop_assert_eq!(template.expand(&input), Some(format!("{before}{value}{before}")));
+    }
+
+    #[test]
+    fn parsed_templates_are_written_unchanged(text in "[a-c{}]{0,12}") {
+        if let Ok(template) = Template::parse(&text) {
+            prop_assert_eq!(template.to_string(), text);
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Tools of manifests: one program per call, without a shell.
 //!
-//! An argument from a bare `{field}` is passed unchanged, even if it starts with `-`. To prevent it from being
-//! mistaken for an option, a manifest can put `--` before it or use `--option={field}`.
+//! An argument with fields of the input (`--depth={depth}`) stays a single argument for every input: it is not
+//! split, expanded or quoted. `{{` and `}}` are literal braces. An argument from a bare `{field}` is passed
+//! unchanged, even if it starts with `-`. To prevent it from being mistaken for an option, a manifest can put `--`
+//! before it or use `--option={field}`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +15,6 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::template::{Template, value_of};
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::access::resolve_links;
@@ -287,6 +289,133 @@ fn place(directory: &Path, path: &str) -> Result<PathBuf, String> {
     resolve_links(&directory.join(path)).map_err(|error| format!("{path}: {error}"))
 }
 
+/// A parsed argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Template {
+    parts: Vec<Segment>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    Field(String),
+}
+
+/// The reason why a text is not a valid template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TemplateError {
+    /// `{` without a name and `}` after it.
+    #[error("`{{` is not followed by a field name (write `{{{{` for a brace)")]
+    Open,
+    /// `}` without `{` before it.
+    #[error("`}}` is not after a field name (write `}}}}` for a brace)")]
+    Close,
+}
+
+impl Template {
+    pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '{' if characters.next_if_eq(&'{').is_some() => literal.push('{'),
+                '}' if characters.next_if_eq(&'}').is_some() => literal.push('}'),
+                '{' => {
+                    let mut name = String::new();
+                    loop {
+                        match characters.next() {
+                            Some('}') => break,
+                            Some('{') | None => return Err(TemplateError::Open),
+                            Some(other) => name.push(other),
+                        }
+                    }
+                    if name.is_empty() {
+                        return Err(TemplateError::Open);
+                    }
+                    if !literal.is_empty() {
+                        parts.push(Segment::Literal(std::mem::take(&mut literal)));
+                    }
+                    parts.push(Segment::Field(name));
+                }
+                '}' => return Err(TemplateError::Close),
+                other => literal.push(other),
+            }
+        }
+        if !literal.is_empty() {
+            parts.push(Segment::Literal(literal));
+        }
+        Ok(Self { parts })
+    }
+
+    /// Returns the fields that it uses.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Segment::Literal(_) => None,
+            Segment::Field(name) => Some(name.as_str()),
+        })
+    }
+
+    /// Returns the text if it uses no field.
+    pub(super) fn as_literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Segment::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the field if it is the whole template.
+    pub(super) fn as_field(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Segment::Field(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns the argument for an input. `None` if the template is a single field that is missing from the input (or
+    /// null): the argument is then omitted. In a longer argument, such a field is empty.
+    pub(super) fn expand(&self, input: &Input) -> Option<String> {
+        if let Some(name) = self.as_field() {
+            return value_of(input, name).map(spelling);
+        }
+        Some(
+            self.parts
+                .iter()
+                .map(|part| match part {
+                    Segment::Literal(text) => text.clone(),
+                    Segment::Field(name) => value_of(input, name).map(spelling).unwrap_or_default(),
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Formats the template as it was written.
+impl fmt::Display for Template {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Segment::Literal(text) => {
+                formatter.write_str(&text.replace('{', "{{").replace('}', "}}"))
+            }
+            Segment::Field(name) => write!(formatter, "{{{name}}}"),
+        })
+    }
+}
+
+/// Returns a field that is present and not null.
+pub(super) fn value_of<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
+    input.get(name).filter(|value| !value.is_null())
+}
+
+/// Returns a string unchanged, other values as compact JSON.
+fn spelling(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 #[cfg(test)]
-#[path = "tool_tests.rs"]
+#[path = "command_tool_tests.rs"]
 mod tests;

@@ -23,8 +23,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::template::Template;
-use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
+use super::command_tool::{AccessRule, CommandTool, Declaration, Template, ToolInput};
 use crate::tools::schema::SchemaCheck;
 use crate::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Tool};
 

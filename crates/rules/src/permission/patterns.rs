@@ -1,8 +1,140 @@
-//! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
+//! Patterns of rules with `*`: commands, as in `Bash(npm run *)`, names of tools, and hosts, as in
+//! `WebFetch(domain:*.example.com)`.
+
+use url::Url;
 
 use super::programs;
-use super::wildcard::{GAP, Wildcard, begins_with_gap};
 use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
+
+/// Placeholder for any text, known only at run time.
+pub(super) const GAP: char = '\0';
+
+/// Placeholder for the expansion of a glob by the shell: no `/`, and no leading dot in a name.
+pub(super) const GLOB: char = '\x01';
+
+/// Whether the start of a text is unknown.
+pub(super) fn begins_with_gap(text: &str) -> bool {
+    text.starts_with([GAP, GLOB])
+}
+
+/// Maximum length of a text with gaps for comparison, in bytes; longer texts may always match. The
+/// time is the product of the lengths of text and pattern.
+const MAX_COMPARED: usize = 1024;
+
+/// A pattern; `*` matches any text.
+#[derive(Debug, Clone)]
+pub(super) struct Wildcard {
+    /// Literal text between the stars; never empty.
+    pieces: Vec<String>,
+}
+
+impl Wildcard {
+    /// Parses a pattern; `\*` is a literal star and `\\` a backslash.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
+        let mut characters = pattern.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => piece.push(
+                    characters
+                        .next_if(|next| matches!(next, '*' | '\\'))
+                        .unwrap_or('\\'),
+                ),
+                '*' => pieces.push(std::mem::take(&mut piece)),
+                _ => piece.push(character),
+            }
+        }
+        pieces.push(piece);
+        Self { pieces }
+    }
+
+    /// Returns the number of stars.
+    pub(super) fn stars(&self) -> usize {
+        self.pieces.len() - 1
+    }
+
+    /// Whether it matches the text. Only a star matches a gap.
+    pub(super) fn covers(&self, text: &str) -> bool {
+        let Some((first, others)) = self.pieces.split_first() else {
+            return false;
+        };
+        if begins_otherwise(text, first) {
+            return false;
+        }
+        let Some(mut rest) = text.strip_prefix(first.as_str()) else {
+            return false;
+        };
+        let Some((last, middle)) = others.split_last() else {
+            return rest.is_empty();
+        };
+        for piece in middle {
+            let Some(at) = rest.find(piece.as_str()) else {
+                return false;
+            };
+            rest = rest.get(at + piece.len()..).unwrap_or_default();
+        }
+        rest.ends_with(last.as_str())
+    }
+
+    /// Whether it may match the text for some values of its gaps.
+    pub(super) fn may_cover(&self, text: &str) -> bool {
+        let first = self.pieces.first().map_or("", String::as_str);
+        if begins_otherwise(text, first) && !begins_with_gap(text) {
+            return false;
+        }
+        let Some((known, _)) = text.split_once([GAP, GLOB]) else {
+            return self.covers(text);
+        };
+        if !first.starts_with(known) && !known.starts_with(first) {
+            return false;
+        }
+        if text.len() > MAX_COMPARED {
+            return true;
+        }
+        // `None` is a star. Each row, from the end: whether the suffixes may match.
+        let mut pattern: Vec<Option<u8>> = Vec::new();
+        for (index, piece) in self.pieces.iter().enumerate() {
+            pattern.extend((index > 0).then_some(None));
+            pattern.extend(piece.bytes().map(Some));
+        }
+        let text = text.as_bytes();
+        let is_gap = |byte: u8| byte == GAP as u8 || byte == GLOB as u8;
+        let mut below = vec![false; text.len() + 1];
+        for at in (0..=pattern.len()).rev() {
+            let mut row = vec![false; text.len() + 1];
+            for index in (0..=text.len()).rev() {
+                row[index] = match (pattern.get(at), text.get(index)) {
+                    (None, None) => true,
+                    (Some(None), None) => below[index],
+                    (Some(None), Some(_)) => below[index] || row[index + 1],
+                    (Some(Some(next)), Some(gap)) if is_gap(*gap) => {
+                        let before = at.checked_sub(1).and_then(|before| pattern[before]);
+                        let is_hidden = *next == b'.' && before == Some(b'/');
+                        let may_fill = *gap == GAP as u8 || (*next != b'/' && !is_hidden);
+                        (may_fill && below[index]) || row[index + 1]
+                    }
+                    (None, Some(gap)) if is_gap(*gap) => row[index + 1],
+                    (Some(Some(one)), Some(other)) => one == other && below[index + 1],
+                    (Some(_), None) | (None, Some(_)) => false,
+                };
+            }
+            below = row;
+        }
+        below.first().copied().unwrap_or_default()
+    }
+}
+
+/// Whether the first bytes differ: a cheap check that rules out most patterns.
+fn begins_otherwise(text: &str, beginning: &str) -> bool {
+    let first = beginning.as_bytes().first();
+    first.is_some() && first != text.as_bytes().first()
+}
+
+/// Converts a text to a pattern that matches only the text.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('*', "\\*")
+}
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
@@ -229,3 +361,52 @@ fn is_tool_of_server(tool: &str, server: &str) -> bool {
 fn is_server(name: &str) -> bool {
     name.starts_with("mcp__") && name.matches("__").count() == 1
 }
+
+/// The host pattern of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct DomainPattern {
+    /// Label patterns, last label first; `*` matches within a label. Empty: any host.
+    labels: Vec<Wildcard>,
+    /// Whether it matches subdomains only.
+    is_below: bool,
+}
+
+impl DomainPattern {
+    /// Parses `example.com`, `*.example.com` or `*`.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
+        let below = pattern.strip_prefix("*.");
+        let domain = below.unwrap_or(&pattern);
+        let labels = domain.rsplit('.').filter(|_| domain != "*");
+        Self {
+            labels: labels.map(Wildcard::parse).collect(),
+            is_below: below.is_some(),
+        }
+    }
+
+    /// Whether a host matches.
+    pub(super) fn covers(&self, host: &str) -> bool {
+        let host: Vec<&str> = host.rsplit('.').collect();
+        let is_long_enough = match (self.labels.len(), self.is_below) {
+            (0, false) => true,
+            (count, true) => host.len() > count,
+            (count, false) => host.len() == count,
+        };
+        is_long_enough
+            && self
+                .labels
+                .iter()
+                .zip(host)
+                .all(|(pattern, label)| pattern.covers(label))
+    }
+}
+
+/// Returns the host of a URL, in lower case and without a trailing dot.
+pub(super) fn host(address: &str) -> Option<String> {
+    let address = Url::parse(address).ok()?;
+    Some(address.host_str()?.trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+#[path = "patterns_tests.rs"]
+mod tests;

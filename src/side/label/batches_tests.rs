@@ -1,0 +1,176 @@
+use super::*;
+use crate::assemble::Decoder;
+use crate::side::builtin::label;
+
+fn batches(lines: &[&str]) -> Vec<Vec<String>> {
+    let mut decoder = Decoder::detecting();
+    let mut batches = Batches::new(Need::Both);
+    let mut found = Vec::new();
+    let take = |batches: &mut Batches, found: &mut Vec<Vec<String>>| {
+        for (batch, _) in batches.take_before_boundary() {
+            let calls = batch.calls.iter().filter(|call| call.result.is_some());
+            found.push(calls.map(|call| call.id.0.clone()).collect());
+        }
+    };
+    for line in lines {
+        decoder.decode(line, |decoded| {
+            if Batches::is_boundary(&decoded.events) {
+                take(&mut batches, &mut found);
+            }
+            batches.record(&decoded.source, decoded.events);
+        });
+    }
+    take(&mut batches, &mut found);
+    found
+}
+
+fn call(message: &str, id: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","message":{{"id":"{message}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Read","input":{{"file_path":"a"}}}}]}}}}"#
+    )
+}
+
+fn result(id: &str) -> String {
+    format!(
+        r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"x"}}]}}}}"#
+    )
+}
+
+#[test]
+fn a_batch_is_the_calls_of_one_message() {
+    let (a, b, c) = (call("m1", "a"), call("m1", "b"), call("m2", "c"));
+    let (ra, rb, rc) = (result("a"), result("b"), result("c"));
+    let rows: [(&[&str], &[&[&str]]); 5] = [
+        (&[&a, &b, &ra, &rb, &c, &rc], &[&["a", "b"], &["c"]]),
+        (&[&a, &ra, &b, &rb, &c], &[&["a", "b"]]),
+        (&[&a, &b, &ra, &c, &rb], &[&["a"]]),
+        // A late result still gets its label.
+        (&[&a, &c, &ra, &rc], &[&["a"], &["c"]]),
+        (&[&a], &[]),
+    ];
+    for (lines, expected) in rows {
+        assert_eq!(batches(lines), expected, "{lines:?}");
+    }
+}
+
+#[test]
+fn the_commands_of_codex_are_batches() {
+    let item = |id: &str, rest: &str| {
+        format!(r#"{{"type":"item.completed","item":{{"id":"{id}",{rest}}}}}"#)
+    };
+    let lines = [
+        r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
+        item(
+            "a",
+            r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":0"#,
+        ),
+        item(
+            "b",
+            r#""type":"file_change","changes":[{"path":"/a","kind":"add"}],"status":"completed""#,
+        ),
+        item("c", r#""type":"agent_message","text":"Next.""#),
+        item(
+            "d",
+            r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":1"#,
+        ),
+        r#"{"type":"turn.completed"}"#.to_owned(),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(batches(&lines), [vec!["a", "b"], vec!["d"]]);
+}
+
+#[test]
+fn a_result_belongs_to_the_last_call_of_a_repeated_id() {
+    let lines = [call("m1", "a"), call("m2", "a"), result("a")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut decoder = Decoder::detecting();
+    let mut batches = Batches::new(Need::Both);
+    for line in lines {
+        decoder.decode(line, |decoded| {
+            batches.record(&decoded.source, decoded.events);
+        });
+    }
+    let due = batches.take_before_boundary();
+    let numbers: Vec<u64> = due.iter().map(|(batch, _)| batch.number).collect();
+    assert_eq!(numbers, [1]);
+}
+
+#[test]
+fn subagents_have_no_batches() {
+    let side = call("m1", "a").replace(
+        r#""type":"assistant","message""#,
+        r#""type":"assistant","isSidechain":true,"message""#,
+    );
+    let sub = call("m2", "b").replace(
+        r#""type":"assistant","message""#,
+        r#""type":"assistant","parent_tool_use_id":"t","message""#,
+    );
+    assert!(batches(&[&side, &result("a"), &sub, &result("b")]).is_empty());
+}
+
+#[test]
+fn a_batch_is_settled_when_nothing_can_follow() {
+    let mut decoder = Decoder::detecting();
+    let mut batches = Batches::new(Need::Model);
+    for line in [call("m1", "a"), result("a")] {
+        decoder.decode(&line, |decoded| {
+            batches.record(&decoded.source, decoded.events);
+        });
+    }
+    assert!(batches.take_settled(false).is_empty());
+    assert_eq!(batches.take_settled(true).len(), 1);
+    assert!(batches.take_settled(true).is_empty());
+    assert!(batches.take_before_boundary()[0].1);
+}
+
+/// Returns the label of a call with this result.
+fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
+    let call = ToolCall {
+        id: ToolUseId::from("t"),
+        name: tool.to_owned(),
+        input: Ok(RawValue::from_string(input.to_owned()).unwrap()),
+        message: None,
+    };
+    let content = serde_json::value::to_raw_value(&text).unwrap();
+    let body = ResultBody::new(Some(&content), false);
+    let mut call = BatchCall::new(call, Need::Rules);
+    call.result = text.map(|_| BatchResult::new(&body, tool, Need::Rules));
+    let batch = Batch {
+        number: 0,
+        calls: vec![call],
+        said: String::new(),
+        session: None,
+        cwd: None,
+    };
+    label(&batch.finished_calls(), None)
+}
+
+#[test]
+fn a_call_without_a_result_has_no_label() {
+    let input = r#"{"file_path":"a.rs"}"#;
+    assert_eq!(label_of("Read", input, None), "");
+    assert_eq!(label_of("Read", input, Some("")), "Read a.rs");
+}
+
+#[test]
+fn counts_are_not_taken_from_truncated_results() {
+    let paths = |count: usize| format!("/w/{}.rs\n", "x".repeat(60)).repeat(count);
+    let passed =
+        |count: usize| format!("test result: ok. 1 passed; 0 failed;{:60}\n", "").repeat(count);
+    let (glob, cargo) = (r#"{"pattern":"**/*.rs"}"#, r#"{"command":"cargo test"}"#);
+    let rows = [
+        ("Glob", glob, paths(1000), "Found 1000 files for *.rs"),
+        ("Glob", glob, paths(4000), "Listed files for *.rs"),
+        ("Bash", cargo, passed(1000), "Ran cargo test, 1000 passed"),
+        ("Bash", cargo, passed(4000), "Ran cargo test, passed"),
+        (
+            "Read",
+            r#"{"file_path":"a.rs"}"#,
+            "é\n\t\"x\"".repeat(40_000),
+            "Read a.rs",
+        ),
+    ];
+    for (tool, input, text, expected) in rows {
+        assert_eq!(label_of(tool, input, Some(&text)), expected);
+    }
+}
