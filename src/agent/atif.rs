@@ -177,8 +177,8 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
         .origin
         .and_then(|raw| serde_json::from_str(raw.get()).ok());
     let mut blocks = content(step.message);
-    match source {
-        "agent" => {
+    match (source, origin) {
+        ("agent", _) => {
             if let Some(thinking) = non_empty(step.reasoning) {
                 blocks.insert(0, Block::thinking(thinking));
             }
@@ -197,12 +197,8 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
                 ..message(Role::Assistant, origin.unwrap_or(Origin::Reply), blocks)
             }]
         }
-        "user" if origin.is_none() => user_messages(Origin::Prompt, blocks),
-        "user" => vec![message(
-            Role::User,
-            origin.unwrap_or(Origin::Prompt),
-            blocks,
-        )],
+        ("user", None) => user_messages(Origin::Prompt, blocks),
+        ("user", Some(origin)) => vec![message(Role::User, origin, blocks)],
         _ if is_object(extra.context) => vec![message(Role::System, Origin::Compaction, blocks)],
         _ if blocks.is_empty() => Vec::new(),
         _ => vec![message(

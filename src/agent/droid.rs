@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
 use super::content::{beside_session, is_in, message, string, tokens, user_messages};
-use super::facts::Facts;
-use super::facts::{ManualTitle, StoredTitle, TitleSource};
+use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;

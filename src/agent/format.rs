@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::content::home_dir;
-use super::facts::Facts;
-use super::facts::{ManualTitle, Precedence, StoredTitle, Title};
+use super::facts::{Facts, ManualTitle, Precedence, StoredTitle, Title};
 use super::sign::Row;
 use crate::api::BlockDetail;
 use crate::io::Environment;

@@ -15,8 +15,7 @@ use super::content::{
     count, gemini_blocks, input_of, is_in, is_unique_id, message, note, shell_failed, string,
     user_messages,
 };
-use super::facts::Facts;
-use super::facts::{StoredTitle, TitleSource};
+use super::facts::{Facts, StoredTitle, TitleSource};
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
 use super::own_record::{manual_title, side_cost_in};
 use super::sign::Row as Marks;

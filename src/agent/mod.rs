@@ -11,7 +11,6 @@ mod atif_lines;
 mod claude;
 mod claude_lines;
 mod codex;
-mod codex_items;
 mod codex_names;
 mod codex_stream;
 mod content;
@@ -32,7 +31,6 @@ mod qwen;
 mod sign;
 mod sqlite;
 mod stream;
-mod streams;
 mod table;
 mod unread;
 

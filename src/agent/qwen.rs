@@ -7,8 +7,7 @@ use super::content::{
     beside_session, gemini_blocks, is_in, is_true, message, note, session_stem, string,
     user_messages, uuid_link,
 };
-use super::facts::Facts;
-use super::facts::StoredTitle;
+use super::facts::{Facts, StoredTitle};
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
 use super::own_record::{manual_title, side_cost_in, title_source};
 use super::sign::Row as Marks;

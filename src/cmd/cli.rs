@@ -6,13 +6,12 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status, UsageError};
 use crate::agent::set_named_roots;
-use crate::cmd::admin::{doctor, generated, hook_explain, hook_settings, state_clean};
+use crate::cmd::admin::{doctor, hook_explain, hook_settings, setup};
 use crate::cmd::check::{lines, permission};
 use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    agent_name, append, archive, calls, check, diff, export, list, report, search, show, stats,
-    tail,
+    agent_name, append, archive, calls, check, export, list, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -62,7 +61,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<tail::SessionTailArguments>("tail"),
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
-            Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<show::SessionDiffArguments>("diff"),
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
@@ -74,16 +73,16 @@ const COMMANDS: &[Command] = &[
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
-    Command::new::<generated::SchemaArguments>("schema"),
+    Command::new::<setup::SchemaArguments>("schema"),
     Command::group(
         "state",
         "Manage the saved state of sessions",
         "State is kept for a session's next process: saved results and title attempts.",
-        &[Command::new::<state_clean::StateCleanArguments>("clean")],
+        &[Command::new::<setup::StateCleanArguments>("clean")],
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
-    Command::new::<generated::CompletionsArguments>("completions"),
-    Command::new::<generated::ManArguments>("man"),
+    Command::new::<setup::CompletionsArguments>("completions"),
+    Command::new::<setup::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 

@@ -12,7 +12,7 @@ use super::{Status, UsageError};
 use crate::assemble::Understanding;
 use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::Mapping;
-use crate::session::Session;
+use crate::session::{Session, SessionError};
 
 /// Returns the id that is recorded in a session file, if it can be read.
 pub(super) fn recorded_id(path: &Path) -> Option<String> {
@@ -39,6 +39,13 @@ impl InputErrors {
     pub(super) fn report(&mut self, name: impl Display, error: &UsageError) {
         self.any = true;
         error.about(name).report(&self.messages);
+    }
+
+    /// Reports files that could not be read.
+    pub(super) fn report_all(&mut self, failed: Vec<(PathBuf, SessionError)>) {
+        for (path, error) in failed {
+            self.report(path.display(), &UsageError::reason(error));
+        }
     }
 
     /// Returns the outcome of a command, given its `outcome` for the usable inputs.

@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::copies::CopyKeys;
-use super::copies::Key;
+use super::copies::{CopyKeys, Key};
 use super::discover::{Candidate, subagent_files};
 use super::listing::{Listed, Listing};
 use super::open::SessionError;

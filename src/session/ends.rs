@@ -8,8 +8,7 @@ use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
-use super::lines::RawLines;
-use super::lines::each_entry_on;
+use super::lines::{RawLines, each_entry_on};
 use super::open::Positioned;
 use super::session::Session;
 use super::title::NameIndexes;

@@ -88,16 +88,15 @@ pub type Sessions = Vec<Box<Listed>>;
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
 pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
-    let (listed, mut failed) = list_files(candidates, listing);
-    failed.retain(|(_, error)| !matches!(error, SessionError::Unknown(_)));
-    (listed, failed)
+    let (listed, failed) = list_files(candidates, listing);
+    (listed, unreadable(failed))
 }
 
 /// Like [`list`], with the files that are not sessions among the failures.
 pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
-    let mut failed = Vec::new();
+    let mut failed = Failures::new();
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     if listing.selection.limit.is_some() {
         // The last changed files are usually the most recently active ones, and usually suffice.
@@ -112,23 +111,14 @@ pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
         let limit = listing.selection.limit;
         let step = limit.map_or(rest.len(), |limit| step(read, limit));
         let (now, later) = rest.split_at(step.min(rest.len()));
-        let look = |candidate: &&Candidate| {
-            let looked = if listing.selection.admits_file(candidate) {
+        let look = |candidate: &Candidate| {
+            if listing.selection.admits_file(candidate) {
                 listing.look(&candidate.path, candidate.context, &names)
             } else {
                 Ok(None)
-            };
-            listing.examined.fetch_add(1, Ordering::Relaxed);
-            looked
-        };
-        let Ok(()) = each_in_order(now, listing.jobs.get(), look, |at, looked| {
-            match looked {
-                Ok(Some(session)) => listed.push(session),
-                Ok(None) => {}
-                Err(error) => failed.push((now[at].path.clone(), error)),
             }
-            Ok::<(), Infallible>(())
-        });
+        };
+        failed.extend(listing.each(now, look, |_, session| listed.push(session)));
         rest = later;
     }
     sort(&mut listed);
@@ -136,6 +126,12 @@ pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
         listed.truncate(limit.get());
     }
     (listed, failed)
+}
+
+/// Returns the failures without files that are not sessions.
+pub(super) fn unreadable(mut failed: Failures) -> Failures {
+    failed.retain(|(_, error)| !matches!(error, SessionError::Unknown(_)));
+    failed
 }
 
 /// Returns the number of files to read next, after this many. Steps double, so that checks take little time.
@@ -163,6 +159,31 @@ fn sort(listed: &mut [Box<Listed>]) {
 }
 
 impl Listing {
+    /// Calls `look` for each of `candidates`, on several threads, and `take` with the index and the outcome of each
+    /// that is not filtered out, in order. Returns the failures.
+    pub(super) fn each<Outcome: Send>(
+        &self,
+        candidates: &[&Candidate],
+        look: impl Fn(&Candidate) -> Result<Option<Outcome>, SessionError> + Sync,
+        mut take: impl FnMut(usize, Outcome),
+    ) -> Failures {
+        let look = |candidate: &&Candidate| {
+            let looked = look(candidate);
+            self.examined.fetch_add(1, Ordering::Relaxed);
+            looked
+        };
+        let mut failed = Failures::new();
+        let Ok(()) = each_in_order(candidates, self.jobs.get(), look, |at, looked| {
+            match looked {
+                Ok(Some(outcome)) => take(at, outcome),
+                Ok(None) => {}
+                Err(error) => failed.push((candidates[at].path.clone(), error)),
+            }
+            Ok::<(), Infallible>(())
+        });
+        failed
+    }
+
     /// Whether the list is complete before `next`, because no remaining session was active later than its
     /// file was changed.
     fn is_enough(&self, listed: &mut Sessions, next: &Candidate) -> bool {

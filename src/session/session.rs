@@ -6,11 +6,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
-use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
-use super::lines::{each_entry_on, each_record_on};
-use super::open::session_at;
+use super::lines::{Line, Place, RawLine, RawLines, each_entry_on, each_record_on, for_each_line};
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
+    session_at,
 };
 use crate::agent::{
     self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, QueryExtent,

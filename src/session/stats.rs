@@ -1,22 +1,17 @@
 //! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
 //! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
-use std::convert::Infallible;
 use std::io;
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 
-use super::copies::CopyKeys;
-use super::copies::{Distinct, Key, index};
+use super::copies::{CopyKeys, Distinct, Key, index};
 use super::discover::{Candidate, subagent_files};
-use super::listing::Listing;
+use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
-use super::parallel::each_in_order;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tally_items::{
@@ -127,31 +122,15 @@ impl Tally {
 
     /// Adds the sessions among `candidates` that `listing` admits. Returns the files that could not
     /// be read. Skips files that are not sessions.
-    pub fn add_all(
-        &mut self,
-        candidates: &[Candidate],
-        listing: &Listing,
-    ) -> Vec<(PathBuf, SessionError)> {
+    pub fn add_all(&mut self, candidates: &[Candidate], listing: &Listing) -> Failures {
         // The last changed file is last: records that a fork copied belong to the session that had them
         // first.
         let oldest_first: Vec<&Candidate> = candidates.iter().rev().collect();
         let empty = Self::within(self.period.clone(), self.detail);
-        let look = |candidate: &&Candidate| {
-            let tally = empty.look_at(candidate, listing);
-            listing.examined.fetch_add(1, Ordering::Relaxed);
-            tally
-        };
-        let mut failed = Vec::new();
-        let Ok(()) = each_in_order(&oldest_first, listing.jobs.get(), look, |at, tally| {
-            match tally {
-                Ok(Some(tally)) => self.merge(tally),
-                Ok(None) | Err(SessionError::Unknown(_)) => {}
-                Err(error) => failed.push((oldest_first[at].path.clone(), error)),
-            }
-            Ok::<(), Infallible>(())
-        });
+        let look = |candidate: &Candidate| empty.look_at(candidate, listing);
+        let failed = listing.each(&oldest_first, look, |_, tally| self.merge(tally));
         self.drop_copied();
-        failed
+        unreadable(failed)
     }
 
     /// Counts one candidate. Returns `None` if it is filtered out.

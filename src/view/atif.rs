@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::atif_model::{
-    Content, ContentPart, Extra, FinalMetrics, Metrics, Observed, Source, Step, TrajectoryHead,
-    extra_tokens, iso_time, tool_call,
+    Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, Observed, Source, Step,
+    TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
 use super::outline::{Subagent, started_subagent};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
@@ -122,13 +122,14 @@ impl<'a> TrajectoryWriter<'a> {
         let thinking = thinking.join("\n\n");
         let step = Step {
             timestamp: time,
+            source,
             model_name: message.model.filter(|_| is_agent),
             message: self.content(spoken, "\n\n")?,
             reasoning_content: Some(thinking).filter(|text| is_agent && !text.is_empty()),
             metrics,
             is_copied_context: is_copied.then_some(true),
             extra,
-            ..Step::new(source)
+            ..Step::default()
         };
         self.step(step, calls)
     }
@@ -139,7 +140,7 @@ impl<'a> TrajectoryWriter<'a> {
     /// Writing failed.
     pub fn finish(mut self, total: Option<&Usage>) -> io::Result<Usage> {
         if self.next == 1 {
-            self.step(Step::new("system"), Vec::new())?;
+            self.system_step(None, Vec::new())?;
         }
         self.write(0)?;
         self.out.write_all(b"]")?;
@@ -222,9 +223,16 @@ impl<'a> TrajectoryWriter<'a> {
         }
         let id = observed.source_call_id.take();
         observed.extra.insert("tool_call_id", json!(id));
-        let mut step = Step::new("system");
-        step.timestamp = time;
-        step.observation.results.push(observed);
+        self.system_step(time, vec![observed])
+    }
+
+    fn system_step(&mut self, timestamp: Option<String>, results: Vec<Observed>) -> io::Result<()> {
+        let step = Step {
+            timestamp,
+            source: "system",
+            observation: Observation { results },
+            ..Step::default()
+        };
         self.step(step, Vec::new())
     }
 

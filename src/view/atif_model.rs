@@ -41,7 +41,7 @@ pub struct TrajectoryAgent {
     pub extra: Extra,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Step {
     #[serde(rename = "step_id")]
     pub(super) number: u64,
@@ -149,34 +149,17 @@ pub(super) struct FinalMetrics {
     pub(super) extra: Extra,
 }
 
-impl Step {
-    pub(super) fn new(source: &'static str) -> Self {
-        Self {
-            number: 0,
-            timestamp: None,
-            source,
-            model_name: None,
-            message: Content::Text(String::new()),
-            reasoning_content: None,
-            tool_calls: Vec::new(),
-            observation: Observation::default(),
-            metrics: None,
-            is_copied_context: None,
-            extra: Extra::new(),
-            waiting: 0,
-        }
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
     }
 }
 
 /// Converts a call. Wraps arguments that are not an object, because the format requires one.
 pub(super) fn tool_call(call: Call) -> ToolCall {
     let is_object = call.input.get().starts_with('{');
-    let arguments = if is_object {
-        None
-    } else {
-        let wrapped = BTreeMap::from([("input", &call.input)]);
-        to_raw_value(&wrapped).ok()
-    };
+    let wrapped = || to_raw_value(&BTreeMap::from([("input", &call.input)])).ok();
+    let arguments = if is_object { None } else { wrapped() };
     ToolCall {
         id: call.id,
         function_name: call.name,

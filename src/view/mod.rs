@@ -2,7 +2,6 @@
 
 mod atif;
 mod atif_model;
-mod columns;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -21,7 +20,6 @@ mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
-pub(crate) use columns::{aligned, table, wrapped};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
@@ -35,4 +33,5 @@ pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
 pub use text::{Density, Style, TerminalText};
+pub(crate) use text::{aligned, table, wrapped};
 pub use word_index::{WordIndex, page_words};

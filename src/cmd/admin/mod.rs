@@ -3,7 +3,6 @@
 pub(crate) mod doctor;
 #[cfg(feature = "mcp")]
 mod doctor_mcp;
-pub(crate) mod generated;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
-pub(crate) mod state_clean;
+pub(crate) mod setup;

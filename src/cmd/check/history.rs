@@ -5,11 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::is_within;
-use crate::cmd::session::cost_table::{fitted_table, with_separators};
+use crate::cmd::session::cost_table::{count_table, with_separators};
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::config::PermissionSettings;
@@ -18,7 +16,7 @@ use crate::jsonl::WriteResult;
 use crate::message::Decision;
 use crate::permission::{Behavior, Decided, Proposal, Rule, RuleSource};
 use crate::records::{PermissionCountRecord, PermissionProposalRecord};
-use crate::session::{CallEvent, Depth, calls_of_all};
+use crate::session::{CallEvent, calls_of_all};
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::text::terminal_safe_line;
 use crate::tools::{AskedCall, Input, Registry, ShellGuarantees};
@@ -89,15 +87,7 @@ impl PastCalls {
             ..ShellGuarantees::OWN
         };
         let mut decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;
-        let (since, until) = self
-            .matching
-            .filter
-            .period(io.clock.now(), &io.clock.time_zone());
-        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
-        let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
-        // A session may continue after the period.
-        listing.selection.until = None;
-        listing.selection.with_subagents = true;
+        let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
@@ -329,17 +319,11 @@ fn print(
     counts.sort_by_key(|count| std::cmp::Reverse((count.ask + count.deny, count.calls)));
     let rows = counts.iter().take(MAX_ROWS).map(|count| {
         let command = count.command.as_deref().unwrap_or_default();
-        let names = [count.tool.as_str(), command].map(terminal_safe_line);
         let numbers = [count.calls, count.allow, count.ask, count.deny];
-        names
-            .into_iter()
-            .chain(numbers.map(with_separators))
-            .collect()
+        ([count.tool.as_str(), command], numbers)
     });
-    let titles = "TOOL COMMAND CALLS ALLOWED ASKED DENIED".split(' ');
-    let titles = titles.map(str::to_owned).collect();
-    let rows = std::iter::once(titles).chain(rows).collect();
-    writer.echo(format!("\n{}", fitted_table(rows, 2, columns)).as_bytes())?;
+    let page = count_table("TOOL COMMAND CALLS ALLOWED ASKED DENIED", rows, columns);
+    writer.echo(format!("\n{page}").as_bytes())?;
     if counts.len() > MAX_ROWS {
         let left = with_separators((counts.len() - MAX_ROWS) as u64);
         writer.echo(format!("and {left} more rows; `-o jsonl` prints all\n").as_bytes())?;

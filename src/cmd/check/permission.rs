@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
 use crate::cmd::check::history::PastCalls;
-use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::check::input::{LineForm, on_one_line};
+use crate::cmd::check::input::{Check, CheckInput, CheckOutput, LineForm, on_one_line};
 use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::run::tools::registry;
 use crate::cmd::session::source::MatchArguments;

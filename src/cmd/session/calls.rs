@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::cmd::session::cost_table::{fitted_table, with_separators};
+use crate::cmd::session::cost_table::count_table;
 use crate::cmd::session::source::{MatchArguments, about};
 use crate::cmd::times::recorded_minute;
 use crate::cmd::{
@@ -20,12 +20,11 @@ use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
-use crate::session::{CallEvent, Depth, SessionCall, calls_of_all};
+use crate::session::{CallEvent, SessionCall, calls_of_all};
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::text::{fitted, terminal_safe_line};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
-use crate::view::ProgressLine;
-use crate::view::{changed_files, input_gist};
+use crate::view::{ProgressLine, changed_files, input_gist};
 
 /// List tool calls with their subjects and outcomes
 ///
@@ -71,17 +70,12 @@ pub(crate) struct SessionCallsArguments {
 impl Run for SessionCallsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
-        let zone = io.clock.time_zone();
-        let (since, until) = self.matching.filter.period(io.clock.now(), &zone);
-        let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
-        // A session may continue after the period.
-        listing.selection.until = None;
-        listing.selection.with_subagents = true;
+        let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
-            self.matching.source.note_none(0, io);
+            source.note_none(0, io);
             return Ok(errors.outcome(Status::Done));
         }
         if form == Form::Text {
@@ -94,12 +88,11 @@ impl Run for SessionCallsArguments {
             form,
             colored: globals.colors_output(io),
             columns: io.terminal.columns,
-            zone,
+            zone: io.clock.time_zone(),
             about: SessionDescription::default(),
             heading: None,
         };
         let path = self.path.as_deref().map(std::path::absolute).transpose()?;
-        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
         let mut counts = Counts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut written = Ok(());
@@ -361,10 +354,9 @@ impl Printer {
                 .iter()
                 .try_for_each(|count| self.writer.record(count));
         }
-        let head = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES".split(' ');
+        let heads = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES";
         let rows = counts.iter().map(|count| {
             let command = count.command.as_deref().unwrap_or_default();
-            let names = [count.tool.as_str(), command].map(terminal_safe_line);
             let numbers = [
                 count.calls,
                 count.failed,
@@ -372,15 +364,10 @@ impl Printer {
                 count.duration_ms / 1000,
                 count.result_bytes,
             ];
-            names
-                .into_iter()
-                .chain(numbers.map(with_separators))
-                .collect()
+            ([count.tool.as_str(), command], numbers)
         });
-        let head = head.map(str::to_owned).collect();
-        let rows = std::iter::once(head).chain(rows).collect();
-        self.writer
-            .echo(fitted_table(rows, 2, self.columns).as_bytes())
+        let page = count_table(heads, rows, self.columns);
+        self.writer.echo(page.as_bytes())
     }
 }
 

@@ -77,6 +77,21 @@ pub(crate) fn fitted_table(
     table(page, names)
 }
 
+/// Returns a table of names and counts, below headings separated by blanks.
+pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
+    heads: &str,
+    rows: impl IntoIterator<Item = ([&'a str; NAMES], [u64; COUNTS])>,
+    columns: Option<usize>,
+) -> String {
+    let rows = rows.into_iter().map(|(names, counts)| {
+        let names = names.map(terminal_safe_line).into_iter();
+        names.chain(counts.map(with_separators)).collect()
+    });
+    let heads = heads.split(' ').map(str::to_owned).collect();
+    let page = std::iter::once(heads).chain(rows).collect();
+    fitted_table(page, NAMES, columns)
+}
+
 /// Returns the lines of a table. The first `rows` below the head get bars.
 fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
     let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();

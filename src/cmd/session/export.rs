@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cmd::session::export_atif::Trajectories;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
@@ -44,9 +43,9 @@ pub(crate) struct SessionExportArguments {
     output: PageForm,
     /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
-    redact: bool,
+    pub(super) redact: bool,
     #[command(flatten)]
-    selection: SelectionArguments,
+    pub(super) selection: SelectionArguments,
 }
 
 /// The form of the pages.
@@ -89,9 +88,7 @@ impl Run for SessionExportArguments {
         }
         let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
         let spawned = listed.extract_if(.., is_spawned).collect();
-        for (path, error) in &failed {
-            errors.report(path.display(), &UsageError::reason(error));
-        }
+        errors.report_all(failed);
         let mut folder =
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
         // A session is exported with all its subagents.
@@ -100,9 +97,7 @@ impl Run for SessionExportArguments {
             ..listing
         };
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
-        for (path, error) in &failed {
-            errors.report(path.display(), &UsageError::reason(error));
-        }
+        errors.report_all(failed);
         let plan = ExportPlan {
             sessions: &listed,
             subagents: &subagents,
@@ -197,12 +192,12 @@ impl SessionExportArguments {
 }
 
 /// The context of all pages.
-struct Pages<'a> {
-    arguments: &'a SessionExportArguments,
-    prices: &'a Prices,
-    environment: &'a Environment,
-    messages: &'a Messages,
-    folder: &'a ExportFolder,
+pub(super) struct Pages<'a> {
+    pub(super) arguments: &'a SessionExportArguments,
+    pub(super) prices: &'a Prices,
+    pub(super) environment: &'a Environment,
+    pub(super) messages: &'a Messages,
+    pub(super) folder: &'a ExportFolder,
 }
 
 impl Pages<'_> {
@@ -210,7 +205,9 @@ impl Pages<'_> {
     fn write(&self, page: &OutdatedPage<'_>, file: File) -> anyhow::Result<()> {
         let listed = page.listed;
         if self.arguments.output == PageForm::Atif {
-            return self.write_trajectory(page, file);
+            let mut out = BufWriter::new(file);
+            self.write_trajectory(listed, page.started, &page.subagents, &mut out)?;
+            return Ok(out.flush()?);
         }
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
@@ -241,20 +238,6 @@ impl Pages<'_> {
         printer.head(&about, head, links)?;
         print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
         Ok(())
-    }
-
-    fn write_trajectory(&self, page: &OutdatedPage<'_>, file: File) -> anyhow::Result<()> {
-        let mut out = BufWriter::new(file);
-        let trajectories = Trajectories {
-            source: &self.arguments.selection.matching.source,
-            prices: self.prices,
-            environment: self.environment,
-            messages: self.messages,
-            folder: self.folder,
-            redact: self.arguments.redact,
-        };
-        trajectories.write(page.listed, page.started, &page.subagents, &mut out)?;
-        Ok(out.flush()?)
     }
 }
 

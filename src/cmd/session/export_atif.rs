@@ -8,26 +8,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::cmd::UsageError;
+use crate::cmd::session::export::Pages;
 use crate::cmd::session::show::cost_of;
-use crate::cmd::session::source::SourceArguments;
-use crate::io::{Environment, Messages};
 use crate::message::{Media, Thread, Usage};
-use crate::session::{ExportFolder, Listed, Prices, Scope, Session, subagent_files};
+use crate::session::{Listed, Scope, Session, subagent_files};
 use crate::text::sha256;
 use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 
 /// The directory of images, next to the trajectories.
 const IMAGES: &str = "images";
-
-/// The context of all trajectories.
-pub(super) struct Trajectories<'a> {
-    pub(super) source: &'a SourceArguments,
-    pub(super) prices: &'a Prices,
-    pub(super) environment: &'a Environment,
-    pub(super) messages: &'a Messages,
-    pub(super) folder: &'a ExportFolder,
-    pub(super) redact: bool,
-}
 
 /// The trajectory of the subagents whose messages are in the file of their session.
 const SUBAGENTS: &str = "subagents";
@@ -45,9 +34,9 @@ struct Part<'a> {
     total: Option<Usage>,
 }
 
-impl Trajectories<'_> {
+impl Pages<'_> {
     /// Writes a session. The trajectories of its subagents, in `started`, are named by `links`.
-    pub(super) fn write(
+    pub(super) fn write_trajectory(
         &self,
         listed: &Listed,
         started: &[Box<Listed>],
@@ -125,7 +114,7 @@ impl Trajectories<'_> {
             Some(_) => part.session.copied_records()?,
             None => HashSet::new(),
         };
-        let (source, environment) = (self.source, self.environment);
+        let (source, environment) = (&self.arguments.selection.matching.source, self.environment);
         let ancestors = source.ancestors(&part.session, facts, environment, self.messages);
         let mut is_whole = true;
         let own = std::iter::once((&part.session, false));
@@ -139,7 +128,7 @@ impl Trajectories<'_> {
                 }
                 let is_copy = |id: &String| copied.contains(id);
                 let is_copied = is_ancestor || message.uuid.as_ref().is_some_and(is_copy);
-                if self.redact {
+                if self.arguments.redact {
                     message.redact();
                 }
                 writer.message(message, is_copied)?;

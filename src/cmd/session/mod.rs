@@ -6,7 +6,6 @@ pub(crate) mod archive;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod cost_table;
-pub(crate) mod diff;
 pub(crate) mod export;
 mod export_atif;
 pub(crate) mod hits;

@@ -25,7 +25,7 @@ use crate::message::{CallOutcome, DecidedBy, Origin, Thread};
 use crate::permission::Rules;
 use crate::records::{FileChange, ReportedCall, ReportedSession, SessionReportRecord};
 use crate::session::{
-    CallEvent, Candidate, Depth, Detail, Listed, SessionCall, Tally, calls_of_all,
+    CallEvent, Candidate, Detail, Listed, Listing, SessionCall, Tally, calls_of_all,
 };
 use crate::side::{SessionExcerpt, builtin};
 use crate::text::{counted, fitted, redact, terminal_safe_line};
@@ -104,16 +104,12 @@ impl Run for SessionReportArguments {
         };
         let outputs = open(&self.github_output, OpenOptions::new().append(true))?;
         let test_cases = open(&self.junit, OpenOptions::new().write(true))?;
-        let (since, until) = self
-            .matching
-            .filter
-            .period(io.clock.now(), &io.clock.time_zone());
-        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
+        let (listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (named, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
         let mut collector = Collector::new(&self, &named, period, io);
-        collector.read(&candidates, &mut errors)?;
+        collector.read(&candidates, &listing, &mut errors)?;
         let Collector {
             mut report,
             mut tally,
@@ -121,11 +117,10 @@ impl Run for SessionReportArguments {
             ..
         } = collector;
         if report.sessions.is_empty() && !self.sessions.is_empty() {
-            let found = || UsageError::new("no sessions found");
             return if errors.any {
                 Ok(Status::UsageError)
             } else {
-                Err(found().into())
+                Err(UsageError::new("no sessions found").into())
             };
         }
         report.files = files.into_values().collect();
@@ -265,14 +260,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn read(&mut self, candidates: &[Candidate], errors: &mut InputErrors) -> anyhow::Result<()> {
-        let clock = self.io.clock.as_ref();
-        let mut listing = self.arguments.matching.listing(Depth::Ends, clock);
-        // A session may continue after the period.
-        listing.selection.until = None;
-        listing.selection.with_subagents = true;
+    fn read(
+        &mut self,
+        candidates: &[Candidate],
+        listing: &Listing,
+        errors: &mut InputErrors,
+    ) -> anyhow::Result<()> {
         let mut failure = None;
-        calls_of_all(candidates, &listing, &mut |event| {
+        calls_of_all(candidates, listing, &mut |event| {
             let outcome = match event {
                 CallEvent::Session(listed) => self.session(*listed),
                 CallEvent::Call(call) => {
@@ -285,10 +280,9 @@ impl<'a> Collector<'a> {
                 }
             };
             failure = outcome.err();
-            if failure.is_some() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+            match failure {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
             }
         });
         failure.map_or(Ok(()), Err)
@@ -297,8 +291,12 @@ impl<'a> Collector<'a> {
     /// Adds a session without its calls.
     fn session(&mut self, listed: Listed) -> anyhow::Result<()> {
         let Listed {
-            path, agent, facts, ..
+            path,
+            agent,
+            mut facts,
+            ..
         } = listed;
+        facts.redact_names();
         if facts.started.is_some_and(|start| start >= self.period.end) {
             return Ok(());
         }
@@ -369,10 +367,6 @@ impl<'a> Collector<'a> {
         if let Some(named) = copied {
             about.path.clone_from(&named.name);
         }
-        about.title = about.title.map(|title| redact(&title).into_owned());
-        about.first_prompt = about
-            .first_prompt
-            .map(|prompt| redact(&prompt).into_owned());
         let report = builtin::last_report(&texts);
         let outcome = match last {
             Some(last) if report.is_empty() => last.text(),

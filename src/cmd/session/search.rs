@@ -316,9 +316,7 @@ pub(crate) fn rank(
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);
     drop(progress);
-    for (path, error) in failed {
-        errors.report(path.display(), &UsageError::reason(error));
-    }
+    errors.report_all(failed);
     if candidates.is_empty() && form == Form::Text {
         matching.source.note_none(0, io);
     }

@@ -1,6 +1,7 @@
 //! Arguments that select sessions.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -311,6 +312,16 @@ impl MatchArguments {
         self.filter.apply(&mut listing.selection, clock);
         listing.selection.model.clone_from(&self.last_model);
         listing
+    }
+
+    /// Returns the settings to list the sessions with whose calls to read, and the period of the calls.
+    /// A session may continue after the period.
+    pub(crate) fn listing_of_calls(&self, clock: &dyn Clock) -> (Listing, Range<Timestamp>) {
+        let mut listing = self.listing(Depth::Ends, clock);
+        let since = listing.selection.since.unwrap_or(Timestamp::MIN);
+        let until = listing.selection.until.take().unwrap_or(Timestamp::MAX);
+        listing.selection.with_subagents = true;
+        (listing, since..until)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::agent_name::AgentName;
 use crate::cmd::session::cost_table::{
-    CostRow, cost_cell, cost_table, dollars, fitted_table, runs_cell, with_separators,
+    CostRow, cost_cell, cost_table, count_table, dollars, fitted_table, runs_cell, with_separators,
 };
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
@@ -115,9 +115,7 @@ impl Run for SessionStatsArguments {
             listing.selection.since = since;
             listing.selection.until = None;
             listing.examined = progress.done();
-            for (path, error) in tally.add_all(&candidates, &listing) {
-                errors.report(path.display(), &UsageError::reason(error));
-            }
+            errors.report_all(tally.add_all(&candidates, &listing));
         }
         for named in named {
             let session = named.open();
@@ -284,14 +282,10 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     if stats.by_tool.is_empty() {
         return page;
     }
-    let head = ["TOOL", "CALLS", "FAILED"].map(str::to_owned).to_vec();
-    let tools = stats.by_tool.iter().map(|tool| {
-        let counts = [tool.calls, tool.failed].map(|count| count.to_string());
-        [vec![terminal_safe_line(&tool.name)], counts.to_vec()].concat()
-    });
+    let tools = stats.by_tool.iter();
+    let tools = tools.map(|tool| ([tool.name.as_str()], [tool.calls, tool.failed]));
     page.push('\n');
-    let tools = std::iter::once(head).chain(tools).collect();
-    page.push_str(&fitted_table(tools, 1, columns));
+    page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
     page
 }
 

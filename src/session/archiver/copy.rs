@@ -10,8 +10,7 @@ use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
-use crate::session::compressed::Origin;
-use crate::session::compressed::{Unpack, is_compressed, unpack};
+use crate::session::compressed::{Origin, Unpack, is_compressed, unpack};
 use crate::session::open::{SessionError, open_safely};
 
 /// The names of unfinished files.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::foreign::{ForeignSession, Recorded};
-use super::recorder::{Continuation, TurnWatch};
-use super::recorder::{Moment, SessionFacts};
+use super::recorder::{Continuation, Moment, SessionFacts, TurnWatch};
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::assemble::{Decoded, Event, MessageReader, Source};

@@ -1,17 +1,13 @@
 //! Ranks sessions by the words of a query, with BM25 over the parts of their messages.
 
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-
 use super::query::QueryWords;
 use super::run::{MatchExcerpt, SearchHit, strings};
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
 use crate::session::discover::Candidate;
 use crate::session::lines::RawLines;
-use crate::session::listing::{Listed, Listing};
+use crate::session::listing::{Failures, Listed, Listing, unreadable};
 use crate::session::open::SessionError;
-use crate::session::parallel::each_in_order;
 use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
 use crate::session::title::NameIndexes;
@@ -57,6 +53,7 @@ pub struct RankedSession {
 }
 
 /// Counts of words in a session.
+#[derive(Default)]
 struct Counts {
     /// The index of the file.
     candidate: usize,
@@ -82,27 +79,21 @@ pub fn rank_all(
     listing: &Listing,
     query: &QueryWords,
     limit: usize,
-) -> (Vec<RankedSession>, Vec<(PathBuf, SessionError)>) {
+) -> (Vec<RankedSession>, Failures) {
     let names = NameIndexes::default();
-    let mut failed = Vec::new();
     let mut collection = Collection::new(query.as_slice().len());
-    let indices: Vec<usize> = (0..candidates.len()).collect();
-    let work = |index: &usize| {
-        let counts = count(*index, &candidates[*index], listing, query, &names);
-        listing.examined.fetch_add(1, Ordering::Relaxed);
-        counts
-    };
-    let Ok(()) = each_in_order(&indices, listing.jobs.get(), work, |at, counted| {
-        match counted {
-            Ok(Some(counts)) => collection.add(counts),
-            Ok(None) | Err(SessionError::Unknown(_)) => {}
-            Err(error) => failed.push((candidates[at].path.clone(), error)),
-        }
-        Ok::<(), std::convert::Infallible>(())
+    let candidates: Vec<&Candidate> = candidates.iter().collect();
+    let look = |candidate: &Candidate| count(candidate, listing, query, &names);
+    let failed = listing.each(&candidates, look, |candidate, counts| {
+        collection.add(Counts {
+            candidate,
+            ..counts
+        });
     });
+    let mut failed = unreadable(failed);
     let mut ranked = Vec::new();
     for (score, counts) in collection.best(limit) {
-        let candidate = &candidates[counts.candidate];
+        let candidate = candidates[counts.candidate];
         let session = Session::open(&candidate.path);
         let listed =
             session.and_then(|session| listing.examine(&session, candidate.context, &names));
@@ -122,7 +113,6 @@ pub fn rank_all(
 
 /// Returns the counts of a session, unless it is filtered out.
 fn count(
-    index: usize,
     candidate: &Candidate,
     listing: &Listing,
     query: &QueryWords,
@@ -137,10 +127,8 @@ fn count(
     let mut counter = Counter {
         query,
         counts: Counts {
-            candidate: index,
             words: vec![[0; FIELDS]; query.as_slice().len()],
-            lengths: [0; FIELDS],
-            passage: None,
+            ..Counts::default()
         },
         best: (0, false),
     };

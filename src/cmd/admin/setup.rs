@@ -1,9 +1,10 @@
-//! `completions`: shell scripts that ask turnpipe for completions.
+//! `completions`, `man`, `schema` and `state clean`.
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use anyhow::Context;
@@ -17,13 +18,16 @@ use clap_complete::env::Shells;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cmd::{Globals, Run, Status, UsageError, output};
+use crate::cmd::times::parse_span;
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
+use crate::config::Overrides;
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
-use crate::records::{record_names, schema};
+use crate::records::{StateCleanedRecord, record_names, schema};
 use crate::session::{Depth, Listing, Prices, Selection, discover, list, session_roots};
-use crate::text::{fitted, terminal_safe_line};
+use crate::state::clean;
+use crate::text::{byte_size, counted, fitted, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
 const SHELL_VARIABLE: &str = "TURNPIPE_COMPLETE";
@@ -274,6 +278,50 @@ impl Run for SchemaArguments {
 fn unknown(name: &str) -> UsageError {
     UsageError::new(format!("schema: unknown record `{name}`"))
         .with_hint("`turnpipe schema` lists them")
+}
+
+/// Delete saved results and other state of old sessions
+///
+/// Skips sessions that are in use. Prints a line on a terminal, otherwise a record.
+#[derive(Debug, Args)]
+pub(crate) struct StateCleanArguments {
+    /// Minimum time since the last change (e.g. 30d, 12h)
+    #[arg(long, value_name = "AGE", value_parser = parse_span)]
+    older_than: Duration,
+    /// Directory of session state
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for StateCleanArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let overrides = Overrides {
+            state_directory: self.state_dir,
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
+        if self.form.form(io.terminal) == Form::Text {
+            let line = format!(
+                "{}: removed {}, {}\n",
+                terminal_safe_line(&settings.state_root.0.display().to_string()),
+                counted(report.files, "file", "files"),
+                byte_size(report.bytes)
+            );
+            output::print(io, &line)?;
+            return Ok(Status::Done);
+        }
+        let record = StateCleanedRecord {
+            files: report.files,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            path: settings.state_root.0.display().to_string(),
+        };
+        output::records(&[record], io)?;
+        Ok(Status::Done)
+    }
 }
 
 #[cfg(test)]
