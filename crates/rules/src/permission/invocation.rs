@@ -83,6 +83,9 @@ impl Invocation {
         let mut invocation = Self::new(&level.words, false, context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
+        if context.writes_through_descriptors() {
+            invocation.writes.extend_from_slice(&level.reads);
+        }
         // `>!` of zsh.
         if level.writes.iter().any(|word| word.text == "!") {
             invocation.writes.extend_from_slice(&level.words);

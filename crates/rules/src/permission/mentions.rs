@@ -50,7 +50,7 @@ impl Mentions {
         for level in levels.iter().chain(&guessed) {
             mentions.add(level, composed, MAX_DEPTH, context);
         }
-        if context.is_ambiguous() {
+        if context.is_ambiguous() || context.passes_unseen() {
             mentions.add_text(context.script());
         }
         for names in [&mut mentions.read, &mut mentions.changed] {

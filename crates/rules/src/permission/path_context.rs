@@ -21,7 +21,7 @@ static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TA
 
 /// Names that change how bash or zsh reads other words, or where it finds files.
 const REREAD: &str = "\
-    shopt extglob nocase icase ICASE dotglob globstar GLOBIGNORE CDPATH cdable_vars /fd/ /dev/stdin \
+    shopt extglob nocase icase ICASE dotglob globstar GLOBIGNORE CDPATH cdable_vars /dev/fd/ \
     ~+ ~- @P} ${! ]}> ]}< $[ allexport histexpand";
 
 const SYSTEM_TABLE: &str = include_str!("tables/system.txt");
@@ -217,6 +217,36 @@ impl<'a> PathContext<'a> {
     /// Whether the command line has one of these names, which may be quoted.
     fn names(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.unquoted.contains(name))
+    }
+
+    /// Whether a file that the command line opens for reading may be written through its
+    /// descriptor: `truncate -s0 /dev/stdin < a`, `touch - 1< a`.
+    pub(super) fn writes_through_descriptors(&self) -> bool {
+        let script = self.unquoted.replace("/dev/null", "");
+        ["/dev", "/proc", "touch"]
+            .iter()
+            .any(|name| script.contains(name))
+    }
+
+    /// Whether text of the command line may reach a program on a way that is not followed: by an exported
+    /// variable, or by a file that a function or a script inside the line writes or uses.
+    pub(super) fn passes_unseen(&self) -> bool {
+        const NESTING: &str = "source . eval trap env function";
+        let mut words = self
+            .unquoted
+            .split(|letter: char| letter.is_whitespace() || ";|&{}`<>$".contains(letter))
+            .filter(|word| !word.is_empty());
+        let is_nested = words.clone().any(|word| {
+            let name = programs::name(word.trim_start_matches('('));
+            word.ends_with("()")
+                || programs::SHELLS.contains(name)
+                || NESTING.split(' ').any(|nesting| nesting == name)
+        });
+        let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
+        let copies = |word: &str| programs::COPIES.contains(programs::name(word)) || word == "tee";
+        words.clone().any(|word| word == "export")
+            || self.has_option(&["declare", "typeset", "local", "readonly"], "x")
+            || is_nested && (writes.contains('>') || words.any(copies))
     }
 
     /// Whether commands of the command line may read what others print.
