@@ -163,6 +163,7 @@ impl<'a> PathContext<'a> {
         let evaluates = |declares| declares && script.contains('[') && script.contains(['$', '`']);
         is_quoted_arithmetic
             || self.sets_up_zsh()
+            || self.sources_input()
             || self.has_option(&["set"], "akH")
             || self.has_option(&["declare", "typeset", "local"], "n")
             || self.has_option(&["bash", "sh", "zsh"], "H")
@@ -198,6 +199,18 @@ impl<'a> PathContext<'a> {
             }
         }
         false
+    }
+
+    /// Whether the shell reads commands from its standard input, which is not followed here.
+    fn sources_input(&self) -> bool {
+        let mut words = self.unquoted.split_whitespace().peekable();
+        std::iter::from_fn(|| words.next().map(|word| (word, words.peek().copied()))).any(
+            |(word, next)| {
+                let name = word.trim_start_matches([';', '&', '|', '(', '{']);
+                let is_input = next.is_some_and(|next| next.contains("stdin"));
+                is_input && matches!(name, "source" | ".")
+            },
+        )
     }
 
     /// Whether zsh is started with options or commands that change how it reads words.
@@ -245,6 +258,7 @@ impl<'a> PathContext<'a> {
         let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
         let copies = |word: &str| programs::COPIES.contains(programs::name(word)) || word == "tee";
         words.clone().any(|word| word == "export")
+            || self.names(&["BASH_REMATCH", "$_", "${_"])
             || self.has_option(&["declare", "typeset", "local", "readonly"], "x")
             || is_nested && (writes.contains('>') || words.any(copies))
     }
