@@ -16,12 +16,12 @@ enum Part {
 
 #[derive(Debug, Clone)]
 enum Token {
-    Byte(u8),
+    Char(char),
     Any,
     Star,
     Class {
         is_negated: bool,
-        ranges: Vec<(u8, u8)>,
+        ranges: Vec<(char, char)>,
     },
 }
 
@@ -33,18 +33,18 @@ impl Glob {
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut tokens = Vec::new();
-        let mut rest = pattern.bytes();
-        while let Some(byte) = rest.next() {
-            tokens.push(match byte {
-                b'/' => {
+        let mut rest = pattern.chars();
+        while let Some(letter) = rest.next() {
+            tokens.push(match letter {
+                '/' => {
                     parts.push(part(std::mem::take(&mut tokens)));
                     continue;
                 }
-                b'\\' => Token::Byte(rest.next().ok_or("dangling '\\'")?),
-                b'*' => Token::Star,
-                b'?' => Token::Any,
-                b'[' => class(&mut rest)?,
-                byte => Token::Byte(byte),
+                '\\' => Token::Char(rest.next().ok_or("dangling '\\'")?),
+                '*' => Token::Star,
+                '?' => Token::Any,
+                '[' => class(&mut rest)?,
+                letter => Token::Char(letter),
             });
         }
         parts.push(part(tokens));
@@ -107,33 +107,33 @@ fn part(tokens: Vec<Token>) -> Part {
     if matches!(tokens[..], [Token::Star, Token::Star]) {
         return Part::Directories;
     }
-    let bytes = tokens.iter().map(|token| match token {
-        Token::Byte(byte) => Some(*byte),
+    let letters = tokens.iter().map(|token| match token {
+        Token::Char(letter) => Some(*letter),
         _ => None,
     });
-    match bytes.collect() {
-        Some(literal) => Part::Literal(literal),
+    match letters.collect::<Option<String>>() {
+        Some(literal) => Part::Literal(literal.into_bytes()),
         None => Part::Name(tokens),
     }
 }
 
 /// Parses a class after its opening bracket.
-fn class(rest: &mut std::str::Bytes<'_>) -> Result<Token, String> {
+fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, String> {
     let unclosed = "unclosed character class; missing ']'";
-    let mut byte = rest.next();
-    let is_negated = matches!(byte, Some(b'!' | b'^'));
+    let mut letter = rest.next();
+    let is_negated = matches!(letter, Some('!' | '^'));
     if is_negated {
-        byte = rest.next();
+        letter = rest.next();
     }
     let mut ranges = Vec::new();
     loop {
-        let first = byte.ok_or(unclosed)?;
-        if first == b']' && !ranges.is_empty() {
+        let first = letter.ok_or(unclosed)?;
+        if first == ']' && !ranges.is_empty() {
             return Ok(Token::Class { is_negated, ranges });
         }
         let mut after = rest.clone();
         let last = match (after.next(), after.next()) {
-            (Some(b'-'), Some(last)) if last != b']' => {
+            (Some('-'), Some(last)) if last != ']' => {
                 *rest = after;
                 last
             }
@@ -143,7 +143,7 @@ fn class(rest: &mut std::str::Bytes<'_>) -> Result<Token, String> {
             return Err("invalid range".to_owned());
         }
         ranges.push((first, last));
-        byte = rest.next();
+        letter = rest.next();
     }
 }
 
@@ -159,39 +159,57 @@ impl Part {
         // What follows the last star, and where it was last tried.
         let mut retry = None;
         loop {
-            match (tokens.get(token), name.get(at)) {
+            match (tokens.get(token), next_letter(&name[at..])) {
                 (None, None) => return true,
                 (Some(Token::Star), _) => {
                     token += 1;
                     retry = Some((token, at));
                     continue;
                 }
-                (Some(next), Some(byte)) if next.is_match(*byte) => {
-                    (token, at) = (token + 1, at + 1);
+                (Some(next), Some((letter, length))) if next.is_match(letter) => {
+                    (token, at) = (token + 1, at + length);
                     continue;
                 }
                 _ => {}
             }
-            let Some((after, tried)) = retry.filter(|(_, tried)| *tried < name.len()) else {
+            let Some((after, tried)) = retry else {
                 return false;
             };
-            (token, at) = (after, tried + 1);
+            let Some((_, length)) = next_letter(&name[tried..]) else {
+                return false;
+            };
+            (token, at) = (after, tried + length);
             retry = Some((token, at));
         }
     }
 }
 
 impl Token {
-    fn is_match(&self, byte: u8) -> bool {
+    fn is_match(&self, letter: char) -> bool {
         match self {
-            Self::Byte(literal) => *literal == byte,
+            Self::Char(literal) => *literal == letter,
             Self::Any | Self::Star => true,
             Self::Class { is_negated, ranges } => {
                 let mut ranges = ranges.iter();
-                ranges.any(|(first, last)| (*first..=*last).contains(&byte)) != *is_negated
+                ranges.any(|(first, last)| (*first..=*last).contains(&letter)) != *is_negated
             }
         }
     }
+}
+
+/// Returns the first letter of a name and its length in bytes; a byte that is not UTF-8 counts as one letter.
+fn next_letter(name: &[u8]) -> Option<(char, usize)> {
+    let length = match name.first()? {
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0.. => 4,
+        _ => 1,
+    };
+    let text = name
+        .get(..length)
+        .and_then(|bytes| str::from_utf8(bytes).ok());
+    let letter = text.and_then(|text| text.chars().next());
+    Some(letter.map_or((char::REPLACEMENT_CHARACTER, 1), |letter| (letter, length)))
 }
 
 #[cfg(test)]
@@ -212,6 +230,23 @@ mod tests {
     fn a_class_matches_no_separator() {
         for pattern in ["a[!b]c", "a[/]c", "a[^/]*"] {
             assert!(!Glob::parse(pattern).unwrap().is_match(b"a/c"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_matches_a_letter_of_several_bytes() {
+        for (pattern, name, expected) in [
+            ("caf?.txt", "café.txt".as_bytes(), true),
+            ("caf??.txt", "café.txt".as_bytes(), false),
+            ("caf[é].*", "café.txt".as_bytes(), true),
+            ("[а-я]*", "ключ".as_bytes(), true),
+            ("[!а-я]*", "ключ".as_bytes(), false),
+            ("*?", b"\xff", true),
+            ("a[!b]", b"a\xe2", true),
+            ("\u{e9}*", b"\xc3", false),
+        ] {
+            let found = Glob::parse(pattern).unwrap().is_match(name);
+            assert_eq!(found, expected, "{pattern}");
         }
     }
 
