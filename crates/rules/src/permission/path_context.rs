@@ -213,6 +213,23 @@ impl<'a> PathContext<'a> {
         )
     }
 
+    /// Whether `.` is a command, not the directory.
+    fn sources_file(&self) -> bool {
+        let script = self.unquoted.replace('\n', ";");
+        let mut before = ";";
+        script
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .any(|word| {
+                let starts = before.ends_with([';', '&', '|', '(', '{', '`', '!'])
+                    || ["then", "do", "else", "if", "while", "until", "elif", "time"]
+                        .contains(&before);
+                before = word;
+                let end = word.rsplit([';', '&', '|', '(', '{', '`']).next();
+                end == Some(".") && (starts || word != ".")
+            })
+    }
+
     /// Whether zsh is started with options or commands that change how it reads words.
     fn sets_up_zsh(&self) -> bool {
         let mut words = self.unquoted.split_whitespace();
@@ -244,7 +261,7 @@ impl<'a> PathContext<'a> {
     /// Whether text of the command line may reach a program on a way that is not followed: by an exported
     /// variable, or by a file that a function or a script inside the line writes or uses.
     pub(super) fn passes_unseen(&self) -> bool {
-        const NESTING: &str = "source . eval trap env function";
+        const NESTING: &str = "eval trap env function";
         let mut words = self
             .unquoted
             .split(|letter: char| letter.is_whitespace() || ";|&{}`<>$".contains(letter))
@@ -252,7 +269,7 @@ impl<'a> PathContext<'a> {
         let is_nested = words.clone().any(|word| {
             let name = programs::name(word.trim_start_matches('('));
             word.ends_with("()")
-                || programs::SHELLS.contains(name)
+                || (programs::SHELLS.contains(name) && name != ".")
                 || NESTING.split(' ').any(|nesting| nesting == name)
         });
         let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
@@ -260,7 +277,7 @@ impl<'a> PathContext<'a> {
         words.clone().any(|word| word == "export")
             || self.names(&["BASH_REMATCH", "$_", "${_"])
             || self.has_option(&["declare", "typeset", "local", "readonly"], "x")
-            || is_nested && (writes.contains('>') || words.any(copies))
+            || (is_nested || self.sources_file()) && (writes.contains('>') || words.any(copies))
     }
 
     /// Whether commands of the command line may read what others print.
