@@ -211,7 +211,8 @@ def answer(message):
         listed, half = tools(), 5
         listings += 1
         if "endless" in WORDS:
-            page = [tool(f"page{listings} {position}") for position in range(500)]
+            names = [f"page{listings} {position}" for position in range(500)]
+            page = [tool(name) | {"description": "x" * 2000} for name in names]
             respond(number, {"tools": page, "nextCursor": str(listings)})
         elif "unlistable" in WORDS and listings > 2:
             send({"id": number, "error": {"code": -32603, "message": "no list today"}})
