@@ -24,9 +24,8 @@ pub(super) fn ordinary_place(directory: &Path) -> Option<PathBuf> {
     let real = directory.canonicalize().ok()?;
     let is_ordinary = real.ancestors().all(|above| {
         let git = above.join(".git");
-        let is_bare = ["HEAD", "objects", "refs"]
-            .iter()
-            .all(|name| symlink_metadata(above.join(name)).is_ok());
+        // Git takes a directory with this file for a repository if it has or shares the rest.
+        let may_be_bare = symlink_metadata(above.join("HEAD")).is_ok();
         let found = symlink_metadata(&git).ok();
         found.is_none_or(|found| {
             if found.is_file() {
@@ -34,7 +33,7 @@ pub(super) fn ordinary_place(directory: &Path) -> Option<PathBuf> {
             } else {
                 found.is_dir() && is_repository(&git, true)
             }
-        }) && (!is_bare || is_repository(above, true))
+        }) && (!may_be_bare || is_repository(above, true))
     });
     is_ordinary.then_some(real)
 }
@@ -140,6 +139,9 @@ mod tests {
         let long = format!("../../plain/.git{}", "\n".repeat(9000));
         write(path("long/.git/commondir"), long).unwrap();
         repository("bare");
+        create_dir(path("head")).unwrap();
+        write(path("head/HEAD"), "ref: refs/heads/x\n").unwrap();
+        write(path("head/commondir"), "/proc/self/fd/0\n").unwrap();
         repository("bare_link");
         linked("bare_link/objects", "../bare/objects");
         for (name, target) in [
@@ -161,7 +163,10 @@ mod tests {
                 "plain/cwd config config/in to_config objects refs link",
                 false,
             ),
-            ("named blank long bare_link file_to_link file_tab", false),
+            (
+                "named blank long head bare_link file_to_link file_tab",
+                false,
+            ),
             ("file_lines file_missing file_process loop missing", false),
         ] {
             for name in name.split(' ') {
