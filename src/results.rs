@@ -173,20 +173,6 @@ pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> 
     ))
 }
 
-#[cfg(test)]
-mod text_tests {
-    use super::*;
-
-    #[test]
-    fn only_newly_changed_files_are_named() {
-        let before = [PathBuf::from("/old")];
-        assert_eq!(stale_read_hint(&before, &before), None);
-        let after = [PathBuf::from("/new"), PathBuf::from("/old")];
-        let hint = stale_read_hint(&before, &after).unwrap();
-        assert!(hint.contains("/new") && !hint.contains("/old"), "{hint}");
-    }
-}
-
 /// Maximum length of all results of a turn, in UTF-16 units.
 pub const TURN_BUDGET: usize = 200_000;
 
@@ -331,3 +317,17 @@ fn key(tool: &str, text: &str) -> String {
 #[cfg(test)]
 #[path = "results_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod text_tests {
+    use super::*;
+
+    #[test]
+    fn only_newly_changed_files_are_named() {
+        let before = [PathBuf::from("/old")];
+        assert_eq!(stale_read_hint(&before, &before), None);
+        let after = [PathBuf::from("/new"), PathBuf::from("/old")];
+        let hint = stale_read_hint(&before, &after).unwrap();
+        assert!(hint.contains("/new") && !hint.contains("/old"), "{hint}");
+    }
+}

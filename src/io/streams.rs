@@ -174,45 +174,6 @@ impl<Name: Into<OsString>, Value: Into<OsString>> FromIterator<(Name, Value)> fo
     }
 }
 
-#[cfg(test)]
-mod terminal_tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn shown(chunks: &[&[u8]]) -> String {
-        let mut shown = Vec::new();
-        let mut terminal = TerminalRecords::new(&mut shown);
-        for chunk in chunks {
-            terminal.write_all(chunk).unwrap();
-        }
-        String::from_utf8(shown).unwrap()
-    }
-
-    #[test]
-    fn invalid_utf_8_is_replaced() {
-        assert_eq!(
-            shown(&[b"a\x9b31mb\n", b"\xff\n"]),
-            "a\u{fffd}31mb\n\u{fffd}\n"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn records_stay_the_same_wherever_they_are_cut(
-            text in "[a\u{9b}\u{9d}\u{202e}\u{7f}\u{e0041}\u{1b}\\\\\"é字😀\u{200d}\n]{0,30}",
-            cut in 0_usize..200
-        ) {
-            let record = serde_json::to_string(&text).unwrap();
-            let (start, end) = record.as_bytes().split_at(cut.min(record.len()));
-            let shown = shown(&[start, end]);
-            prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
-            let harms = ['\u{9b}', '\u{9d}', '\u{202e}', '\u{7f}', '\u{e0041}', '\u{1b}'];
-            prop_assert!(!shown.contains(harms), "{}", shown);
-        }
-    }
-}
-
 /// Level of messages to print (`-q`, `-v`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -301,5 +262,44 @@ impl Messages {
     pub fn line(&self, text: &str) {
         let mut sink = self.sink();
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
+    }
+}
+
+#[cfg(test)]
+mod terminal_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(chunks: &[&[u8]]) -> String {
+        let mut shown = Vec::new();
+        let mut terminal = TerminalRecords::new(&mut shown);
+        for chunk in chunks {
+            terminal.write_all(chunk).unwrap();
+        }
+        String::from_utf8(shown).unwrap()
+    }
+
+    #[test]
+    fn invalid_utf_8_is_replaced() {
+        assert_eq!(
+            shown(&[b"a\x9b31mb\n", b"\xff\n"]),
+            "a\u{fffd}31mb\n\u{fffd}\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn records_stay_the_same_wherever_they_are_cut(
+            text in "[a\u{9b}\u{9d}\u{202e}\u{7f}\u{e0041}\u{1b}\\\\\"é字😀\u{200d}\n]{0,30}",
+            cut in 0_usize..200
+        ) {
+            let record = serde_json::to_string(&text).unwrap();
+            let (start, end) = record.as_bytes().split_at(cut.min(record.len()));
+            let shown = shown(&[start, end]);
+            prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+            let harms = ['\u{9b}', '\u{9d}', '\u{202e}', '\u{7f}', '\u{e0041}', '\u{1b}'];
+            prop_assert!(!shown.contains(harms), "{}", shown);
+        }
     }
 }

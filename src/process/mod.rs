@@ -16,6 +16,7 @@ mod own_process;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;
+mod running;
 mod spawners;
 mod start;
 mod supervise;
@@ -40,7 +41,7 @@ pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
     stdout_was_closed,
 };
-pub use process_tree::RunningProcesses;
+pub use running::RunningProcesses;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

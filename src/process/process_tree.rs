@@ -1,15 +1,12 @@
-//! A child and its descendants: waiting for the child, signalling all of them; and the other processes of this system,
-//! with what they have open.
+//! A child and its descendants: waiting for the child, signalling all of them.
 //!
 //! The group is signalled by its number, which is safe until the leader was waited for and no member is alive.
 //! Processes that left the group are found in the process table and signalled through a descriptor, after
 //! a comparison with the table.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Metadata};
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
@@ -17,6 +14,7 @@ use rustix::process::{
 
 use super::ExitStatus;
 use super::escalation::Descendants;
+#[cfg(target_os = "linux")]
 use super::process_table::{ProcessTable, Stat, living_family, signal_if};
 
 /// A child that leads its own group, with its descendants.
@@ -210,79 +208,5 @@ mod tests {
         assert!(tree.find().contains_key(&orphan));
         tree.kill();
         child.wait().unwrap();
-    }
-}
-
-/// The processes of this system except this one, read one after the other. Empty without `/proc`.
-#[derive(Debug, Default)]
-pub struct RunningProcesses {
-    /// The parent and the start time of each process.
-    processes: BTreeMap<i32, (i32, SystemTime)>,
-}
-
-impl RunningProcesses {
-    /// Reads the processes.
-    #[cfg(target_os = "linux")]
-    pub fn read() -> Self {
-        use super::process_table::{now, read_table};
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let (now, ticks) = (now(), rustix::param::clock_ticks_per_second().max(1));
-        let time = SystemTime::now();
-        let started = |began: u64| {
-            let age = now.saturating_sub(began);
-            let age = Duration::from_millis(age.saturating_mul(1000) / ticks);
-            time.checked_sub(age).unwrap_or(time)
-        };
-        let table = read_table().into_iter();
-        let others = table.filter(|(pid, stat)| *pid != own && !stat.has_ended());
-        Self {
-            processes: others
-                .map(|(pid, stat)| (pid, (stat.parent, started(stat.began))))
-                .collect(),
-        }
-    }
-
-    /// Reads no processes: this system does not show them as files.
-    #[cfg(not(target_os = "linux"))]
-    pub fn read() -> Self {
-        Self::default()
-    }
-
-    pub fn ids(&self) -> impl Iterator<Item = i32> {
-        self.processes.keys().copied()
-    }
-
-    /// Returns the time at which a process started.
-    pub fn started(&self, pid: i32) -> Option<SystemTime> {
-        Some(self.processes.get(&pid)?.1)
-    }
-
-    /// Whether process `pid` is process `from` or descends from it.
-    pub fn descends(&self, pid: i32, from: i32) -> bool {
-        let parent = |pid: &i32| Some(self.processes.get(pid)?.0);
-        // A chain of parents can be a cycle, since the processes were not read at once.
-        let mut chain = std::iter::successors(Some(pid), parent).take(self.processes.len());
-        chain.any(|pid| pid == from)
-    }
-
-    /// Returns the arguments of a process, the program first. Empty if they cannot be read.
-    pub fn arguments(pid: i32) -> Vec<String> {
-        let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let arguments = bytes.split(|byte| *byte == 0);
-        arguments
-            .map(|argument| String::from_utf8_lossy(argument).into_owned())
-            .collect()
-    }
-
-    /// Returns the working directory of a process.
-    pub fn directory(pid: i32) -> Option<PathBuf> {
-        fs::read_link(format!("/proc/{pid}/cwd")).ok()
-    }
-
-    /// Returns the metadata of the regular files that a process has open.
-    pub fn open_files(pid: i32) -> impl Iterator<Item = Metadata> {
-        let files = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"));
-        let files = files.into_iter().flatten().flatten();
-        files.filter_map(|file| fs::metadata(file.path()).ok().filter(Metadata::is_file))
     }
 }

@@ -236,32 +236,6 @@ impl Position {
     }
 }
 
-#[cfg(test)]
-mod array_tests {
-    use super::*;
-
-    #[test]
-    fn elements_become_lines_at_their_offsets() {
-        let table = [
-            (
-                r#"[{"a":[1,2]},{"b":"],\"{"}]"#,
-                " {\"a\":[1,2]}\n{\"b\":\"],\\\"{\"} ",
-            ),
-            (
-                "[\n  {\n    \"a\": \"\\\\\"\n  },\n  {}\n]\n",
-                "    {     \"a\": \"\\\\\"   }\n   {}   ",
-            ),
-            // Cut off in a string.
-            ("[{},{\"a\":\"x,", " {}\n{\"a\":\"x,"),
-        ];
-        for (json, lines) in table {
-            let mut position = Position::default();
-            let bytes = json.bytes().map(|byte| position.advance(byte)).collect();
-            assert_eq!(String::from_utf8(bytes).unwrap(), lines);
-        }
-    }
-}
-
 /// The first bytes of a skippable frame.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
@@ -326,6 +300,32 @@ impl Origin {
         header[..4].copy_from_slice(&SKIPPABLE);
         header[4..].copy_from_slice(&length.saturating_add(4).to_le_bytes());
         header
+    }
+}
+
+#[cfg(test)]
+mod array_tests {
+    use super::*;
+
+    #[test]
+    fn elements_become_lines_at_their_offsets() {
+        let table = [
+            (
+                r#"[{"a":[1,2]},{"b":"],\"{"}]"#,
+                " {\"a\":[1,2]}\n{\"b\":\"],\\\"{\"} ",
+            ),
+            (
+                "[\n  {\n    \"a\": \"\\\\\"\n  },\n  {}\n]\n",
+                "    {     \"a\": \"\\\\\"   }\n   {}   ",
+            ),
+            // Cut off in a string.
+            ("[{},{\"a\":\"x,", " {}\n{\"a\":\"x,"),
+        ];
+        for (json, lines) in table {
+            let mut position = Position::default();
+            let bytes = json.bytes().map(|byte| position.advance(byte)).collect();
+            assert_eq!(String::from_utf8(bytes).unwrap(), lines);
+        }
     }
 }
 

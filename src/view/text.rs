@@ -211,23 +211,6 @@ pub(super) fn expand_tabs(text: &str) -> String {
     expanded
 }
 
-#[cfg(test)]
-mod tabs_tests {
-    use super::*;
-
-    #[test]
-    fn tabs_are_kept_or_expanded() {
-        let text = "a:\n\tcc -o\tb\u{1b}[2J\r\n\té\tx\n";
-        let safe = safe_with_tabs(text);
-        assert_eq!(safe, "a:\n\tcc -o\tb\n\té\tx\n");
-        assert_eq!(
-            expand_tabs(&safe),
-            "a:\n        cc -o   b\n        é       x\n"
-        );
-        assert_eq!(safe_with_tabs("a\u{202e}b"), "ab");
-    }
-}
-
 /// Pads the cells of `rows` to columns two blanks apart. Columns from `first_right` on are right-aligned.
 /// The last cell of a row is not padded.
 pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<String>> {
@@ -294,6 +277,23 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
         }
     }
     page
+}
+
+#[cfg(test)]
+mod tabs_tests {
+    use super::*;
+
+    #[test]
+    fn tabs_are_kept_or_expanded() {
+        let text = "a:\n\tcc -o\tb\u{1b}[2J\r\n\té\tx\n";
+        let safe = safe_with_tabs(text);
+        assert_eq!(safe, "a:\n\tcc -o\tb\n\té\tx\n");
+        assert_eq!(
+            expand_tabs(&safe),
+            "a:\n        cc -o   b\n        é       x\n"
+        );
+        assert_eq!(safe_with_tabs("a\u{202e}b"), "ab");
+    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,53 @@ pub fn truncate_utf16(text: &str, units: usize) -> &str {
     text
 }
 
+/// Units above bytes, in steps of 1024.
+const UNITS: [(&str, u64); 3] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
+
+/// Formats a number of bytes like Claude Code, with one decimal and no space: `73.0KB`, `4.8MB`; below 1024 as
+/// `512 bytes`. Ties round up.
+pub fn byte_size(bytes: u64) -> String {
+    let Some((unit, size)) = UNITS.iter().rev().find(|(_, size)| bytes >= *size) else {
+        return format!("{bytes} bytes");
+    };
+    let tenths = (u128::from(bytes) * 10 + u128::from(size / 2)) / u128::from(*size);
+    format!("{}.{}{unit}", tenths / 10, tenths % 10)
+}
+
+/// Like [`byte_size`], without a zero decimal: `2KB`, `4.8MB`.
+pub fn byte_size_trimmed(bytes: u64) -> String {
+    byte_size(bytes).replace(".0", "")
+}
+
+/// Formats a number with a noun: `1 session`, `2 sessions`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{number} {noun}")
+}
+
+/// Formats an amount of US dollars, e.g. `$1,234.50`.
+pub fn dollars(amount: f64) -> String {
+    let text = format!("{amount:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("${}.{cents}", separated(whole))
+}
+
+/// Formats a number with commas between thousands.
+pub fn with_separators(number: u64) -> String {
+    separated(&number.to_string())
+}
+
+fn separated(digits: &str) -> String {
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod utf16_tests {
     use super::*;
@@ -115,53 +162,6 @@ mod utf16_tests {
             prop_assert_eq!(utf16_length(&text), text.encode_utf16().count());
         }
     }
-}
-
-/// Units above bytes, in steps of 1024.
-const UNITS: [(&str, u64); 3] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
-
-/// Formats a number of bytes like Claude Code, with one decimal and no space: `73.0KB`, `4.8MB`; below 1024 as
-/// `512 bytes`. Ties round up.
-pub fn byte_size(bytes: u64) -> String {
-    let Some((unit, size)) = UNITS.iter().rev().find(|(_, size)| bytes >= *size) else {
-        return format!("{bytes} bytes");
-    };
-    let tenths = (u128::from(bytes) * 10 + u128::from(size / 2)) / u128::from(*size);
-    format!("{}.{}{unit}", tenths / 10, tenths % 10)
-}
-
-/// Like [`byte_size`], without a zero decimal: `2KB`, `4.8MB`.
-pub fn byte_size_trimmed(bytes: u64) -> String {
-    byte_size(bytes).replace(".0", "")
-}
-
-/// Formats a number with a noun: `1 session`, `2 sessions`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    let noun = if number == 1 { one } else { many };
-    format!("{number} {noun}")
-}
-
-/// Formats an amount of US dollars, e.g. `$1,234.50`.
-pub fn dollars(amount: f64) -> String {
-    let text = format!("{amount:.2}");
-    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
-    format!("${}.{cents}", separated(whole))
-}
-
-/// Formats a number with commas between thousands.
-pub fn with_separators(number: u64) -> String {
-    separated(&number.to_string())
-}
-
-fn separated(digits: &str) -> String {
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
