@@ -92,8 +92,8 @@ impl GitProbe {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
         }
-        if self.is_foreign && self.has_shared_index(directory) {
-            return Err("git may touch its shared index".to_owned());
+        if self.is_foreign && self.may_renew_files(directory) {
+            return Err("git may renew its shared or sparse index".to_owned());
         }
         if place.scope == GitScope::Network {
             let home = self.home.as_deref();
@@ -133,11 +133,15 @@ impl GitProbe {
         Ok(())
     }
 
-    /// Whether the repository has parts of a split index, whose times git renews when it reads them.
-    fn has_shared_index(&self, directory: &Path) -> bool {
+    /// Whether the repository has parts of a split index, whose times git renews when it reads them, or a
+    /// sparse index, for which it writes objects, whatever the settings are.
+    fn may_renew_files(&self, directory: &Path) -> bool {
         let found = self.git(&["rev-parse", "--git-dir"], directory);
         let path = found.unwrap_or_default();
         let path = directory.join(OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path)));
+        if std::fs::read(path.join("index")).is_ok_and(|index| is_sparse(&index)) {
+            return true;
+        }
         let mut entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         entries.any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."))
     }
@@ -177,6 +181,17 @@ impl GitProbe {
             .prefix(MAX_OUTPUT as u64)
             .map_err(|error| format!("git's configuration cannot be read: {error}"))
     }
+}
+
+/// Whether an index has the extension for directories that are not checked out, with a length that fits.
+fn is_sparse(index: &[u8]) -> bool {
+    memchr::memmem::find_iter(index, b"sdir").any(|at| {
+        let after = &index[at + 4..];
+        let length = after
+            .first_chunk()
+            .map(|length| u32::from_be_bytes(*length));
+        length.is_some_and(|length| length as usize <= after.len())
+    })
 }
 
 /// Whether a setting of a repository chooses a server or a program for connections, except a usual address.

@@ -94,6 +94,12 @@ fn unreadable_settings_are_not_clean() {
     assert!(asked.settle(&place, directory.path()).is_err());
     assert!(asked.settle(&place, &inside).is_err());
     std::fs::remove_file(&shared).unwrap();
+    let index = directory.path().join(".git/index");
+    std::fs::write(&index, b"DIRC sdir\0\0\0\0hash").unwrap();
+    assert!(probe(&usual).settle(&place, directory.path()).is_ok());
+    let asked = probe_for(&usual, foreign);
+    assert!(asked.settle(&place, directory.path()).is_err());
+    std::fs::remove_file(&index).unwrap();
     for section in ["core]\npager = x", "pager]\nlog = x"] {
         std::fs::write(&config, format!("[{section}\n")).unwrap();
         assert!(probe(&usual).settle(&place, directory.path()).is_ok());
@@ -131,4 +137,18 @@ fn unreadable_settings_are_not_clean() {
     assert!(asked.settle(&place, directory.path()).is_err());
     let asked = probe("/nowhere");
     assert!(asked.settle(&place, &std::env::temp_dir()).is_err());
+}
+
+#[test]
+fn an_index_with_the_extension_is_sparse() {
+    for (index, expected) in [
+        (&b"DIRC\0\0a/sdir\0\0TREE\0\0\0\x02ab"[..], false),
+        (b"DIRC sdir\0\0\0\0hash", true),
+        (b"DIRC sdir\0\0\0\x04abcdhash", true),
+        (b"DIRC newsdir/x\0\0\0hash", false),
+        (b"DIRC sdir", false),
+        (b"", false),
+    ] {
+        assert_eq!(is_sparse(index), expected, "{index:?}");
+    }
 }
