@@ -18,7 +18,7 @@ gdb.execute("handle all nostop noprint pass", to_string=True)
 gdb.execute("handle SIGTRAP stop noprint nopass", to_string=True)
 gdb.execute({start!r}, to_string=True)
 mappings = gdb.execute("info proc mappings", to_string=True).splitlines()
-base = next(int(line.split()[0], 16) for line in mappings if {program!r} in line)
+base = {is_movable} and next(int(line.split()[0], 16) for line in mappings if {program!r} in line)
 for address in json.load(open({addresses!r})):
     gdb.execute(f"tbreak *{{base + address}}", to_string=True)
 reached = []
@@ -42,6 +42,9 @@ def source_file(path):
 
 
 program = os.path.realpath(sys.argv[1])
+with open(program, "rb") as file:
+    # The type of the ELF file: 2 has fixed addresses.
+    is_movable = file.read(17)[16] != 2
 symbols = subprocess.run(["nm", "-C", "--defined-only", program], capture_output=True, text=True, check=True)
 functions = {}
 for line in symbols.stdout.splitlines():
@@ -56,7 +59,13 @@ with tempfile.TemporaryDirectory() as folder:
         json.dump(list(functions), file)
     start = f"starti {' '.join(sys.argv[2:])} < {names['input']} > /dev/null 2>&1"
     with open(names["script.py"], "w") as file:
-        file.write(GDB.format(start=start, program=program, addresses=names["addresses"], reached=names["reached"]))
+        file.write(GDB.format(
+            start=start,
+            program=program,
+            is_movable=is_movable,
+            addresses=names["addresses"],
+            reached=names["reached"],
+        ))
     subprocess.run(["gdb", "-q", "-batch", "-x", names["script.py"], program], capture_output=True, check=True)
     with open(names["reached"]) as file:
         files = {functions.get(address) for address in json.load(file)} - {None}
