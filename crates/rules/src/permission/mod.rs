@@ -9,6 +9,7 @@ mod decision;
 mod directories;
 mod glob;
 mod invocation;
+mod line_text;
 mod mentions;
 mod named_file;
 mod operands;

@@ -19,11 +19,6 @@ static PROTECTED: LazyLock<FileList> =
 /// Directories of system programs.
 static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TABLE]));
 
-/// Names that change how bash or zsh reads other words, or where it finds files.
-const REREAD: &str = "\
-    shopt extglob nocase icase ICASE dotglob globstar GLOBIGNORE CDPATH cdable_vars /dev/fd/ \
-    ~+ ~- @P} ${! ]}> ]}< $[ allexport histexpand";
-
 const SYSTEM_TABLE: &str = include_str!("tables/system.txt");
 
 /// Files and directories in the syntax of `.gitignore`.
@@ -97,7 +92,7 @@ impl ResolvedPath {
 pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
     /// The command line without quotes and escapes.
-    unquoted: String,
+    pub(super) unquoted: String,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
     branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
 }
@@ -130,188 +125,6 @@ impl<'a> PathContext<'a> {
             real_paths: RefCell::default(),
             branches: RefCell::default(),
         }
-    }
-
-    /// Returns the command line.
-    pub(super) fn script(&self) -> &'a str {
-        match self.request.action {
-            Action::Command { script, .. } => script,
-            _ => "",
-        }
-    }
-
-    /// Whether a shell other than bash may read the command line in another way.
-    pub(super) fn is_ambiguous(&self) -> bool {
-        matches!(
-            self.request.action,
-            Action::Command {
-                is_ambiguous: true,
-                ..
-            }
-        )
-    }
-
-    /// Whether the command line has settings or expansions that change what its other words mean.
-    pub(super) fn is_unclear(&self) -> bool {
-        let script = self.script();
-        // In arithmetic, single quotes do not quote.
-        let is_quoted_arithmetic = script.match_indices("((").any(|(at, _)| {
-            let inside = script[at..].split("))").next().unwrap_or_default();
-            inside.contains('\'') && inside.contains(['$', '`'])
-        });
-        // A value of an integer variable is evaluated, also as the word of a loop.
-        let evaluates = |declares| declares && script.contains('[') && script.contains(['$', '`']);
-        is_quoted_arithmetic
-            || self.sets_up_zsh()
-            || self.sources_input()
-            || self.has_option(&["set"], "akH")
-            || self.has_option(&["declare", "typeset", "local"], "n")
-            || self.has_option(&["bash", "sh", "zsh"], "H")
-            || ["!", "^", "histchars"]
-                .iter()
-                .any(|sign| script.contains(sign))
-                && self.has_option(&["bash", "sh", "zsh"], "i")
-            || evaluates(
-                self.has_option(&["declare", "typeset", "local", "readonly", "export"], "i"),
-            )
-            || REREAD
-                .split_whitespace()
-                .any(|name| self.unquoted.contains(name))
-    }
-
-    /// Whether a command of the command line has an option with one of these letters before its operands.
-    fn has_option(&self, commands: &[&str], letters: &str) -> bool {
-        let mut words = self
-            .unquoted
-            .split(|letter: char| letter.is_whitespace() || ";|&(){}`<>".contains(letter));
-        let is_command =
-            |word: &str| commands.contains(&word.rsplit('/').next().unwrap_or_default());
-        while words.any(is_command) {
-            let mut options = words.clone();
-            while let Some(option) = options.next().filter(|word| word.starts_with(['-', '+'])) {
-                if !option.starts_with("--") && option.contains(|letter| letters.contains(letter)) {
-                    return true;
-                }
-                // The name of an option follows.
-                if option.ends_with('o') {
-                    options.next();
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether the shell reads commands from its standard input, which is not followed here.
-    fn sources_input(&self) -> bool {
-        let mut words = self.unquoted.split_whitespace().peekable();
-        std::iter::from_fn(|| words.next().map(|word| (word, words.peek().copied()))).any(
-            |(word, next)| {
-                let name = word.trim_start_matches([';', '&', '|', '(', '{']);
-                let is_input = next.is_some_and(|next| next.contains("stdin"));
-                is_input && matches!(name, "source" | ".")
-            },
-        )
-    }
-
-    /// Whether `.` is a command, not the directory.
-    fn sources_file(&self) -> bool {
-        let script = self.unquoted.replace('\n', ";");
-        let mut before = ";";
-        script
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .any(|word| {
-                let starts = before.ends_with([';', '&', '|', '(', '{', '`', '!'])
-                    || ["then", "do", "else", "if", "while", "until", "elif", "time"]
-                        .contains(&before);
-                before = word;
-                let end = word.rsplit([';', '&', '|', '(', '{', '`']).next();
-                end == Some(".") && (starts || word != ".")
-            })
-    }
-
-    /// Whether zsh is started with options or commands that change how it reads words.
-    fn sets_up_zsh(&self) -> bool {
-        let mut words = self.unquoted.split_whitespace();
-        let is_zsh = |word: &str| word.rsplit('/').next() == Some("zsh");
-        let is_option = |word: &&str| word.starts_with(['-', '+']);
-        let is_plain = |word: &str| {
-            let letters = word.strip_prefix('-');
-            letters.is_some_and(|letters| letters.bytes().all(|letter| b"cil".contains(&letter)))
-        };
-        words.any(is_zsh)
-            && (!words.take_while(is_option).all(is_plain)
-                || self.names(&["setopt", "set ", "zmodload", "emulate", " -o ", " +o "]))
-    }
-
-    /// Whether the command line has one of these names, which may be quoted.
-    fn names(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.unquoted.contains(name))
-    }
-
-    /// Whether a file that the command line opens for reading may be written through its
-    /// descriptor: `truncate -s0 /dev/stdin < a`, `touch - 1< a`.
-    pub(super) fn writes_through_descriptors(&self) -> bool {
-        let script = self.unquoted.replace("/dev/null", "");
-        ["/dev", "/proc", "touch"]
-            .iter()
-            .any(|name| script.contains(name))
-    }
-
-    /// Whether text of the command line may reach a program on a way that is not followed: by an exported
-    /// variable, or by a file that a function or a script inside the line writes or uses.
-    pub(super) fn passes_unseen(&self) -> bool {
-        const NESTING: &str = "eval trap env function";
-        let mut words = self
-            .unquoted
-            .split(|letter: char| letter.is_whitespace() || ";|&{}`<>$".contains(letter))
-            .filter(|word| !word.is_empty());
-        let is_nested = words.clone().any(|word| {
-            let name = programs::name(word.trim_start_matches('('));
-            word.ends_with("()")
-                || (programs::SHELLS.contains(name) && name != ".")
-                || NESTING.split(' ').any(|nesting| nesting == name)
-        });
-        let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
-        let copies = |word: &str| programs::COPIES.contains(programs::name(word)) || word == "tee";
-        words.clone().any(|word| word == "export")
-            || self.names(&["BASH_REMATCH", "$_", "${_"])
-            || self.has_option(&["declare", "typeset", "local", "readonly"], "x")
-            || (is_nested || self.sources_file()) && (writes.contains('>') || words.any(copies))
-    }
-
-    /// Whether commands of the command line may read what others print.
-    pub(super) fn passes_text(&self) -> bool {
-        let script = self.script().replace("||", "");
-        ["|", "`", "$(", "<(", ">("]
-            .iter()
-            .any(|sign| script.contains(sign))
-    }
-
-    /// Whether the command line may set a variable.
-    pub(super) fn sets(&self, name: &str) -> bool {
-        let script = &self.unquoted;
-        let mut places = script.match_indices(name);
-        places.any(|(at, _)| {
-            !script[..at]
-                .ends_with(|letter: char| "${_".contains(letter) || letter.is_alphanumeric())
-        })
-    }
-
-    /// Whether globs of the command line may match names with a leading dot or in directories
-    /// below.
-    pub(super) fn finds_hidden(&self) -> bool {
-        self.names(&["dotglob", "GLOBIGNORE", "globstar", "extglob"])
-    }
-
-    /// Whether `cd` may read its operand as the name of a variable.
-    pub(super) fn finds_directories(&self) -> bool {
-        self.names(&["cdable_vars", "CDPATH"])
-    }
-
-    /// Whether globs of the command line may be case-insensitive.
-    pub(super) fn ignores_case(&self) -> bool {
-        self.names(&["nocase"])
     }
 
     /// Returns the home directory, unless the command line may change it.
