@@ -188,3 +188,13 @@ fn dialogs_of_several_forms_are_read() {
         assert_eq!(said(lines), ["hi", "ho"], "{lines:?}");
     }
 }
+
+#[test]
+fn the_text_of_a_reply_without_a_role_is_read_from_its_first_chunk() {
+    let chunks = [
+        r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"b"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+    ];
+    assert_eq!(said(&chunks), ["ab"]);
+}

@@ -77,6 +77,39 @@ fn recorded_turns_have_the_expected_events() {
     }
 }
 
+/// A server may omit the role and every other part of a chunk.
+#[test]
+fn the_first_chunk_with_a_part_of_a_reply_begins_it() {
+    let begins = |chunk: &str| {
+        let events = Decoder::detecting().record(chunk);
+        events
+            .iter()
+            .any(|event| matches!(event, Event::Message(_)))
+    };
+    for (choice, expected) in [
+        (r#""delta":{"content":"a"}"#, true),
+        (r#""delta":{"role":"assistant"}"#, true),
+        (
+            r#""delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]}"#,
+            true,
+        ),
+        (r#""delta":{},"finish_reason":"stop""#, true),
+        (r#""delta":{"content":""}"#, false),
+        (r#""delta":{"content":null,"tool_calls":[]}"#, false),
+        (r#""delta":{}"#, false),
+    ] {
+        let chunk = format!(r#"{{"choices":[{{"index":0,{choice}}}]}}"#);
+        assert_eq!(begins(&chunk), expected, "{chunk}");
+    }
+    for (candidate, expected) in [
+        (r#""content":{"role":"model","parts":[{"text":"a"}]}"#, true),
+        (r#""content":{"role":"model","parts":[]}"#, false),
+    ] {
+        let chunk = format!(r#"{{"candidates":[{{{candidate}}}]}}"#);
+        assert_eq!(begins(&chunk), expected, "{chunk}");
+    }
+}
+
 #[test]
 fn a_line_without_a_needle_changes_nothing() {
     for path in recordings() {

@@ -259,3 +259,26 @@ impl Read for ReadAhead {
         Ok(length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_waits_for_bytes_that_are_given_back() {
+        let credit = Credit::new();
+        let left = || *credit.shared.0.lock().unwrap();
+        credit.take(MAX_CREDIT - 3);
+        assert_eq!(left(), 3);
+        credit.take(MAX_CREDIT * 2);
+        assert_eq!(left(), 0, "an item larger than the rest takes the rest");
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| credit.take(2));
+            credit.give_back(5);
+            reader.join().unwrap();
+        });
+        assert_eq!(left(), 3);
+        credit.give_back(MAX_CREDIT * 2);
+        assert_eq!(left(), MAX_CREDIT);
+    }
+}

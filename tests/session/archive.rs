@@ -568,6 +568,35 @@ fn a_killed_run_leaves_only_whole_files() {
 }
 
 #[test]
+fn a_run_removes_what_killed_runs_left_and_nothing_else() {
+    let home = Home::with_sessions();
+    let left = [
+        "archive/.turnpipe-1.unfinished",
+        "archive/claude/projects/p/.turnpipe-2.unfinished",
+    ];
+    let others = [
+        "archive/.turnpipe-3.unfinished/kept",
+        "archive/claude/.turnpipe-4",
+        "archive/claude/5.unfinished",
+        "kept/.turnpipe-6.unfinished",
+    ];
+    for name in left.iter().chain(&others) {
+        home.write(name, b"x");
+    }
+    let link = "archive/.turnpipe-7.unfinished";
+    symlink(home.path("kept"), home.path(link)).unwrap();
+    home.run(&["archive", &home.archive(), "--dry-run"]);
+    assert!(left.iter().all(|name| home.path(name).exists()));
+    home.archived();
+    for name in left {
+        assert!(!home.path(name).exists(), "{name}");
+    }
+    for name in others.iter().chain([&link]) {
+        assert!(home.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
 fn removal_needs_a_selection_and_confirmation() {
     let home = Home::with_sessions();
     let before = all_files(home.folder.path());

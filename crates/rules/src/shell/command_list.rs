@@ -345,7 +345,7 @@ impl<'text> Reader<'text> {
             let document = HereDocument {
                 expands: written == target.prefix,
                 strips_tabs: operator == "<<-",
-                announced: target.span.end,
+                span: target.span,
                 delimiter: target.prefix,
             };
             self.delimiters.push((document, self.commands.len()));

@@ -55,7 +55,7 @@ pub(super) fn read<'tree>(
                 }
                 Redirected::HereDocument(document) => {
                     return Err(Refusal::unknown(
-                        document.announced - document.delimiter.len()..document.announced,
+                        document.span,
                         "more than one here-document for a command",
                     ));
                 }
@@ -113,8 +113,8 @@ pub(super) struct HereDocument {
     pub(super) expands: bool,
     /// Whether tabs before the delimiter are ignored (`<<-`).
     pub(super) strips_tabs: bool,
-    /// End of the redirection.
-    pub(super) announced: usize,
+    /// Range of the delimiter in the text, with its quotes.
+    pub(super) span: Range<usize>,
 }
 
 impl HereDocument {
@@ -252,7 +252,7 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
         expands: source == delimiter,
         delimiter: delimiter.to_owned(),
         strips_tabs,
-        announced: word.span.end,
+        span: word.span.clone(),
     }))
 }
 
@@ -286,11 +286,12 @@ pub(super) struct Body {
 
 /// Finds the text of the here-document in the command line.
 pub(super) fn here_document_body(command: &str, document: &HereDocument) -> Result<Body, Refusal> {
-    let refuse = |why| Refusal::unknown(document.announced..document.announced, why);
+    let announced = document.span.end;
+    let refuse = |why| Refusal::unknown(announced..announced, why);
     let start = command
-        .get(document.announced..)
+        .get(announced..)
         .and_then(|rest| rest.find('\n'))
-        .map(|line_break| document.announced + line_break + 1)
+        .map(|line_break| announced + line_break + 1)
         .ok_or_else(|| refuse("a here-document without text"))?;
     let mut position = start;
     for line in command

@@ -94,6 +94,33 @@ fn values_of_words_are_known() {
     }
 }
 
+#[test]
+fn braces_become_all_their_alternatives() {
+    let rows: [(&str, &[&str]); 12] = [
+        ("x{a,b}y", &["xay", "xby"]),
+        ("{a,b}{c,d}", &["ac", "ad", "bc", "bd"]),
+        ("{a,{b,c},d}e", &["ae", "be", "ce", "de"]),
+        ("{{a,b},c}{,d}", &["a", "ad", "b", "bd", "c", "cd"]),
+        ("{a,{b,{c,d}}}", &["a", "b", "c", "d"]),
+        ("{a{b},c}", &["a{b}", "c"]),
+        ("{a}{b,c}", &["{a}b", "{a}c"]),
+        ("{a{b,c}", &["{ab", "{ac"]),
+        ("{a,b}}", &["a}", "b}"]),
+        ("a,b{,c}", &["a,b", "a,bc"]),
+        ("{'a,b',\"c}\"}", &["a,b", "c}"]),
+        ("{1..3}", &["?"]),
+    ];
+    for (word, expected) in rows {
+        let parts = command_parts(&format!("ls {word}")).unwrap();
+        let words = parts[0].words[1].alternatives();
+        let found: Vec<&str> = words
+            .iter()
+            .map(|word| word.value.as_deref().unwrap_or("?"))
+            .collect();
+        assert_eq!(found, expected, "{word}");
+    }
+}
+
 /// Returns the joined words of a wrapped command and the variables assigned for it.
 fn unwrapped(script: &str) -> Option<String> {
     let inner = command_parts(script)?.first()?.unwrapped()?;

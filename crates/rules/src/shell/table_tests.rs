@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Verdict, analyse};
+use super::{Verdict, analyse, parsed_command};
 
 /// Commands that other agents refuse but that are accepted here, with the reason. All other rows that
 /// agents refuse must be refused.
@@ -56,6 +56,29 @@ fn commands_that_others_refuse_are_accepted_for_a_reason() {
         .filter(|row| !is_accepted(text(row, "command")) || text(row, "because").is_empty())
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn refusals_mark_the_words_that_cause_them() {
+    for (command, marked) in [
+        ("cat <<A\"$x\"\na\nA\"$x\"", "A\"$x\""),
+        ("ls {fd}>/dev/null", "{fd}"),
+        ("ls -l >a b", ">a"),
+        ("ls 2>>a b", "2>>a"),
+        ("echo $(ls; rm x) b", "rm"),
+    ] {
+        let span = analyse(command).span.unwrap_or_default();
+        assert_eq!(command.get(span), Some(marked), "{command}");
+    }
+}
+
+/// The grammar refuses it too, at another word.
+#[test]
+fn the_lexer_refuses_a_second_here_document() {
+    for (command, delimiter) in [("cat <<A <<B", "B"), ("cat <<-'A' b << 'B_C' c", "'B_C'")] {
+        let refusal = parsed_command::read(command, 0..command.len(), &[]).unwrap_err();
+        assert_eq!(command.get(refusal.span), Some(delimiter), "{command}");
+    }
 }
 
 /// Rows that change something, or start a process that remains. If the effect depends
