@@ -141,3 +141,27 @@ fn merge(under: &mut Value, over: &Map<String, Value>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Api;
+
+    #[test]
+    fn a_dialect_reads_its_own_records_and_openai_those_of_compatible_servers() {
+        use Api::{Anthropic, Gemini, Ollama, OpenaiChat, Responses};
+        let all = [Anthropic, Gemini, Ollama, OpenaiChat, Responses];
+        for (dialect, expected) in [
+            (Anthropic, &[Anthropic][..]),
+            (Gemini, &[Gemini]),
+            (Ollama, &[Ollama]),
+            (OpenaiChat, &[Ollama, OpenaiChat, Responses]),
+            (Responses, &[Responses]),
+        ] {
+            let read: Vec<Api> = all
+                .into_iter()
+                .filter(|api| dialect.includes(*api))
+                .collect();
+            assert_eq!(read, expected, "{dialect:?}");
+        }
+    }
+}

@@ -264,3 +264,49 @@ fn only_a_large_file_that_is_not_compressed_must_consist_of_lines() {
         );
     }
 }
+
+/// Records of a subagent may precede a main conversation, but not in the file of a subagent.
+#[test]
+fn the_head_ends_with_the_first_prompt_of_the_conversation_that_a_file_is_named_after() {
+    let row = |is_side: bool, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u","sessionId":"s","cwd":"/p","isSidechain":{is_side},"timestamp":"2026-01-01T00:00:00Z","message":{{"content":"{text}"}}}}"#
+        )
+    };
+    let codex = |kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"{kind}","payload":{payload}}}"#)
+    };
+    let codex_prompt = codex(
+        "response_item",
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}"#,
+    );
+    let codex_subagent = codex(
+        "session_meta",
+        r#"{"id":"c","cwd":"/p","source":{"subagent":{"thread_spawn":{"parent_thread_id":"a","depth":1}}}}"#,
+    );
+    let (side, main) = (row(true, "side"), row(false, "main"));
+    for (name, rows, lines, prompt) in [
+        ("s.jsonl", [&main, &main, &main], 1, "main"),
+        ("s.jsonl", [&side, &main, &main], 2, "main"),
+        ("s.jsonl", [&side, &side, &side], 3, "side"),
+        ("agent-s.jsonl", [&side, &side, &side], 1, "side"),
+        (
+            "rollout-c.jsonl",
+            [&codex_subagent, &codex_prompt, &codex_prompt],
+            2,
+            "hi",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let rows = rows.map(|row| format!("{row}\n"));
+        fs::write(&path, rows.concat()).unwrap();
+        let (facts, end) = Session::open(&path).unwrap().facts_of_head().unwrap();
+        assert_eq!(facts.first_prompt.as_deref(), Some(prompt), "{name}");
+        assert_eq!(
+            end as usize,
+            rows[..lines].concat().len(),
+            "{name} {rows:?}"
+        );
+    }
+}

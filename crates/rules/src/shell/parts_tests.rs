@@ -119,6 +119,13 @@ fn braces_become_all_their_alternatives() {
             .collect();
         assert_eq!(found, expected, "{word}");
     }
+    for (pairs, expected) in [(6, 64), (7, 1)] {
+        let parts = command_parts(&format!("ls {}", "{a,b}".repeat(pairs))).unwrap();
+        let words = parts[0].words[1].alternatives();
+        let known = words.iter().filter(|word| word.value.is_some()).count();
+        assert_eq!(words.len(), expected);
+        assert_eq!(known, if expected == 1 { 0 } else { expected }, "{pairs}");
+    }
 }
 
 /// Returns the joined words of a wrapped command and the variables assigned for it.

@@ -206,6 +206,7 @@ mod tests {
             "ls 2>/dev/null | wc -l; ls >/dev/null; ls 2>&1 | head -3",
             "cat <<EOF\nplain text\nEOF",
             "cat <<END_2\nplain text\nEND_2",
+            "cat \"${file}\"; echo \"${a}\" \"${#name}\" \"$((1 + 2))\"",
             "cat <<'E' && ls\nIt's\n(`a`\nE",
             "case a in a|b) echo x ;; esac",
             "printf '%s %-5s\\n' \"$x\" 3",
