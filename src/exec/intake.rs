@@ -281,4 +281,20 @@ mod tests {
         credit.give_back(MAX_CREDIT * 2);
         assert_eq!(left(), MAX_CREDIT);
     }
+
+    #[test]
+    fn a_run_is_done_when_its_input_has_ended_and_is_passed_on() {
+        let mut backlog = Backlog::new(Credit::new());
+        assert!(!backlog.is_done());
+        backlog.extend(vec![InputItem {
+            piece: Piece::Plain { raw: Vec::new() },
+            events: Vec::new(),
+            damage: Vec::new(),
+            boundary: Boundary::Line,
+        }]);
+        backlog.end();
+        assert!(!backlog.is_done());
+        assert!(backlog.pop().is_some());
+        assert!(backlog.is_done());
+    }
 }

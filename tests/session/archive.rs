@@ -281,6 +281,26 @@ fn only_the_user_can_read_an_archive_and_a_second_run_copies_only_changes() {
     );
 }
 
+/// The files of an agent that its sessions share are copied as they are.
+#[test]
+fn a_shared_file_is_copied_again_after_a_change_of_its_size_or_time() {
+    let home = Home::with_sessions();
+    home.archived();
+    let name = ".gemini/tmp/demo/.project_root";
+    let archived = || fs::read(home.path("archive/gemini/tmp/demo/.project_root")).unwrap();
+    let time = home.path(name).metadata().unwrap().modified().unwrap();
+    for (content, modified) in [
+        (&b"/srv/home"[..], time + Duration::from_mins(1)),
+        (b"/srv/home/longer", time + Duration::from_mins(1)),
+    ] {
+        let path = home.write(name, content);
+        let file = File::options().append(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+        home.archived();
+        assert_eq!(archived(), content);
+    }
+}
+
 #[test]
 fn a_session_that_is_being_written_is_archived_up_to_a_whole_record_and_completed_later() {
     let home = Home::new();
