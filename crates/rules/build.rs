@@ -32,7 +32,7 @@ fn write(name: &str, expression: &str) -> io::Result<()> {
 fn commands(table: &str) -> io::Result<()> {
     let text = fs::read_to_string(format!("src/shell/tables/{table}.txt"))?;
     let records = records::Records::parse(&text).map_err(io::Error::other)?;
-    let names = Vec::from_iter(records.names);
+    let names: Vec<_> = records.names.into_iter().collect();
     let count = records.lines.len();
     let records = records.lines.iter();
     let records = records.map(|lines| format!("Record::new(&{lines:?}),\n"));

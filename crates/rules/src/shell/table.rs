@@ -246,8 +246,8 @@ mod tests {
         let Records { names, lines } = Records::parse(text)?;
         let records = lines.into_iter().map(|lines| Record::new(lines.leak()));
         Ok(Table {
-            names: Vec::from_iter(names).leak(),
-            records: Vec::from_iter(records).leak(),
+            names: names.into_iter().collect::<Vec<_>>().leak(),
+            records: records.collect::<Vec<_>>().leak(),
         })
     }
 
