@@ -303,10 +303,6 @@ fn the_head_ends_with_the_first_prompt_of_the_conversation_that_a_file_is_named_
         fs::write(&path, rows.concat()).unwrap();
         let (facts, end) = Session::open(&path).unwrap().facts_of_head().unwrap();
         assert_eq!(facts.first_prompt.as_deref(), Some(prompt), "{name}");
-        assert_eq!(
-            end as usize,
-            rows[..lines].concat().len(),
-            "{name} {rows:?}"
-        );
+        assert_eq!(end, rows[..lines].concat().len() as u64, "{name} {rows:?}");
     }
 }
