@@ -82,6 +82,29 @@ fn the_last_activity_is_found_before_a_late_prompt_is_known() {
     assert_eq!(late.last_activity, "2026-01-01T00:31:00Z".parse().ok());
 }
 
+/// The first prompt is only searched for near the ends.
+#[test]
+fn a_prompt_after_a_long_head_is_found_near_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |content: &str| {
+        format!(
+            r#"{{"uuid":"u","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","type":"user","message":{{"content":{content}}}}}"#
+        )
+    };
+    let result = |text: &str| {
+        row(&format!(
+            r#"[{{"type":"tool_result","tool_use_id":"t","content":"{text}"}}]"#
+        ))
+    };
+    let mut rows = vec![result(&"x".repeat(200_000)); 90];
+    rows.push(row(r#""at last""#));
+    rows.extend(std::iter::repeat_n(result("y"), 8));
+    fs::write(&path, rows.join("\n") + "\n").unwrap();
+    let facts = Session::open(&path).unwrap().summary(Mapping::Allowed);
+    assert_eq!(facts.unwrap().first_prompt.as_deref(), Some("at last"));
+}
+
 #[test]
 fn the_last_directory_is_known_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();

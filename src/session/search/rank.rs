@@ -315,3 +315,61 @@ impl Collection {
         scored
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session that contains words in one field, whose other fields are empty.
+    fn counts(field: Field, words: [u32; 2], length: u64) -> Counts {
+        let in_field = |count| {
+            let mut fields = [0; FIELDS];
+            fields[field as usize] = count;
+            fields
+        };
+        let mut lengths = [0; FIELDS];
+        lengths[field as usize] = length;
+        Counts {
+            words: words.map(in_field).to_vec(),
+            lengths,
+            ..Counts::default()
+        }
+    }
+
+    /// Returns the positions of the best sessions.
+    fn best(sessions: Vec<Counts>, limit: usize) -> Vec<usize> {
+        let mut collection = Collection::new(2);
+        for (candidate, counts) in sessions.into_iter().enumerate() {
+            collection.add(Counts {
+                candidate,
+                ..counts
+            });
+        }
+        let best = collection.best(limit).into_iter();
+        best.map(|(_, counts)| counts.candidate).collect()
+    }
+
+    #[test]
+    fn the_shortest_of_sessions_with_the_same_words_is_the_best() {
+        let lengths = [600, 100, 300, 200, 300];
+        let sessions = lengths.map(|length| counts(Field::Reply, [1, 0], length));
+        assert_eq!(best(sessions.into(), 5), [1, 3, 2, 4, 0]);
+    }
+
+    #[test]
+    fn a_word_counts_by_its_field() {
+        use Field::{Call, Other, Prompt, Reply, Title};
+        let fields = [Other, Reply, Title, Call, Prompt];
+        let sessions = fields.map(|field| counts(field, [1, 0], 100));
+        assert_eq!(best(sessions.into(), 5), [2, 4, 1, 3, 0]);
+    }
+
+    #[test]
+    fn rare_words_and_several_words_count_more_than_repeats() {
+        let rows = [[1, 0], [2, 0], [9, 0], [0, 1], [1, 1], [0, 0]];
+        let sessions = rows.map(|words| counts(Field::Reply, words, 100));
+        assert_eq!(best(sessions.into(), 9), [4, 3, 2, 1, 0]);
+        let sessions = rows.map(|words| counts(Field::Reply, words, 100));
+        assert_eq!(best(sessions.into(), 2), [4, 3]);
+    }
+}
