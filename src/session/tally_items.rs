@@ -257,6 +257,22 @@ mod tests {
     }
 
     #[test]
+    fn results_of_a_call_have_the_length_of_the_longest_text() {
+        let mut result = CallResult::default();
+        assert_eq!((result.failed, result.bytes()), (false, None));
+        for (failed, length, expected) in [
+            (false, 0, (false, Some(0))),
+            (true, 5, (true, Some(5))),
+            (false, 3, (true, Some(5))),
+        ] {
+            result.add(CallResult::new(failed, length));
+            assert_eq!((result.failed, result.bytes()), expected);
+        }
+        let longest = CallResult::new(false, usize::MAX);
+        assert_eq!(longest.bytes(), Some(u64::from(u32::MAX - 1)));
+    }
+
+    #[test]
     fn items_stay_small() {
         assert_eq!(size_of::<ReplyCounts>(), 56);
         assert_eq!(size_of::<UsedTool>(), 24);

@@ -270,21 +270,23 @@ mod tests {
             pattern in r"(\*\*/){0,2}([ab.?*]|\[!?[ab]-?[bc]?\]|\\\*){0,4}(/(\*\*|[ab.?*]{0,3})){0,4}",
             path in "([ab.]{1,3}(/[ab*.]{1,3}){0,5})?",
         ) {
-            let pattern = pattern.trim_matches('/');
+            let parts = pattern.split('/').filter(|part| !part.is_empty());
+            let pattern = parts.collect::<Vec<_>>().join("/");
             // A class of `globset` matches separators.
             let classes = pattern.replace("[!", "[!/");
             let glob = GlobBuilder::new(&classes)
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build();
-            prop_assume!(glob.is_ok() && !pattern.contains("//"));
+            prop_assume!(glob.is_ok());
             let expected = glob.unwrap().compile_matcher();
-            let glob = Glob::parse(pattern).unwrap();
+            let glob = Glob::parse(&pattern).unwrap();
             prop_assert_eq!(glob.is_match(path.as_bytes()), expected.is_match(&path));
-            let ancestors = std::path::Path::new(&path).ancestors();
-            let mut ancestors = ancestors.filter(|path| path.as_os_str() != "");
-            let is_covered = path.is_empty() && expected.is_match("")
-                || ancestors.any(|path| expected.is_match(path));
+            // The ancestors of a `Path` leave out `.`, which a pattern may match.
+            let ends = path.match_indices('/').map(|(at, _)| at);
+            let is_covered = ends
+                .chain([path.len()])
+                .any(|end| expected.is_match(&path[..end]));
             prop_assert_eq!(glob.covers(path.as_bytes()), is_covered);
         }
     }
