@@ -106,6 +106,27 @@ fn a_prompt_after_a_long_head_is_found_near_the_end() {
 }
 
 #[test]
+fn the_last_activity_is_the_latest_time_of_the_last_three_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |kind: &str, minute: usize| {
+        format!(
+            r#"{{"type":"{kind}","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:{minute:02}:00Z","message":{{"model":"m","content":"hi"}}}}"#
+        )
+    };
+    for from_end in 1..=3 {
+        let mut rows = vec![row("user", 0)];
+        rows.extend((1..8).map(|minute| row("assistant", minute)));
+        let at = rows.len() - from_end;
+        rows[at] = row("assistant", 30);
+        fs::write(&path, rows.join("\n")).unwrap();
+        let facts = Session::open(&path).unwrap().summary(Mapping::Allowed);
+        let latest = "2026-01-01T00:30:00Z".parse().ok();
+        assert_eq!(facts.unwrap().last_activity, latest, "{from_end}");
+    }
+}
+
+#[test]
 fn the_last_directory_is_known_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
