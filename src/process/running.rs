@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// The processes of this system except this one, read one after the other. Empty without `/proc`.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl RunningProcesses {
         let time = SystemTime::now();
         let started = |began: u64| {
             let age = now.saturating_sub(began);
-            let age = Duration::from_millis(age.saturating_mul(1000) / ticks);
+            let age = std::time::Duration::from_millis(age.saturating_mul(1000) / ticks);
             time.checked_sub(age).unwrap_or(time)
         };
         let table = read_table().into_iter();

@@ -7,16 +7,16 @@ use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::message::{Tier, Usage};
+use crate::text::pattern;
 
 const FILE: &str = include_str!("../../data/prices.toml");
 
 /// The part of a recorded model name that has a price: without the provider before it and without
 /// the date, service version, routing variant and context size after it.
-static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static PLAIN_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
         r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?::(?:beta|exacto|extended|floor|nitro|online|thinking))?(?:\[.*\])?$",
     )
-    .ok()
 });
 
 /// Prices of models. The first one that matches a request applies.
@@ -108,7 +108,7 @@ impl Prices {
 
     /// Returns the prices of a model, whose name is spelled as by an agent.
     pub(super) fn of(&self, model: &str) -> ModelPrices<'_> {
-        let plain = PLAIN_NAME.as_ref().and_then(|name| name.captures(model));
+        let plain = PLAIN_NAME.captures(model);
         let plain = plain.map_or(model, |parts| {
             parts.get(1).map_or(model, |name| name.as_str())
         });

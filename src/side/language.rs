@@ -7,6 +7,8 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use regex::Regex;
 use whatlang::{Detector, Lang, Script, detect_script};
 
+use crate::text::pattern;
+
 /// The known languages: code in options, code of the detector.
 const CODES: &str = "ar:ara de:deu el:ell en:eng es:spa fr:fra he:heb hi:hin it:ita ja:jpn ko:kor \
                      nl:nld pl:pol pt:por ru:rus sv:swe th:tha tr:tur uk:ukr zh:cmn";
@@ -136,8 +138,8 @@ fn detected(prose: &str, confidence: f64) -> Option<Language> {
 }
 
 /// Text between quotation marks, on one line.
-static QUOTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#""[^"\n]*"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"#).ok());
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#""[^"\n]*"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"#));
 
 /// Removes code, quotations, paths and identifiers.
 fn prose(markdown: &str) -> String {
@@ -152,10 +154,7 @@ fn prose(markdown: &str) -> String {
             _ => {}
         }
     }
-    let text = match &*QUOTED {
-        Some(quoted) => quoted.replace_all(&text, " "),
-        None => text.into(),
-    };
+    let text = QUOTED.replace_all(&text, " ");
     let is_word = |word: &&str| !word.is_ascii() || !word.contains(['/', '_', '=', '{', '\\', '.']);
     text.split_whitespace()
         .filter(is_word)

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::clean::{MORE, cut};
-use crate::text::display_width;
+use crate::text::{display_width, pattern};
 
 /// Maximum width of the name of a file, in cells.
 const MAX_CELLS: usize = 36;
@@ -233,12 +233,11 @@ pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
 }
 
 /// The syntax of patterns, and a class of one letter in two cases.
-static SYNTAX: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
+static SYNTAX: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
         r"(?<line>\\?\|)|\[(?<letter>[a-zA-Z])[a-zA-Z]\]|(?<space>\\[snt]|\.[*+?]|\[.[^\]]*\])",
         r"|\\[bBwWdDSAz<>()]|\(\?[a-zA-Z!=<-]*[:>]?|\{[0-9][^}]*\}|[\^$()*+?]|\\(?<escaped>.)",
     ))
-    .ok()
 });
 
 /// Removes the syntax of patterns. Each alternative becomes a line.
@@ -255,10 +254,7 @@ fn plain_pattern(pattern: &str) -> Cow<'_, str> {
         }
         .to_owned()
     };
-    match SYNTAX.as_ref() {
-        Some(syntax) => syntax.replace_all(pattern, plain),
-        None => Cow::Borrowed(pattern),
-    }
+    SYNTAX.replace_all(pattern, plain)
 }
 
 /// Returns the last two parts of a file pattern.
@@ -302,10 +298,9 @@ pub(super) fn address(url: &str) -> String {
 
 /// Shortens the hashes in a revision to seven digits.
 pub(super) fn revision(text: &str) -> String {
-    static HASH: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new("(?-u:\\b)([0-9a-fA-F]{7})[0-9a-fA-F]+(?-u:\\b)").ok());
-    let short = HASH.as_ref().map(|hash| hash.replace_all(text, "$1"));
-    cut(&short.unwrap_or_default(), 40)
+    static HASH: LazyLock<Regex> =
+        LazyLock::new(|| pattern("(?-u:\\b)([0-9a-fA-F]{7})[0-9a-fA-F]+(?-u:\\b)"));
+    cut(&HASH.replace_all(text, "$1"), 40)
 }
 
 #[cfg(test)]

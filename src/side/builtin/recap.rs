@@ -14,7 +14,7 @@ use super::title_words::{cut, fill};
 use crate::message::{CallOutcome, Message, Origin, Role, Thread, is_remark, without_injected};
 use crate::side::Language;
 use crate::side::language::certain_language;
-use crate::text::display_width;
+use crate::text::{display_width, pattern};
 
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
@@ -50,18 +50,22 @@ const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 const FRAMES: &str = include_str!("words/frames.txt");
 
 /// An announcement of work that did not follow.
-static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ").ok()
+static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ",
+    )
 });
 
 /// The start of a sentence about what follows, or about the user's message.
-static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )").ok()
+static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
+    )
 });
 
 /// The heading of a section with the outcome.
-static SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b").ok()
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b")
 });
 
 /// The parts of a recap, not yet cut.
@@ -247,8 +251,8 @@ fn is_reply(message: &Message) -> bool {
 }
 
 /// Strips a matching start.
-fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
-    let found = pattern.as_ref()?.find(text)?;
+fn strip<'a>(pattern: &Regex, text: &'a str) -> Option<&'a str> {
+    let found = pattern.find(text)?;
     Some(text[found.end()..].trim())
 }
 

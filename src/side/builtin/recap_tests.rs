@@ -123,13 +123,6 @@ fn every_frame_has_all_words() {
 }
 
 #[test]
-fn every_pattern_compiles() {
-    for pattern in [&ANNOUNCEMENT, &NO_REPORT, &SUMMARY] {
-        assert!(pattern.is_some());
-    }
-}
-
-#[test]
 fn the_request_of_a_prompt_follows_its_background() {
     let rows = [
         (

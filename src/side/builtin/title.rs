@@ -11,7 +11,7 @@ use super::clean::{MORE, clean, upper_first};
 use super::prose::{code_depth, is_east_asian, past_of, sentences};
 use super::title_words::{ENOUGH_WORDS, TITLE_CELLS, WORDS, cut, fill, is_informative, shown};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
-use crate::text::display_width;
+use crate::text::{display_width, pattern};
 
 /// Maximum number of sentences that are searched for a request.
 const MAX_SENTENCES: usize = 3;
@@ -35,39 +35,35 @@ const FIRST_WORDS: usize = 6;
 const MAX_OPENINGS: usize = 4;
 
 /// Polite phrases before a request.
-static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = |section| WORDS.lines(section).collect::<Vec<_>>().join("|");
-    Regex::new(&format!(
+    pattern(&format!(
         r"(?i)^(?:(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[,.:;!–—]|\s+-)\s*|(?:{})[\s，。、！!,]*)",
         phrases("requests"),
         phrases("openings"),
         phrases("openings before a comma"),
         phrases("openings without spaces"),
     ))
-    .ok()
 });
 
 /// Polite words and punctuation at the end.
-static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|(?<thanks>thanks|thank you))|，?谢谢)?[\s.;:,!。\\-]*$")
-        .ok()
+static CLOSING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(?:[\s,]+(?:please|pls|(?<thanks>thanks|thank you))|，?谢谢)?[\s.;:,!。\\-]*$")
 });
 
 /// The heading of a plan or an issue: prefix, subject, number.
-static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
         r"^#*\s*(?i:(?:implementation )?plan(?: for)?\s*[:-]\s*|(?:task|feature|goal):\s*)?(?:[A-Z]+-\d+:\s*)?(.*?)\s*(?:\(#\d+\))?$",
     )
-    .ok()
 });
 
 /// The start of a pasted line: output of a program, a shell prompt, a frame of
 /// a stack, or a time.
-static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static PASTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
         r#"^(?:[^\w\s@#"'“‘「『【《（(\-*•/.`¿¡&_]|---|//|/\*|\*{3}|at \S+[.(]|Traceback|File "|diff --git|[WE] |(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d)"#,
     )
-    .ok()
 });
 
 /// A possible title, with the number of its informative words.
@@ -203,9 +199,7 @@ pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String>
     let found = requests(&prompt);
     // `That worked, thanks` starts with a word without content, `commit it, thanks` does not.
     let is_request = |quotation: &Quotation| is_informative(&first_word(&quotation.text));
-    let closing = CLOSING
-        .as_ref()
-        .and_then(|closing| closing.captures(&prompt));
+    let closing = CLOSING.captures(&prompt);
     let is_thanks = closing.is_some_and(|found| found.name("thanks").is_some());
     let is_open = !is_thanks || found.iter().any(is_request);
     (is_open && !found.is_empty()).then(|| in_context(&found, cells))
@@ -295,8 +289,7 @@ fn without_pasted(text: &str) -> String {
 
 fn is_pasted(line: &str) -> bool {
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
-    signs.count() > line.split_whitespace().count().max(2) * 2
-        || PASTED.as_ref().is_some_and(|start| start.is_match(line))
+    signs.count() > line.split_whitespace().count().max(2) * 2 || PASTED.is_match(line)
 }
 
 /// Returns the heading in `Implement the following plan: # Heading`, or at the start of a text.
@@ -312,7 +305,7 @@ fn heading(text: &str) -> Option<&str> {
     } else {
         return None;
     };
-    let found = HEADING.as_ref()?.captures(line)?;
+    let found = HEADING.captures(line)?;
     found
         .get(1)
         .map(|subject| subject.as_str())
@@ -364,12 +357,8 @@ fn quotation(sentence: &str) -> Option<Quotation> {
     } else {
         request
     };
-    let request = CLOSING.as_ref().map_or(request, |closing| {
-        let end = closing
-            .find(request)
-            .map_or(request.len(), |found| found.start());
-        &request[..end]
-    });
+    let closing = CLOSING.find(request);
+    let request = &request[..closing.map_or(request.len(), |found| found.start())];
     let (text, informative) = if is_east_asian(request) {
         let letters = request.chars().filter(|letter| letter.is_alphanumeric());
         (request.to_owned(), letters.count() / 2)
@@ -390,7 +379,7 @@ fn quotation(sentence: &str) -> Option<Quotation> {
 fn without_openings(sentence: &str) -> (&str, bool) {
     let (mut rest, mut is_request) = (sentence, false);
     for _ in 0..MAX_OPENINGS {
-        let found = OPENING.as_ref().and_then(|opening| opening.captures(rest));
+        let found = OPENING.captures(rest);
         let Some(found) = found.filter(|found| !found[0].is_empty()) else {
             break;
         };

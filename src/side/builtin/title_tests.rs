@@ -11,11 +11,6 @@ fn title_of(prompts: &[&str]) -> String {
     title(&messages.collect::<Vec<_>>())
 }
 
-#[test]
-fn every_pattern_compiles() {
-    assert!(OPENING.is_some() && CLOSING.is_some() && HEADING.is_some());
-}
-
 const ROWS: &[(&[&str], &str)] = &[
     (
         &["can you please add a dark mode to the settings page?"],

@@ -9,7 +9,7 @@ use crate::records::TextRejection;
 use crate::side::ask::{is_echo, is_refusal};
 use crate::side::title::in_language;
 use crate::side::{Language, MessageTexts};
-use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::text::{pattern, terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Number of messages that the model sees, from the end.
 pub const RECAP_MESSAGES: usize = 30;
@@ -48,8 +48,7 @@ pub fn recap_request(
 const MAX_UNITS: usize = 400;
 
 /// Text between tags, or from an opening tag to the end of a truncated reply.
-static TAGGED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?is)<recap>(.*?)(?:</recap>|\z)").ok());
+static TAGGED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?is)<recap>(.*?)(?:</recap>|\z)"));
 
 /// Extracts the recap: the text between the tags, or after the first one if the reply was truncated.
 /// It is one terminal-safe line of at most 400 UTF-16 units.
@@ -78,7 +77,7 @@ pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
 
 /// Returns the first non-blank text between tags.
 fn tagged(reply: &str) -> Option<&str> {
-    let tagged = TAGGED.as_ref()?.captures_iter(reply);
+    let tagged = TAGGED.captures_iter(reply);
     let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));
     let first = texts.next()?;
     std::iter::once(first)

@@ -1,12 +1,14 @@
 //! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
 
 mod escape_sequences;
+mod pattern;
 mod pieces;
 mod secrets;
 mod sha256;
 mod terminal_safe;
 mod width;
 
+pub use pattern::pattern;
 pub use pieces::{TextPieces, line_operations, marked_lines, unfenced};
 pub use secrets::{MASK, is_secret, names_secret, redact, redact_json, redact_strings};
 pub use sha256::{Sha256Writer, sha256};

@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 
 use aho_corasick::packed::Searcher;
 use memchr::{memchr, memrchr};
-use regex::{Regex, RegexBuilder, RegexSet};
+use regex::Regex;
 
 use super::forms::Kind;
 use super::noun::WORDS as COMMAND_WORDS;
 use crate::side::builtin::clean::WordList;
+use crate::text::pattern;
 
 /// The result in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,22 +46,21 @@ static SUMMARY: LazyLock<Vec<(Regex, Count)>> = LazyLock::new(|| {
     let lasts = expressions("test counts, the last one counts").map(|regex| (regex, Count::Last));
     sums.chain(lasts).collect()
 });
-static FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("test failures"));
-static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("build failures"));
+static FAILURE: LazyLock<Regex> = LazyLock::new(|| any_of("test failures"));
+static BUILD_FAILURE: LazyLock<Regex> = LazyLock::new(|| any_of("build failures"));
 static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| expressions("issue counts").collect());
-static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of("no issues"));
+static CLEAN: LazyLock<Regex> = LazyLock::new(|| any_of("no issues"));
 
 /// Size of the end of an output that is searched for errors, in bytes.
 const ERROR_SEARCH_BYTES: usize = 3000;
 
 /// All patterns in one, since nearly all lines match none.
-static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ANY_SIGN: LazyLock<Regex> = LazyLock::new(|| {
     let patterns: Vec<&str> = LINES.all_lines().collect();
-    let groups = Regex::new(r"\(\?<\w+>").ok()?;
+    let groups = pattern(r"\(\?<\w+>");
     let unnamed = patterns.join("|");
     let unnamed = groups.replace_all(&unnamed, "(?:");
-    let mut builder = RegexBuilder::new(&unnamed);
-    builder.multi_line(true).crlf(true).build().ok()
+    pattern(&format!("(?mR){unnamed}"))
 });
 
 /// Each relevant line contains at least one of these words. Searching them is several times as fast as the
@@ -70,13 +70,17 @@ const WORDS: &str = "pass|PASS|fail|Fail|FAIL|error|Error|ERR|Tests|panic: |make
 
 static ANY_WORD: LazyLock<Option<Searcher>> = LazyLock::new(|| Searcher::new(WORDS.split('|')));
 
-fn any_of(section: &str) -> RegexSet {
-    RegexSet::new(LINES.lines(section)).unwrap_or_default()
+fn any_of(section: &str) -> Regex {
+    let lines: Vec<String> = LINES
+        .lines(section)
+        .map(|line| format!("(?:{line})"))
+        .collect();
+    pattern(&lines.join("|"))
 }
 
 fn expressions(section: &str) -> impl Iterator<Item = Regex> {
     let patterns = LINES.lines(section);
-    patterns.filter_map(|pattern| Regex::new(pattern).ok())
+    patterns.map(pattern)
 }
 
 /// Returns the lines that match a pattern.
@@ -89,7 +93,7 @@ fn matching_lines(output: &str) -> Vec<&str> {
         return lines;
     }
     let mut at = 0;
-    while let Some(sign) = ANY_SIGN.as_ref().and_then(|any| any.find_at(output, at)) {
+    while let Some(sign) = ANY_SIGN.find_at(output, at) {
         let start = memrchr(b'\n', &output.as_bytes()[..sign.start()]).map_or(0, |end| end + 1);
         let length = memchr(b'\n', &output.as_bytes()[sign.end()..]);
         at = length.map_or(output.len(), |length| sign.end() + length + 1);
@@ -260,9 +264,7 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles_and_finds_its_line() {
-        for pattern in LINES.all_lines() {
-            Regex::new(pattern).unwrap();
-        }
+        LINES.all_lines().for_each(|line| drop(pattern(line)));
         let line = "3 passed, 1 warning in 0.40s";
         for (before, after) in [
             ("", ""),
