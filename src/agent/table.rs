@@ -9,13 +9,13 @@ use super::codex::CODEX;
 use super::copilot::COPILOT;
 use super::cursor::CURSOR;
 use super::droid::DROID;
-use super::entry_reader::stream_of;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
+use super::streams::stream_of;
 use super::unread::{fork_at, named_at, named_roots};
 use crate::io::Environment;
 

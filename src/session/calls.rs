@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::copies::{CopyKeys, Key};
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::Key;
 use super::listing::{Listed, Listing};
 use super::open::SessionError;
 use super::parallel::stream_in_order;

@@ -8,8 +8,9 @@ use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
-use super::lines::{RawLines, each_entry_on};
+use super::lines::RawLines;
 use super::open::Positioned;
+use super::recover::each_entry_on;
 use super::session::Session;
 use super::title::NameIndexes;
 use crate::agent::{Detail, Facts, LineClass, Shape};

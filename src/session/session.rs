@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
-use super::lines::{Line, Place, RawLine, RawLines, each_entry_on, each_record_on, for_each_line};
+use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,
 };
+use super::recover::{each_entry_on, each_record_on};
 use crate::agent::{
     self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, QueryExtent,
     format_of, is_of, named_format, refusal, refusal_at, trajectory_format,

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use super::copies::{CopyKeys, Distinct, Key, index};
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::{Distinct, Key, index};
 use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cmd::output::name_of;
-use crate::cmd::run::tools::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{

@@ -8,15 +8,14 @@ use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, ParentSession};
 use super::names::{NamedSession, usable_paths};
-use super::source::{MatchArguments, about};
+use super::ranked::rank;
+use super::source::MatchArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
 use crate::message::Role;
-use crate::records::{HitBlock, SessionRankedRecord};
-use crate::session::search::{
-    Case, PatternOptions, Query, QueryWords, RankedSession, SearchEvent, rank_all, search_all,
-};
+use crate::records::HitBlock;
+use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{
     Candidate, Depth, Listed, Session, candidates_at, ids_in, subagent_candidates, subagents_beside,
 };
@@ -286,91 +285,5 @@ impl PlaceName {
                 HitBlock::Result,
             ],
         }
-    }
-}
-
-/// Number of sessions, unless `--limit` is given.
-const DEFAULT_LIMIT: usize = 10;
-
-/// Prints the best sessions, at most `limit`.
-///
-/// # Errors
-/// There are no words, or writing failed.
-pub(crate) fn rank(
-    words: &str,
-    matching: &MatchArguments,
-    limit: Option<usize>,
-    form: Form,
-    globals: &Globals,
-    io: &mut Io,
-) -> anyhow::Result<Status> {
-    let Some(words) = QueryWords::new(words) else {
-        return Err(UsageError::new("no words to search for").into());
-    };
-    let mut listing = matching.listing(Depth::Ends, io.clock.as_ref());
-    let mut errors = InputErrors::new(&io.messages);
-    matching.source.check_roots(&mut errors);
-    let candidates = matching.source.candidates(&io.environment);
-    let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
-    listing.examined = progress.done();
-    let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);
-    drop(progress);
-    errors.report_all(failed);
-    if candidates.is_empty() && form == Form::Text {
-        matching.source.note_none(0, io);
-    }
-    let status = errors.outcome(Status::negative_if(ranked.is_empty()));
-    match form {
-        Form::Text => {
-            let mut printer = HitPrinter::new(form, HitDetail::Hits, globals, io)?;
-            for RankedSession {
-                session, passage, ..
-            } in ranked
-            {
-                printer.session(*session, None)?;
-                if let Some(passage) = passage {
-                    printer.hit(passage)?;
-                }
-            }
-            printer.finish()?;
-        }
-        Form::Jsonl => {
-            let mut writer = output::writer(form, io)?;
-            for (rank, ranked) in (1..).zip(ranked) {
-                writer.record(&record(rank, ranked, words.as_slice()))?;
-            }
-            writer.flush()?;
-        }
-    }
-    Ok(status)
-}
-
-fn record(rank: u64, ranked: RankedSession, words: &[String]) -> SessionRankedRecord {
-    let session = *ranked.session;
-    let time = session.facts.last_activity.map(|time| time.to_string());
-    let (line, role, block, snippet) = match ranked.passage {
-        Some(hit) => (
-            hit.line,
-            Some(hit.role),
-            Some(hit.place),
-            Some(hit.excerpt.text()),
-        ),
-        None => (None, None, None, None),
-    };
-    SessionRankedRecord {
-        rank,
-        score: (ranked.score * 1000.0).round() / 1000.0,
-        words: ranked
-            .words
-            .into_iter()
-            .map(|word| words[word].clone())
-            .collect(),
-        about: about(session.path, session.agent, session.facts),
-        last_activity: time,
-        line,
-        role,
-        block,
-        snippet,
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks sessions by the words of a query, with BM25 over the parts of their messages.
 
-use super::query::QueryWords;
 use super::run::{MatchExcerpt, SearchHit, strings};
+use super::words::QueryWords;
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
 use crate::session::discover::Candidate;
