@@ -18,6 +18,8 @@ const MAX_PROMPT_CHARS: usize = 200;
 pub struct Facts {
     /// The session id.
     pub session_id: Option<String>,
+    /// The agent that wrote it, if that uses the format of another one.
+    pub written_by: Option<String>,
     /// Its title.
     pub title: Option<Title>,
     /// The beginning of the first prompt.
@@ -119,6 +121,7 @@ impl Facts {
             session_id,
             is_subagent,
             is_main: this.is_main || later.is_main,
+            written_by: this.written_by.or(later.written_by),
             title: later.title.or(this.title),
             first_prompt: this.first_prompt.or(later.first_prompt),
             first_cwd: this.first_cwd.or(later.first_cwd),

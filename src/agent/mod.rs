@@ -63,11 +63,9 @@ pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub use table::{
-    Root, document, format_of, is_of, named_format, own_format, session_roots, trajectory_format,
-};
+pub use table::{Root, document, format_of, is_of, own_format, session_roots, trajectory_format};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
-pub use unread::{NamedRoot, fork_at, fork_names, refusal, refusal_at, set_named_roots};
+pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;

@@ -4,16 +4,14 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use super::{Globals, Status, UsageError};
-use crate::agent::set_named_roots;
+use super::{Globals, Status};
 use crate::cmd::admin::{completions, doctor, hook_explain, hook_settings, man, state_clean};
 use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{HelpArguments, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    agent_name, append, archive, calls, check, diff, export, list, remove, report, search, show,
-    stats, tail,
+    append, archive, calls, check, diff, export, list, remove, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -140,34 +138,12 @@ pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Statu
         && let Some(command) = Command::named(commands, name)
     {
         if let Kind::Single { run, .. } = command.kind {
-            read_agents(name, arguments, &globals, io)?;
             return run(arguments, &globals, io);
         }
         (matches, commands) = (arguments, command.members());
     }
     // Unreachable: the parser requires a command.
     Ok(Status::UsageError)
-}
-
-/// Reads the agents of the configuration for a command that finds sessions. `doctor` shows what is wrong with them.
-fn read_agents(
-    name: &str,
-    arguments: &ArgMatches,
-    globals: &Globals,
-    io: &Io,
-) -> Result<(), UsageError> {
-    let finds_sessions = arguments.try_contains_id("root").is_ok();
-    if !finds_sessions && name != "doctor" {
-        return Ok(());
-    }
-    let config = globals.config(&io.environment);
-    let agents = config.and_then(|config| config.agents().map_err(UsageError::reason));
-    match agents {
-        Ok(agents) => set_named_roots(agents),
-        Err(error) if finds_sessions => return Err(error),
-        Err(_) => {}
-    }
-    agent_name::check(arguments)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Status};
+use crate::cmd::session::source::SourceArguments;
 use crate::io::Io;
 
 /// The arguments of a command. Their doc comments are the help.
@@ -14,6 +15,11 @@ pub(super) trait Run: Args {
     /// # Errors
     /// The arguments or the configuration are invalid, or reading or writing failed.
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status>;
+
+    /// Returns the arguments that name directories of sessions, for a command that finds sessions.
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        None
+    }
 }
 
 /// Options that only `--help` lists, so that `-h` fits one screen.
@@ -87,7 +93,13 @@ impl Command {
             name,
             kind: Kind::Single {
                 augment: Arguments::augment_args,
-                run: |matches, globals, io| Arguments::from_arg_matches(matches)?.run(globals, io),
+                run: |matches, globals, io| {
+                    let mut arguments = Arguments::from_arg_matches(matches)?;
+                    if let Some(source) = arguments.source() {
+                        source.configure(globals.config(&io.environment)?)?;
+                    }
+                    arguments.run(globals, io)
+                },
             },
         }
     }

@@ -163,7 +163,7 @@ impl Session {
         };
         look(self)?;
         for file in subagent_files(&self.file.path, self.agent()) {
-            if let Ok(subagent) = Self::open(&file) {
+            if let Ok(subagent) = Self::open_with(&file, &self.named_roots) {
                 look(&subagent)?;
             }
         }
@@ -242,7 +242,7 @@ fn calls_of(
     }
     for path in subagent_files(&session.file.path, session.agent()) {
         if flow.is_continue()
-            && let Ok(subagent) = Session::open(&path)
+            && let Ok(subagent) = Session::open_with(&path, &session.named_roots)
         {
             read(&subagent, true, &mut flow)?;
         }

@@ -264,6 +264,7 @@ mod tests {
 
     use super::*;
     use crate::agent::Agent;
+    use crate::agent::NamedRoots;
     use crate::jsonl::Mapping;
     use crate::session::{Session, discover};
 
@@ -306,7 +307,7 @@ mod tests {
         let long = SESSION.to_owned() + &blank.repeat(80);
         let packed = compress_to_vec(long.as_bytes(), CompressionLevel::Uncompressed);
         std::fs::write(&path, packed).unwrap();
-        let listed = Session::open_for_list(&path).unwrap();
+        let listed = Session::open_for_list(&path, &NamedRoots::default()).unwrap();
         assert!(listed.file.size < MAX_LISTED + (1 << 20));
         let facts = listed.summary(Mapping::Allowed).unwrap();
         assert_eq!(facts.session_id.as_deref(), Some("t1"));

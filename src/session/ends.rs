@@ -46,6 +46,7 @@ impl Session {
         let facts = self.facts_of_ends(&mut bytes)?;
         Ok(Facts {
             title: self.title_in(&mut bytes, mapping)?,
+            written_by: self.written_by().map(str::to_owned),
             ..self.with_directory(facts)
         })
     }

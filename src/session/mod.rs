@@ -49,8 +49,8 @@ mod vectors_tests;
 mod watch;
 
 pub use crate::agent::{
-    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, Part, Root, Shape,
-    SideCost, StoredTitle, Title, TitleSource, fork_at, project_hash, session_roots,
+    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
+    Part, Root, Shape, SideCost, StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;

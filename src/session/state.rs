@@ -11,6 +11,7 @@ use super::listing::{InferredState, Listed, Sessions};
 use super::session::Session;
 use super::tail::last_messages;
 use super::tree::Scope;
+use crate::agent::NamedRoots;
 use crate::jsonl::Mapping;
 use crate::message::{Block, Message, Origin, Role, Thread, is_interruption};
 use crate::records::SessionActivity;
@@ -42,7 +43,7 @@ enum End {
 }
 
 /// Infers the states of sessions.
-pub fn infer_states(sessions: &mut Sessions, now: SystemTime) {
+pub fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
     let mut users = SessionUsers::read();
     let mut files: Vec<(usize, Option<Metadata>, SystemTime)> = sessions
         .iter()
@@ -71,7 +72,7 @@ pub fn infer_states(sessions: &mut Sessions, now: SystemTime) {
             .map(Path::new)
             .collect();
         let used = users.take(session.agent, file.as_ref(), &directories, changed);
-        let end = end_of(session).unwrap_or(End::Over("the end of the file cannot be read"));
+        let end = end_of(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
         let age = now.duration_since(changed).unwrap_or_default();
         let pid = used.agent.or(used.server);
         let (state, reason) = match (end, pid) {
@@ -117,8 +118,8 @@ pub fn infer_states(sessions: &mut Sessions, now: SystemTime) {
     }
 }
 
-fn end_of(listed: &Listed) -> io::Result<End> {
-    let Ok(session) = Session::open(&listed.path) else {
+fn end_of(listed: &Listed, named: &NamedRoots) -> io::Result<End> {
+    let Ok(session) = Session::open_with(&listed.path, named) else {
         return Err(io::ErrorKind::InvalidData.into());
     };
     if session.is_document() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::source::MatchArguments;
+use super::source::{MatchArguments, SourceArguments};
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
@@ -42,6 +42,10 @@ pub(crate) struct SessionArchiveArguments {
 }
 
 impl Run for SessionArchiveArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);

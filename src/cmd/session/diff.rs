@@ -34,6 +34,10 @@ pub(crate) struct SessionDiffArguments {
 }
 
 impl Run for SessionDiffArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;

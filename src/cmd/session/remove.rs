@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::archive::{finish, open, selected};
-use super::source::MatchArguments;
+use super::source::{MatchArguments, SourceArguments};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::message::SessionId;
@@ -37,6 +37,10 @@ pub(crate) struct SessionRemoveArguments {
 }
 
 impl Run for SessionRemoveArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.sessions.is_empty() && !self.matching.is_restrictive() {
             let error = UsageError::new("no session is named");

@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 use super::hits::{HitDetail, HitPrinter, ParentSession};
 use super::names::{NamedSession, usable_paths};
 use super::ranked::rank;
-use super::source::MatchArguments;
+use super::source::{MatchArguments, SourceArguments};
+use crate::agent::NamedRoots;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
@@ -108,6 +109,10 @@ enum PlaceName {
 }
 
 impl Run for SessionSearchArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.rank {
             let words = std::iter::once(&self.pattern).chain(&self.sessions);
@@ -149,7 +154,7 @@ impl Run for SessionSearchArguments {
                     if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
                         listed.path = named.name.clone().into();
                     }
-                    let parent = parent(&listed, &candidates);
+                    let parent = parent(&listed, &candidates, &source.named_roots);
                     printer.session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
@@ -251,13 +256,18 @@ impl SessionSearchArguments {
 }
 
 /// Returns the session among `candidates` that started this subagent.
-fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
+fn parent(session: &Listed, candidates: &[Candidate], named: &NamedRoots) -> Option<ParentSession> {
     let facts = &session.facts;
     let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());
     let id = id.filter(|_| facts.is_subagent)?;
     let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
     let path = others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
-    let known = path.and_then(|path| Session::open(path).ok()?.summary(Mapping::Allowed).ok());
+    let known = path.and_then(|path| {
+        Session::open_with(path, named)
+            .ok()?
+            .summary(Mapping::Allowed)
+            .ok()
+    });
     let title = known.and_then(|facts| match facts.title {
         Some(title) => Some(title.text),
         None => facts.first_prompt,
@@ -265,9 +275,10 @@ fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
     Some(ParentSession {
         id: id.clone(),
         title,
-        resume: session
-            .agent
-            .resume_command(id, path.unwrap_or(&session.path)),
+        resume: match path.unwrap_or(&session.path) {
+            path if named.fork_at(path).is_some() => None,
+            path => session.agent.resume_command(id, path),
+        },
     })
 }
 

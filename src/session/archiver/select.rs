@@ -40,6 +40,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let everything = Listing {
         selection: Selection {
             with_subagents: true,
+            named_roots: listing.selection.named_roots.clone(),
             ..Selection::default()
         },
         ..listing.clone()

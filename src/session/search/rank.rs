@@ -94,7 +94,7 @@ pub fn rank_all(
     let mut ranked = Vec::new();
     for (score, counts) in collection.best(limit) {
         let candidate = candidates[counts.candidate];
-        let session = Session::open(&candidate.path);
+        let session = Session::open_with(&candidate.path, &listing.selection.named_roots);
         let listed =
             session.and_then(|session| listing.examine(&session, candidate.context, &names));
         match listed {
