@@ -20,6 +20,8 @@ mod options;
 mod parsed_command;
 mod parts;
 mod portable;
+#[cfg(test)]
+mod records;
 mod source;
 mod syntax;
 mod table;
