@@ -93,7 +93,7 @@ pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
 }
 
 /// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
-pub(super) fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
+fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed
         .or_else(|| raw.map(ToOwned::to_owned))
@@ -107,7 +107,7 @@ fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
 }
 
 /// Returns the result of a call: a string (possibly JSON itself), an object, or a list.
-pub(super) fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
+fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     let plain = text(raw);
     let object = match &plain {
         Some(json) if json.starts_with('{') => Output::read(json),

@@ -110,9 +110,7 @@ pub(super) fn read_row(name: &'static str, record: &str) -> Option<Entry> {
 }
 
 /// Returns the messages among `items`.
-pub(super) fn messages(
-    items: impl IntoIterator<Item = StreamItem>,
-) -> impl Iterator<Item = Message> {
+fn messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item = Message> {
     items.into_iter().filter_map(|item| match item {
         StreamItem::Message { message, .. } => Some(*message),
         StreamItem::Start(_) | StreamItem::Text(_) => None,

@@ -51,7 +51,7 @@ static STREAMS: [Format; 6] = [
     }),
 ];
 
-pub(super) const fn stream(
+const fn stream(
     agent: Agent,
     name: &'static str,
     read: fn(&str, Detail) -> Option<Entry>,
@@ -124,7 +124,7 @@ pub(super) fn read_qwen(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-pub(super) fn result(row: &ResultRow<'_>, entry: &mut Entry) {
+fn result(row: &ResultRow<'_>, entry: &mut Entry) {
     entry.end = Some(ReportedEnd {
         reason: entry.subtype.clone().unwrap_or_else(|| {
             let reason = if is_true(row.is_error) {

@@ -80,7 +80,7 @@ impl SessionHooks {
     }
 }
 
-pub(super) fn report(event: HookEvent, run: &HookRun) -> HookReport {
+fn report(event: HookEvent, run: &HookRun) -> HookReport {
     let decision = run.response.decision.as_ref();
     HookReport {
         event: event.name().to_owned(),

@@ -130,10 +130,7 @@ fn offered<Value: Into<String>>(
 }
 
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
-pub(super) fn sessions(
-    typed: &OsStr,
-    environment: &Environment,
-) -> impl Iterator<Item = CompletionCandidate> {
+fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let listing = Listing {
         selection: Selection {
             limit: Some(MAX_SESSIONS),

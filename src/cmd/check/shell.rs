@@ -85,7 +85,7 @@ impl Run for CheckShellArguments {
     }
 }
 
-pub(super) fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShellRecord {
+fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShellRecord {
     let mut requires = Vec::new();
     if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
         for requirement in open {

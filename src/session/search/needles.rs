@@ -80,7 +80,7 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
 }
 
 /// Returns the prefix of a word in every combination of upper and lower case.
-pub(super) fn spellings(word: &str) -> Vec<String> {
+fn spellings(word: &str) -> Vec<String> {
     let start = word.chars().take(MAX_FOLDED);
     start.fold(vec![String::new()], |spellings, letter| {
         let mut cases = vec![letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
