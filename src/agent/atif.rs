@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{count, input_of, is_in, is_true, message, string, time_in, user_messages};
-use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
+use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, SideCost};
 use super::sign::{ATIF_FILE, Row as Marks};
+use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is_object, non_empty, object, text};
 use crate::message::{
     Block, Call, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,

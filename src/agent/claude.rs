@@ -11,10 +11,12 @@ use super::content::{
     beside_session, is_in, is_true, is_unique_id, note, session_stem, string, user_messages,
     uuid_link,
 };
-use super::facts::{Facts, ManualTitle, Precedence, StoredTitle, TitleSource};
-use super::format::{Detail, Entry, Format, HookSettings, Part, Shape, SideCost, TitleStore};
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, Part, Shape, SideCost, TitleStore};
+use super::hook_settings::HookSettings;
 use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
 use super::sign::Row as Marks;
+use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
 use crate::api::{anthropic_blocks, anthropic_usage};
 use crate::io::Environment;
 use crate::json::{elements, non_null, number, object, text};

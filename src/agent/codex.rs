@@ -5,17 +5,17 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
+use super::codex_item::{Payload, content, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
-use super::content::{
-    is_in, message, note, shell_failed, string, tokens_with_cached_input, user_messages,
-};
-use super::facts::{CopiedHistory, Facts, ManualTitle, StoredTitle, TitleSource};
-use super::format::{Detail, Entry, Format, HookSettings, Meter, SettingsSyntax, TitleStore};
+use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
+use super::facts::{CopiedHistory, Facts};
+use super::format::{Detail, Entry, Format, Meter, TitleStore};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own_record::with_title_source;
 use super::sign::Row as Marks;
-use crate::api::responses_parts;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{is_object, non_null, number, object, text};
-use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Tier, ToolResult, Usage};
+use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
@@ -290,129 +290,4 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         tokens.cached,
         tokens.cache_write,
     ]))
-}
-
-object! {
-    /// The payload of a row, which may be an item, or a bare item.
-    Payload {
-        kind = "type", id, role, content, summary, name, arguments, input, action, call_id, output,
-        cwd, git, model, forked_from = "forked_from_id", parent_thread = "parent_thread_id",
-        base = "history_base", message, error, item, info, usage, thread_usage = "thread_token_usage", response_id, source,
-        thread_name, timestamp, settings = "thread_settings",
-    }
-}
-
-object! { Output { content, output, success, metadata } }
-object! { Metadata { exit_code } }
-
-/// The beginnings of results of calls to an unknown tool, and of patches that do not apply.
-const FAILURES: [&str; 2] = ["unsupported call: ", "apply_patch verification failed: "];
-
-/// Returns the message in an item.
-pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
-    if text(item.kind).as_deref() != Some("message") {
-        return step(item).into_iter().collect();
-    }
-    let blocks = content(item.content);
-    match text(item.role).as_deref() {
-        Some("assistant") => vec![reply(blocks)],
-        Some("user") => user_messages(Origin::Prompt, blocks),
-        Some("developer" | "system") => user_messages(Origin::Injected, blocks),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns thinking, a call or a result.
-fn step(item: &Payload<'_>) -> Option<Message> {
-    let name = || string(item.name).unwrap_or_default();
-    let call = |id, name, input| {
-        reply(vec![Block::Call(Call {
-            id,
-            name,
-            input,
-            signature: None,
-        })])
-    };
-    match text(item.kind)?.as_ref() {
-        "reasoning" => {
-            let mut thoughts = content(item.summary);
-            thoughts.extend(content(item.content));
-            let thoughts = thoughts.into_iter().filter_map(|block| match block {
-                Block::Text(text) => Some(Block::thinking(text)),
-                _ => None,
-            });
-            let blocks: Vec<Block> = thoughts.collect();
-            (!blocks.is_empty()).then(|| reply(blocks))
-        }
-        "function_call" => Some(call(
-            string(item.call_id)?,
-            name(),
-            arguments(item.arguments),
-        )),
-        "custom_tool_call" => Some(call(
-            string(item.call_id)?,
-            name(),
-            wrapped("input", item.input),
-        )),
-        "local_shell_call" => Some(call(
-            string(item.call_id).or_else(|| string(item.id))?,
-            "local_shell".to_owned(),
-            wrapped("action", item.action),
-        )),
-        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let result = output(string(item.call_id)?, item.output);
-            let blocks = vec![Block::Result(result)];
-            Some(message(Role::User, Origin::Results, blocks))
-        }
-        _ => None,
-    }
-}
-
-fn reply(blocks: Vec<Block>) -> Message {
-    message(Role::Assistant, Origin::Reply, blocks)
-}
-
-/// Returns the blocks of `content`, which is a string or a list.
-pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
-    responses_parts(raw).into_iter().map(Block::from).collect()
-}
-
-/// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
-fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
-    let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
-    parsed
-        .or_else(|| raw.map(ToOwned::to_owned))
-        .unwrap_or_default()
-}
-
-/// Builds an object with one member.
-fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
-    let value = raw.map_or("null", RawValue::get);
-    RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
-}
-
-/// Returns the result of a call: a string (possibly JSON itself), an object, or a list.
-fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
-    let plain = text(raw);
-    let object = match &plain {
-        Some(json) if json.starts_with('{') => Output::read(json),
-        Some(_) => None,
-        None => Output::of(raw),
-    };
-    let object = object.unwrap_or_default();
-    let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
-    let failed = code.is_some_and(|code| code.get() != "0")
-        || object.success.is_some_and(|raw| raw.get() == "false")
-        || plain
-            .as_ref()
-            .is_some_and(|text| FAILURES.iter().any(|failure| text.starts_with(failure)));
-    let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
-        Some(text) => vec![ResultPart::Text(text.into_owned())],
-        None => responses_parts(raw),
-    };
-    ToolResult {
-        id,
-        failed: failed || shell_failed(&parts),
-        parts,
-    }
 }

@@ -15,9 +15,11 @@ use super::content::{
     input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
     tokens_with_cached_input,
 };
-use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
-use super::format::{Detail, Entry, Format, HookSettings, Meter, Part};
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, Meter, Part};
+use super::hook_settings::HookSettings;
 use super::sign::Row as Marks;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{is_object, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 

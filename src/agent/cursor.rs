@@ -13,7 +13,8 @@ use super::content::{
     beside_session, is_in, is_unique_id, message, session_stem, string, user_messages,
 };
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, HookSettings, Part, SettingsSyntax};
+use super::format::{Detail, Entry, Format, Part};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
 use crate::json::{object, text};

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
 use super::content::{beside_session, is_in, message, string, tokens, user_messages};
-use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
+use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};

@@ -1,12 +1,12 @@
 //! Facts about a session.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::content::time_in;
+use super::title::Title;
 use crate::message::{Message, Origin, Thread};
 use crate::text::{redact, sha256};
 
@@ -18,6 +18,8 @@ const MAX_PROMPT_CHARS: usize = 200;
 pub struct Facts {
     /// The session id.
     pub session_id: Option<String>,
+    /// The agent that wrote it, if that uses the format of another one.
+    pub written_by: Option<String>,
     /// Its title.
     pub title: Option<Title>,
     /// The beginning of the first prompt.
@@ -119,6 +121,7 @@ impl Facts {
             session_id,
             is_subagent,
             is_main: this.is_main || later.is_main,
+            written_by: this.written_by.or(later.written_by),
             title: later.title.or(this.title),
             first_prompt: this.first_prompt.or(later.first_prompt),
             first_cwd: this.first_cwd.or(later.first_cwd),
@@ -170,102 +173,6 @@ fn beginning(text: &str) -> String {
 /// hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
     sha256(directory.as_os_str().as_encoded_bytes())
-}
-
-/// The source of a title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TitleSource {
-    /// The user, or not recorded.
-    Manual,
-    /// A model or a rule.
-    Auto,
-    /// A summary of the conversation.
-    Summary,
-}
-
-impl TitleSource {
-    /// Returns the name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Manual => "manual",
-            Self::Auto => "auto",
-            Self::Summary => "summary",
-        }
-    }
-}
-
-/// A title and its source, both from one record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Title {
-    /// The title, as stored in the file.
-    pub text: String,
-    /// Its source.
-    pub source: TitleSource,
-}
-
-impl Title {
-    /// Whether the user chose the title.
-    pub fn is_manual(&self) -> bool {
-        self.source == TitleSource::Manual && !self.text.is_empty()
-    }
-}
-
-/// The effect of an automatic title on a manual one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ManualTitle {
-    /// The manual title stays.
-    Keep,
-    /// The automatic title replaces it, because the user requested that.
-    Supersede,
-}
-
-impl From<bool> for ManualTitle {
-    fn from(is_superseded: bool) -> Self {
-        if is_superseded {
-            Self::Supersede
-        } else {
-            Self::Keep
-        }
-    }
-}
-
-/// The content of a title record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredTitle {
-    /// The title. An empty one removes the title.
-    pub title: Title,
-    /// The time of the record.
-    pub time: Option<Timestamp>,
-    /// Whether it replaces a manual title.
-    pub manual_title: ManualTitle,
-}
-
-impl StoredTitle {
-    /// Creates a title with the time of its record.
-    pub(super) fn new(
-        text: Cow<'_, str>,
-        source: TitleSource,
-        time: Option<&RawValue>,
-        manual_title: ManualTitle,
-    ) -> Self {
-        Self {
-            title: Title {
-                text: text.into_owned(),
-                source,
-            },
-            time: time_in(time),
-            manual_title,
-        }
-    }
-}
-
-/// A rule to choose among titles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precedence {
-    /// The later title.
-    Later,
-    /// A manual title, wherever it is.
-    Manual,
 }
 
 #[cfg(test)]

@@ -15,12 +15,13 @@ use super::content::{
     count, gemini_blocks, input_of, is_in, is_unique_id, message, note, shell_failed, string,
     user_messages,
 };
-use super::facts::{Facts, StoredTitle, TitleSource};
+use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
 use super::own_record::{manual_title, side_cost_in};
 use super::sign::Row as Marks;
 use super::stream::{StreamConversation, blocks as content_blocks};
-use crate::agent::format::HookSettings;
+use super::title::{StoredTitle, TitleSource};
+use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
 use crate::json::{elements, is, non_empty, number, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};

@@ -11,55 +11,61 @@ mod atif_lines;
 mod claude;
 mod claude_lines;
 mod codex;
+mod codex_item;
 mod codex_names;
 mod codex_stream;
 mod content;
 mod copilot;
 mod cursor;
+mod database;
 mod droid;
 mod edits;
 mod entry_reader;
+mod exit_code;
 mod facts;
 mod format;
 mod gemini;
+mod hook_settings;
 mod hunks;
 mod opencode;
 mod opencode_database;
 pub mod own_record;
 mod pi;
+mod program;
 mod qwen;
 mod sign;
 mod sqlite;
 mod stream;
+mod streams;
 mod table;
+mod title;
 mod unread;
 
-pub use agent::{Agent, serves_sessions};
+pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
-pub use content::{COMPRESSED, ShellOutput, exit_code, session_stem, shell_output};
+pub use content::{COMPRESSED, session_stem};
+pub(crate) use database::{
+    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
+};
 pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in, text_read_in};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
-pub use facts::{
-    CopiedHistory, Facts, ManualTitle, Precedence, StoredTitle, Title, TitleSource, project_hash,
-};
+pub use exit_code::{ShellOutput, exit_code, shell_output};
+pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
-    Change, Detail, Entry, Format, HookSettings, LineClass, Meter, NameIndex, NewRecord, Part,
-    ReportedEnd, SettingsSyntax, Shape, SideCost, TitleStore,
+    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, ReportedEnd,
+    Shape, SideCost, TitleStore,
 };
+pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use hunks::{Hunk, parse_hunks, unified, written_hunks};
-pub(crate) use opencode_database::{
-    DATABASE_EXTENSION, QueryExtent, StoredSession, stored_rows, stored_sessions,
-};
+pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
-pub(crate) use sqlite::DatabaseWatch;
 pub use stream::StreamItem;
-pub use table::{
-    Root, document, format_of, is_of, named_format, own_format, session_roots, trajectory_format,
-};
-pub use unread::{NamedRoot, fork_at, fork_names, refusal, refusal_at, set_named_roots};
+pub use table::{Root, document, format_of, is_of, own_format, session_roots, trajectory_format};
+pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
+pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;

@@ -11,9 +11,11 @@ use super::Agent;
 use super::content::{
     count, input_of, is_in, is_true, message, note, session_stem, string, tokens,
 };
-use super::facts::{Facts, ManualTitle, StoredTitle, TitleSource};
-use super::format::{Detail, Entry, Format, HookSettings, Part, SettingsSyntax};
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, Part};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::stream::StreamConversation;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 

@@ -1,20 +1,13 @@
 //! The sessions in a database of opencode 1.2 and later. A session is named `FILE.db#ID`, and read as the rows that
 //! `opencode export` writes.
 
-use std::io;
-use std::path::Path;
-use std::time::SystemTime;
-
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-use super::sqlite::{has_columns, open_read_only};
-
-/// The extension of databases.
-pub(crate) const DATABASE_EXTENSION: &str = "db";
+use super::sqlite::{QueryExtent, StoredSession, Visit};
 
 /// The tables and columns that are read.
-const TABLES: [(&str, &[&str]); 3] = [
+pub(super) const TABLES: [(&str, &[&str]); 3] = [
     (
         "session",
         &["id", "parent_id", "directory", "title", "time_updated"],
@@ -22,74 +15,6 @@ const TABLES: [(&str, &[&str]); 3] = [
     ("message", &["id", "session_id", "time_created", "data"]),
     ("part", &["id", "message_id", "session_id", "data"]),
 ];
-
-/// A session in a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StoredSession {
-    /// Its id.
-    pub(crate) id: String,
-    /// The session that started it, if it belongs to a subagent.
-    pub(crate) parent: Option<String>,
-    /// The time of its last change.
-    pub(crate) changed: SystemTime,
-    /// The size of its messages in bytes.
-    pub(crate) size: u64,
-}
-
-/// The part of a session to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueryExtent {
-    /// Everything.
-    Whole,
-    /// Enough for a list.
-    Ends,
-    /// The messages that will not change.
-    Settled,
-}
-
-/// Receives the rows of a session, without line ends.
-type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
-
-/// Returns the sessions in a database.
-///
-/// # Errors
-/// The database cannot be read.
-pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
-    let database = open(path)?;
-    sessions(&database).map_err(io::Error::other)
-}
-
-/// Calls `visit` with the rows of a session in a database.
-///
-/// # Errors
-/// The database cannot be read or has no such session, or `visit` failed.
-pub(crate) fn stored_rows(
-    path: &Path,
-    id: &str,
-    extent: QueryExtent,
-    visit: &mut Visit<'_>,
-) -> io::Result<()> {
-    let mut database = open(path)?;
-    // A transaction reads all rows from one state of the database.
-    let mut read = || -> Result<()> {
-        let transaction = database.transaction()?;
-        rows(&transaction, id, extent, visit)
-    };
-    read().map_err(|error| match error {
-        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
-        error => io::Error::other(error),
-    })
-}
-
-fn open(path: &Path) -> io::Result<Connection> {
-    let database = open_read_only(path).map_err(io::Error::other)?;
-    let mut tables = TABLES.iter();
-    if tables.all(|(table, columns)| has_columns(&database, table, columns)) {
-        return Ok(database);
-    }
-    let error = "not a database of sessions of a known agent";
-    Err(io::Error::other(error))
-}
 
 const SESSIONS: &str = "SELECT s.id, s.parent_id, s.time_updated,
     (SELECT coalesce(sum(octet_length(data)), 0) FROM message WHERE session_id = s.id) +
@@ -122,7 +47,7 @@ const ENDS: &str = "SELECT id, data FROM message WHERE id IN (
 
 const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
 
-fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
+pub(super) fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     let mut sessions = database.prepare(SESSIONS)?;
     let stored = |row: &Row<'_>| {
         let changed = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::MAX);
@@ -136,7 +61,12 @@ fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     sessions.query_map([], stored)?.collect()
 }
 
-fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<'_>) -> Result<()> {
+pub(super) fn rows(
+    database: &Connection,
+    id: &str,
+    extent: QueryExtent,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
     let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let (session, query) = match extent {
         QueryExtent::Ends => (SESSION, ENDS),

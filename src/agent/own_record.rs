@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::{is_true, string};
-use super::facts::{ManualTitle, Title, TitleSource};
 use super::format::{NewRecord, SideCost};
+use super::title::{ManualTitle, Title, TitleSource};
 use crate::api::anthropic_usage;
 use crate::json::{object, text};
 use crate::message::Message;

@@ -7,11 +7,13 @@ use super::agent::Agent;
 use super::content::{
     COMPRESSED, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
-use super::facts::{Facts, StoredTitle};
-use super::format::{Detail, Entry, Format, HookSettings, Part, SettingsSyntax, Shape, TitleStore};
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;
+use super::title::StoredTitle;
 use crate::json::{non_null, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 

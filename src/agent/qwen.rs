@@ -7,11 +7,12 @@ use super::content::{
     beside_session, gemini_blocks, is_in, is_true, message, note, session_stem, string,
     user_messages, uuid_link,
 };
-use super::facts::{Facts, StoredTitle};
+use super::facts::Facts;
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
 use super::own_record::{manual_title, side_cost_in, title_source};
 use super::sign::Row as Marks;
-use crate::agent::format::HookSettings;
+use super::title::StoredTitle;
+use crate::agent::hook_settings::HookSettings;
 use crate::api::{Signed, gemini_usage};
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};

@@ -2,12 +2,39 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OpenFlags, Result};
 
 /// Maximum time to wait for a writer, which holds its lock for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A session in a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSession {
+    /// Its id.
+    pub(crate) id: String,
+    /// The session that started it, if it belongs to a subagent.
+    pub(crate) parent: Option<String>,
+    /// The time of its last change.
+    pub(crate) changed: SystemTime,
+    /// The size of its messages in bytes.
+    pub(crate) size: u64,
+}
+
+/// The part of a session to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueryExtent {
+    /// Everything.
+    Whole,
+    /// Enough for a list.
+    Ends,
+    /// The messages that will not change.
+    Settled,
+}
+
+/// Receives the rows of a session, without line ends.
+pub(super) type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 
 /// Opens a database for reading. Transactions in its write-ahead log are visible.
 ///
@@ -53,37 +80,4 @@ pub(super) fn has_columns(connection: &Connection, table: &str, columns: &[&str]
     columns
         .iter()
         .all(|column| names.iter().any(|name| name == column))
-}
-
-/// Detects changes of a database by other programs.
-#[derive(Debug)]
-pub(crate) struct DatabaseWatch {
-    connection: Connection,
-    /// The version at the last check.
-    version: Option<i64>,
-}
-
-impl DatabaseWatch {
-    /// Watches a database.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            connection: open_read_only(path).map_err(io::Error::other)?,
-            version: None,
-        })
-    }
-
-    /// Whether the database changed since the last check. The first check returns true.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub(crate) fn has_changed(&mut self) -> io::Result<bool> {
-        let version = self
-            .connection
-            .pragma_query_value(None, "data_version", |row| row.get(0));
-        let version = Some(version.map_err(io::Error::other)?);
-        Ok(std::mem::replace(&mut self.version, version) != version)
-    }
 }

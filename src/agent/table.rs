@@ -9,14 +9,13 @@ use super::codex::CODEX;
 use super::copilot::COPILOT;
 use super::cursor::CURSOR;
 use super::droid::DROID;
-use super::entry_reader::stream_of;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::unread::{fork_at, named_at, named_roots};
+use super::streams::stream_of;
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
@@ -42,19 +41,10 @@ impl Agent {
         }
     }
 
-    /// Returns the name of the agent that wrote the session in this file: a fork of this agent, or this
-    /// agent.
-    pub fn name_at(self, path: &Path) -> &'static str {
-        fork_at(path).unwrap_or(self.name())
-    }
-
     /// Returns the shell command that resumes the session with this id in this file, to be run in the
-    /// session's directory. `None` if the id could be mistaken for an option or for shell syntax.
+    /// session's directory. `None` if the id could be mistaken for an option or for shell syntax. Forks of an
+    /// agent have their own commands.
     pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
-        // Forks of an agent have their own commands.
-        if fork_at(path).is_some() {
-            return None;
-        }
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if id.is_empty() || id.starts_with('-') || !id.bytes().all(is_plain) {
             return None;
@@ -108,16 +98,7 @@ pub fn session_roots(environment: &Environment) -> Vec<Root> {
             path,
         })
     });
-    let named = named_roots().map(|root| Root {
-        agent: Some(root.format),
-        path: root.path.clone(),
-    });
-    roots.chain(named).collect()
-}
-
-/// Returns the format of the files in a directory that the configuration names.
-pub fn named_format(path: &Path) -> Option<&'static Format> {
-    Some(named_at(path)?.format.format())
+    roots.collect()
 }
 
 /// Whether a record belongs to a file of this format.

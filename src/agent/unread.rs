@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use super::Agent;
+use super::{Agent, Format, Root};
 
 /// Agents, one on a line: the name, directories and files in the paths of its sessions, the beginning of
 /// its files if that is distinctive, and the way to see its sessions.
@@ -35,19 +35,6 @@ fn others() -> impl Iterator<Item = OtherAgent> {
                 .unwrap_or(MAPPED),
         })
     })
-}
-
-/// Returns the agent in whose directory a file is, if its sessions have the format of another
-/// agent.
-pub fn fork_at(path: &Path) -> Option<&'static str> {
-    let named = named_at(path).map(|root| root.name.as_str());
-    named.or_else(|| Some(at(path)?.name))
-}
-
-/// Returns the names of these agents.
-pub fn fork_names() -> impl Iterator<Item = &'static str> {
-    let named = named_roots().map(|root| root.name.as_str());
-    named.chain(others().map(|other| other.name))
 }
 
 /// Returns why a session with this first line is not read although its records look like another agent's.
@@ -90,31 +77,55 @@ pub struct NamedRoot {
     pub path: PathBuf,
 }
 
-static ROOTS: OnceLock<Vec<NamedRoot>> = OnceLock::new();
+/// The agents that the configuration names. By default there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamedRoots(Arc<[NamedRoot]>);
 
-/// Sets the agents of the configuration. Has no effect the second time.
-pub fn set_named_roots(roots: Vec<NamedRoot>) {
-    // Files are found by their resolved paths.
-    let resolved: Vec<NamedRoot> = roots
-        .iter()
-        .filter_map(|root| {
-            let path = fs::canonicalize(&root.path).ok()?;
-            (path != root.path).then(|| NamedRoot {
-                path,
-                ..root.clone()
+impl NamedRoots {
+    /// Returns these agents, also at the resolved paths of their directories, by which files are found.
+    pub fn new(roots: Vec<NamedRoot>) -> Self {
+        let resolved: Vec<NamedRoot> = roots
+            .iter()
+            .filter_map(|root| {
+                let path = fs::canonicalize(&root.path).ok()?;
+                (path != root.path).then(|| NamedRoot {
+                    path,
+                    ..root.clone()
+                })
             })
+            .collect();
+        Self([roots, resolved].concat().into())
+    }
+
+    /// Returns their directories.
+    pub fn roots(&self) -> impl Iterator<Item = Root> {
+        self.0.iter().map(|root| Root {
+            agent: Some(root.format),
+            path: root.path.clone(),
         })
-        .collect();
-    let _ = ROOTS.set([roots, resolved].concat());
-}
+    }
 
-/// Returns the agent of the configuration in whose directory a file is.
-pub(super) fn named_at(path: &Path) -> Option<&'static NamedRoot> {
-    named_roots().find(|root| path.starts_with(&root.path))
-}
+    /// Returns the format of the files in a directory of these agents.
+    pub fn format_at(&self, path: &Path) -> Option<&'static Format> {
+        Some(self.at(path)?.format.format())
+    }
 
-pub(super) fn named_roots() -> impl Iterator<Item = &'static NamedRoot> {
-    ROOTS.get().into_iter().flatten()
+    /// Returns the agent in whose directory a file is, if its sessions have the format of another
+    /// agent: one of these, or one that is known.
+    pub fn fork_at(&self, path: &Path) -> Option<&str> {
+        let named = self.at(path).map(|root| root.name.as_str());
+        named.or_else(|| Some(at(path)?.name))
+    }
+
+    /// Returns the names of these agents and of the known ones.
+    pub fn fork_names(&self) -> impl Iterator<Item = &str> {
+        let named = self.0.iter().map(|root| root.name.as_str());
+        named.chain(others().map(|other| other.name))
+    }
+
+    fn at(&self, path: &Path) -> Option<&NamedRoot> {
+        self.0.iter().find(|root| path.starts_with(&root.path))
+    }
 }
 
 #[cfg(test)]
@@ -123,7 +134,8 @@ mod tests {
 
     #[test]
     fn agents_are_named_by_place_and_beginning() {
-        let name = |path: &str| fork_at(Path::new(path));
+        let none = NamedRoots::default();
+        let name = |path| none.fork_at(Path::new(path));
         assert_eq!(
             name("/h/.local/share/goose/sessions/sessions.db"),
             Some("goose")

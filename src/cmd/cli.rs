@@ -4,14 +4,14 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use super::{Globals, Status, UsageError};
-use crate::agent::set_named_roots;
-use crate::cmd::admin::{doctor, hook_explain, hook_settings, setup};
-use crate::cmd::check::{lines, permission};
-use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
+use super::{Globals, Status};
+use crate::cmd::admin::{completions, doctor, hook_explain, hook_settings, man, state_clean};
+use crate::cmd::check::{permission, shell, text};
+use crate::cmd::command::{Command, Definitions, Kind};
+use crate::cmd::help::{HelpArguments, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    agent_name, append, archive, calls, check, export, list, report, search, show, stats, tail,
+    append, archive, calls, check, diff, export, list, remove, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -29,9 +29,9 @@ const COMMANDS: &[Command] = &[
         "Nothing is run or changed, and no network is used. Records come in the order of the \
                  input.",
         &[
-            Command::new::<lines::CheckShellArguments>("shell"),
+            Command::new::<shell::CheckShellArguments>("shell"),
             Command::new::<permission::CheckPermissionArguments>("permission"),
-            Command::new::<lines::CheckTextArguments>("text"),
+            Command::new::<text::CheckTextArguments>("text"),
         ],
     ),
     Command::group(
@@ -61,7 +61,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<tail::SessionTailArguments>("tail"),
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
-            Command::new::<show::SessionDiffArguments>("diff"),
+            Command::new::<diff::SessionDiffArguments>("diff"),
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
@@ -69,20 +69,20 @@ const COMMANDS: &[Command] = &[
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<append::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
-            Command::new::<archive::SessionRemoveArguments>("remove"),
+            Command::new::<remove::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
-    Command::new::<setup::SchemaArguments>("schema"),
+    Command::new::<man::SchemaArguments>("schema"),
     Command::group(
         "state",
         "Manage the saved state of sessions",
         "State is kept for a session's next process: saved results and title attempts.",
-        &[Command::new::<setup::StateCleanArguments>("clean")],
+        &[Command::new::<state_clean::StateCleanArguments>("clean")],
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
-    Command::new::<setup::CompletionsArguments>("completions"),
-    Command::new::<setup::ManArguments>("man"),
+    Command::new::<completions::CompletionsArguments>("completions"),
+    Command::new::<man::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 
@@ -138,34 +138,12 @@ pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Statu
         && let Some(command) = Command::named(commands, name)
     {
         if let Kind::Single { run, .. } = command.kind {
-            read_agents(name, arguments, &globals, io)?;
             return run(arguments, &globals, io);
         }
         (matches, commands) = (arguments, command.members());
     }
     // Unreachable: the parser requires a command.
     Ok(Status::UsageError)
-}
-
-/// Reads the agents of the configuration for a command that finds sessions. `doctor` shows what is wrong with them.
-fn read_agents(
-    name: &str,
-    arguments: &ArgMatches,
-    globals: &Globals,
-    io: &Io,
-) -> Result<(), UsageError> {
-    let finds_sessions = arguments.try_contains_id("root").is_ok();
-    if !finds_sessions && name != "doctor" {
-        return Ok(());
-    }
-    let config = globals.config(&io.environment);
-    let agents = config.and_then(|config| config.agents().map_err(UsageError::reason));
-    match agents {
-        Ok(agents) => set_named_roots(agents),
-        Err(error) if finds_sessions => return Err(error),
-        Err(_) => {}
-    }
-    agent_name::check(arguments)
 }
 
 #[cfg(test)]
@@ -180,7 +158,7 @@ mod tests {
     #[test]
     fn the_overview_lists_every_command() {
         for command in COMMANDS.iter().filter(|command| command.name != "help") {
-            let mut words = crate::cmd::command::OVERVIEW.split([' ', ',', '\n']);
+            let mut words = crate::cmd::help::OVERVIEW.split([' ', ',', '\n']);
             assert!(words.any(|word| word == command.name), "{}", command.name);
         }
     }

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args};
 
-use super::{Globals, Status, output};
-use crate::config::VARIABLES;
+use super::{Globals, Status};
+use crate::cmd::session::source::SourceArguments;
 use crate::io::Io;
-use crate::view::wrapped;
 
 /// The arguments of a command. Their doc comments are the help.
 pub(super) trait Run: Args {
@@ -16,6 +15,11 @@ pub(super) trait Run: Args {
     /// # Errors
     /// The arguments or the configuration are invalid, or reading or writing failed.
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status>;
+
+    /// Returns the arguments that name directories of sessions, for a command that finds sessions.
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        None
+    }
 }
 
 /// Options that only `--help` lists, so that `-h` fits one screen.
@@ -89,7 +93,13 @@ impl Command {
             name,
             kind: Kind::Single {
                 augment: Arguments::augment_args,
-                run: |matches, globals, io| Arguments::from_arg_matches(matches)?.run(globals, io),
+                run: |matches, globals, io| {
+                    let mut arguments = Arguments::from_arg_matches(matches)?;
+                    if let Some(source) = arguments.source() {
+                        source.configure(globals.config(&io.environment)?)?;
+                    }
+                    arguments.run(globals, io)
+                },
             },
         }
     }
@@ -149,29 +159,8 @@ impl Command {
     }
 }
 
-/// The tagline, also in `Cargo.toml` and `lib.rs`.
-const TAGLINE: &str = "The machinery of coding agents as composable Unix filters";
-
-/// All commands, on one screen of 80 columns and 24 lines including the usage.
-pub(super) const OVERVIEW: &str = include_str!("help/overview.txt").trim_ascii_end();
-
-const DESCRIPTION: &str = "\
-Commands read and write records: one JSON object per line. On a terminal, most print text instead. \
-Messages go to standard error.";
-
-/// A help topic: its name and its text.
-type Topic = (&'static str, fn() -> String);
-
-const TOPICS: [Topic; 3] = [
-    ("environment", environment),
-    ("files", || include_str!("help/files.txt").to_owned()),
-    ("exit-status", || {
-        include_str!("help/exit_status.txt").to_owned()
-    }),
-];
-
 /// Returns the end of the help of a command: examples, files.
-pub(super) fn end_of(command: &str) -> Option<&'static str> {
+fn end_of(command: &str) -> Option<&'static str> {
     let mut sections = include_str!("help/ends.txt").split("\n== ").skip(1);
     sections.find_map(|section| {
         let (names, text) = section.split_once('\n')?;
@@ -180,51 +169,4 @@ pub(super) fn end_of(command: &str) -> Option<&'static str> {
             .any(|name| name == command)
             .then_some(text.trim_end())
     })
-}
-
-/// Adds the overview to the parser of the whole command line, and the topics for its manual page.
-pub(super) fn described(parser: clap::Command) -> clap::Command {
-    let topics: Vec<String> = TOPICS.iter().map(|(_, text)| text()).collect();
-    parser
-        .about(TAGLINE)
-        .long_about(format!("{TAGLINE}\n\n{DESCRIPTION}"))
-        .help_template(format!(
-            "{TAGLINE}\n{{usage-heading}} {{usage}}\n\n{OVERVIEW}"
-        ))
-        .after_long_help(topics.join("\n"))
-}
-
-/// Print the help of a command, or of a topic
-#[derive(Debug, Args)]
-pub(super) struct HelpArguments {
-    /// A command such as `session list`, or `environment`, `files` or `exit-status`
-    #[arg(value_name = "COMMAND")]
-    words: Vec<String>,
-}
-
-impl Run for HelpArguments {
-    /// Prints a topic, or returns the help of a command as an error, like the parser.
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        if let [word] = &*self.words
-            && let Some((_, text)) = TOPICS.iter().find(|(name, _)| name == word)
-        {
-            output::page(&text(), globals, io)?;
-            return Ok(Status::Done);
-        }
-        let words = std::iter::once("turnpipe".to_owned()).chain(self.words);
-        (globals.parser)().try_get_matches_from_mut(words.chain(["--help".to_owned()]))?;
-        Ok(Status::Done)
-    }
-}
-
-/// Returns the environment variables, wrapped for 80 columns.
-fn environment() -> String {
-    let mut text = "Environment:\n".to_owned();
-    for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {
-        for (words, indent) in [(names, 2), (purpose, 10)] {
-            text += &wrapped(words, 80, indent);
-            text.push('\n');
-        }
-    }
-    text
 }

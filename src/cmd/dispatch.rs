@@ -6,7 +6,7 @@ use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::cmd::admin::setup;
+use crate::cmd::admin::completions;
 use crate::cmd::command::Definitions;
 use crate::cmd::globals::ColorWhen;
 use crate::cmd::{Status, cli, error, output};
@@ -49,7 +49,7 @@ fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
         return Ok(Status::Done);
     }
     let eager_parser = || cli::parser(Definitions::Eager);
-    if let Some(outcome) = setup::answer(arguments, eager_parser, io)? {
+    if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {
         return Ok(outcome);
     }
     let parsed = cli::parser(Definitions::Named(arguments))

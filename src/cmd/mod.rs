@@ -10,6 +10,7 @@ mod command;
 mod dispatch;
 mod error;
 mod globals;
+mod help;
 mod inputs;
 mod model_arguments;
 mod output;

@@ -2,14 +2,18 @@
 
 mod agent_protocol;
 mod installation;
+mod installed_hook;
+mod json_settings;
 mod response;
 mod runner;
+mod session_hooks;
 mod settings;
+mod toml_settings;
 
 pub use agent_protocol::{AgentHookInput, log_decision};
-pub use installation::{
-    InstalledHook, SettingsError, install_hooks, installed_hooks, uninstall_hooks,
-};
+pub use installation::{install_hooks, installed_hooks, uninstall_hooks};
+pub use installed_hook::{InstalledHook, SettingsError};
 pub use response::HookDecision;
-pub use runner::{HookContext, HookRunner, Merged, SessionHooks};
+pub use runner::HookRunner;
+pub use session_hooks::{HookContext, Merged, SessionHooks};
 pub use settings::{HookEvent, Hooks, InvalidHooks};

@@ -1,25 +1,20 @@
-//! Runs hooks (programs, and requests to servers), and the hooks of a session: their selection by events, their
-//! input, and their merged response.
+//! Runs hooks: programs, and requests to servers.
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::response::{HookDecision, HookEnd, HookResponse, response};
-use super::settings::{Action, Handler, HookEvent, Hooks};
+use super::settings::{Action, Handler};
 use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled};
 use crate::io::{CancelToken, Clock};
-use crate::message::Decision;
-use crate::permission::{Mode, Request};
 use crate::process::{
     Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
 };
-use crate::records::HookReport;
 
 /// Maximum size of a hook's output to read, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -306,146 +301,3 @@ fn end_of(finished: &Finished, timeout: Duration) -> HookEnd {
         },
     }
 }
-
-/// The hooks of a session, with their runner.
-pub struct SessionHooks {
-    /// The hooks.
-    pub hooks: Hooks,
-    /// Runs them.
-    pub runner: HookRunner,
-}
-
-/// The context of a run of hooks.
-#[derive(Clone, Copy)]
-pub struct HookContext<'a> {
-    /// The id of the session.
-    pub session_id: &'a str,
-    /// The working directory.
-    pub directory: &'a Path,
-    /// The permission mode.
-    pub mode: Mode,
-    /// Ends the hooks.
-    pub cancel: &'a CancelToken,
-}
-
-impl SessionHooks {
-    /// Runs the hooks that an event fires, and waits for them. `call` is the call of the event, if there is
-    /// one: the names of its tool (its own, and as the model called it), and the call as rules see it.
-    /// `members` are the members of the event in the input.
-    pub fn run(
-        &self,
-        event: HookEvent,
-        call: Option<(&[&str], &Request<'_>)>,
-        members: Value,
-        context: &HookContext<'_>,
-    ) -> Merged {
-        let (names, request) = call.unzip();
-        let handlers = self.hooks.fired(event, names.unwrap_or_default(), request);
-        if handlers.is_empty() {
-            return Merged::default();
-        }
-        let input = self.input(event, members, context);
-        let runs = self
-            .runner
-            .run(&handlers, &input, context.directory, context.cancel);
-        let reports = runs.iter().map(|run| report(event, run)).collect();
-        Merged {
-            reports,
-            ..merge(runs.into_iter().map(|run| (run.name, run.response)))
-        }
-    }
-
-    fn input(&self, event: HookEvent, members: Value, context: &HookContext<'_>) -> Value {
-        let transcript = self.runner.transcript.as_deref();
-        let common = json!({
-            "session_id": context.session_id,
-            "transcript_path": transcript.unwrap_or(Path::new("")),
-            "cwd": context.directory,
-            "permission_mode": context.mode.name(),
-            "hook_event_name": event.name(),
-        });
-        let mut input = Map::new();
-        for part in [common, members] {
-            if let Value::Object(part) = part {
-                input.extend(part);
-            }
-        }
-        Value::Object(input)
-    }
-}
-
-fn report(event: HookEvent, run: &HookRun) -> HookReport {
-    let decision = run.response.decision.as_ref();
-    HookReport {
-        event: event.name().to_owned(),
-        name: run.name.clone(),
-        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-        exit_code: run.exit_code,
-        decision: decision.map(|(decision, _)| match decision {
-            HookDecision::Allow => Decision::Allow,
-            HookDecision::Ask | HookDecision::Defer => Decision::Ask,
-            HookDecision::Block => Decision::Deny,
-        }),
-    }
-}
-
-/// The merged responses of the hooks of an event.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Merged {
-    /// The strictest decision, with the reasons of all hooks that made it.
-    pub decision: Option<(HookDecision, String)>,
-    /// The arguments of the last hook that changed them.
-    pub updated_input: Option<Map<String, Value>>,
-    /// The output of the last hook that changed it.
-    pub updated_output: Option<Value>,
-    /// Texts for the model.
-    pub additional_context: Vec<String>,
-    /// Messages for the user: from hooks, or about failures and conflicts.
-    pub messages: Vec<String>,
-    /// The first reason to stop the session.
-    pub stop: Option<String>,
-    /// The hooks that ran, for records.
-    pub reports: Vec<HookReport>,
-}
-
-/// Merges the responses of hooks, each with the name of its hook, in the order of the configuration.
-pub(super) fn merge<Name: Display>(
-    responses: impl IntoIterator<Item = (Name, HookResponse)>,
-) -> Merged {
-    let mut merged = Merged::default();
-    let mut inputs = 0;
-    for (name, response) in responses {
-        if let Some((decision, reason)) = response.decision {
-            merged.decision = Some(match merged.decision.take() {
-                Some((before, reasons)) if before > decision => (before, reasons),
-                Some((before, reasons)) if before == decision && !reasons.is_empty() => {
-                    let separator = if reason.is_empty() { "" } else { "\n" };
-                    (before, reasons + separator + &reason)
-                }
-                _ => (decision, reason),
-            });
-        }
-        if response.updated_input.is_some() {
-            inputs += 1;
-            merged.updated_input = response.updated_input;
-        }
-        merged.updated_output = response.updated_output.or(merged.updated_output);
-        merged
-            .additional_context
-            .extend(response.additional_context);
-        merged.messages.extend(response.system_message);
-        let error = response.error.map(|error| format!("hook {name}: {error}"));
-        merged.messages.extend(error);
-        merged.stop = merged.stop.or(response.stop);
-    }
-    if inputs > 1 {
-        merged.messages.push(format!(
-            "{inputs} hooks changed the same call; the last one in the configuration wins"
-        ));
-    }
-    merged
-}
-
-#[cfg(test)]
-#[path = "runner_tests.rs"]
-mod merge_tests;

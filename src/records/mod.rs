@@ -3,6 +3,7 @@
 //! Members are written in field order. Optional members are omitted rather than `null`. Within a
 //! major version, records only gain members.
 
+mod archive;
 mod catalogue;
 mod check;
 mod constant;
@@ -10,9 +11,14 @@ mod run;
 mod session;
 mod session_file;
 mod session_message;
+mod session_report;
 mod side;
 mod tool_result;
 
+pub use archive::{
+    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
+    SessionRemovalRecord, SessionRemovedRecord,
+};
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, Condition,
@@ -31,22 +37,20 @@ pub use run::{
     TurnResultRecord,
 };
 pub use session::{
-    ArchiveOutcome, Dimension, RemovalOutcome, RunTotals, SessionActivity, SessionArchiveRecord,
-    SessionArchivedRecord, SessionCostRecord, SessionCounts, SessionDescription,
-    SessionErrorRecord, SessionPathRecord, SessionRecord, SessionRemovalRecord,
-    SessionRemovedRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionToolRecord, ToolShare, UsageShare,
+    Dimension, RunTotals, SessionActivity, SessionCostRecord, SessionCounts, SessionDescription,
+    SessionErrorRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
+    SessionStatsRecord, SessionToolRecord, ToolShare, UsageShare,
 };
 pub use session_file::{
-    DamageKind, FileChange, GateResult, HitBlock, ReportedCall, ReportedSession,
-    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionCursorRecord,
-    SessionDamageRecord, SessionHitRecord, SessionRankedRecord, SessionReportRecord,
-    SessionSwitchRecord, SwitchReason,
+    DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,
+    SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
+    SessionRankedRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     AttachmentSource, DialogRecord, MessageBlock, MessageBody, MessageContext, MessageResult,
     MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, to_record,
 };
+pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput, ResultBlock,

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::copies::{CopyKeys, Key};
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::Key;
 use super::listing::{Listed, Listing};
 use super::open::SessionError;
 use super::parallel::stream_in_order;
@@ -162,7 +163,7 @@ impl Session {
         };
         look(self)?;
         for file in subagent_files(&self.file.path, self.agent()) {
-            if let Ok(subagent) = Self::open(&file) {
+            if let Ok(subagent) = Self::open_with(&file, &self.named_roots) {
                 look(&subagent)?;
             }
         }
@@ -241,7 +242,7 @@ fn calls_of(
     }
     for path in subagent_files(&session.file.path, session.agent()) {
         if flow.is_continue()
-            && let Ok(subagent) = Session::open(&path)
+            && let Ok(subagent) = Session::open_with(&path, &session.named_roots)
         {
             read(&subagent, true, &mut flow)?;
         }

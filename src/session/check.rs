@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::copies::Key;
+use super::distinct::Key;
 use super::lines::Place;
 use super::session::Session;
 use super::tree::{Scope, Tree};

@@ -290,7 +290,7 @@ fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Stri
         Dimension::Model => labels.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
-        Dimension::Agent => source.map(|source| source.agent.to_owned()),
+        Dimension::Agent => source.map(|source| source.agent.clone()),
         Dimension::Prompt => {
             let id = labels.prompt_id.as_deref();
             Some(id.unwrap_or(MAIN).to_owned())
@@ -346,6 +346,7 @@ impl Session {
         tally.drop_copied();
         let mut facts = self.with_directory(said.followed_by(facts));
         facts.title = self.title(mapping)?;
+        facts.written_by = self.written_by().map(str::to_owned);
         if let Some(prices) = prices {
             tally.price(prices);
         }

@@ -130,7 +130,7 @@ impl Session {
     pub fn all_edits(&self) -> Result<SessionEdits, SessionError> {
         let mut found = self.edits()?;
         for path in subagent_files(&self.file.path, self.agent()) {
-            let more = Self::open(&path)?.edits()?;
+            let more = Self::open_with(&path, &self.named_roots)?.edits()?;
             found.edits.extend(more.edits);
             found.detached.extend(more.detached);
             found.unknown.extend(more.unknown);

@@ -9,9 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::compressed::{Origin, unpacked_name};
+use super::compressed::unpacked_name;
 use super::dirs::{DirContext, Keep, walk};
 use super::open::{is_database, session_at, sessions_in, subagents_of};
+use super::origin::Origin;
 use crate::agent::{Agent, Root, StoredSession};
 use crate::state::SessionScope;
 

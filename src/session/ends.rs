@@ -8,8 +8,9 @@ use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
-use super::lines::{RawLines, each_entry_on};
+use super::lines::RawLines;
 use super::open::Positioned;
+use super::recover::each_entry_on;
 use super::session::Session;
 use super::title::NameIndexes;
 use crate::agent::{Detail, Facts, LineClass, Shape};
@@ -45,6 +46,7 @@ impl Session {
         let facts = self.facts_of_ends(&mut bytes)?;
         Ok(Facts {
             title: self.title_in(&mut bytes, mapping)?,
+            written_by: self.written_by().map(str::to_owned),
             ..self.with_directory(facts)
         })
     }

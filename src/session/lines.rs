@@ -5,11 +5,8 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::agent::{Detail, Entry, EntryReader};
-use crate::jsonl::{
-    Damage, FirstValue, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record, first_value, only_record,
-    sound_text, split_line,
-};
+use super::recover::records_on_line;
+use crate::jsonl::{Damage, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record};
 
 /// Number of bytes to read at once. They fit into a core's cache while they are searched.
 const READ_SIZE: usize = 128 * 1024;
@@ -263,93 +260,9 @@ fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
     damage
 }
 
-/// Returns the complete records on a line, in order, and its defect. Offsets are bytes from the start of
-/// the line.
-pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
-    let (records, damage) = split_line(line);
-    if damage.is_empty() {
-        return (records, damage);
-    }
-    let recovered = recover(line);
-    if recovered.len() > records.len() {
-        (recovered, damage)
-    } else {
-        (records, damage)
-    }
-}
-
-/// Calls `visit` with each complete record on a line, in order. Returns their number.
-pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize {
-    if let Some(record) = only_record(line) {
-        visit(record);
-        return 1;
-    }
-    let (records, _) = records_on_line(line);
-    for record in &records {
-        visit(record.text(line));
-    }
-    records.len()
-}
-
-/// Calls `visit` with the entry of each complete record on a line, in order. A format rejects text
-/// that is not one record, so most lines are parsed only once.
-pub(super) fn each_entry_on(
-    reader: &mut EntryReader,
-    line: &[u8],
-    detail: Detail,
-    visit: &mut dyn FnMut(u32, Entry),
-) {
-    if let Some(entry) = sound_text(line).and_then(|text| reader.read(text, detail)) {
-        return visit(0, entry);
-    }
-    for (index, record) in (0..).zip(&records_on_line(line).0) {
-        if let Some(entry) = reader.read(record.text(line), detail) {
-            visit(index, entry);
-        }
-    }
-}
-
-fn recover(line: &[u8]) -> Vec<Record> {
-    let mut records = Vec::new();
-    let mut at = 0;
-    while let Some(start) = next_object(line, at, records.is_empty()) {
-        let rest = &line[start..];
-        match first_value(rest) {
-            FirstValue::Object(span) => {
-                let (found, _) = split_line(&rest[span.clone()]);
-                records.extend(shifted(found, start + span.start));
-                at = start + span.end;
-            }
-            FirstValue::Broken { .. } => {
-                let (found, _) = split_line(rest);
-                records.extend(shifted(found, start));
-                break;
-            }
-            FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Missing => break,
-        }
-    }
-    records
-}
-
-/// Returns the offset at which the next object may start. Only closing delimiters of a lost record and
-/// blanks may precede the first one. After any other text it may be part of an object.
-fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
-    let start = from + memchr::memchr(b'{', &line[from..])?;
-    let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);
-    (!is_first || line[from..start].iter().all(is_end)).then_some(start)
-}
-
-fn shifted(records: Vec<Record>, by: usize) -> impl Iterator<Item = Record> {
-    records.into_iter().map(move |record| match record {
-        Record::Range(range) => Record::Range(range.start + by..range.end + by),
-        repaired @ Record::Repaired(_) => repaired,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn for_each_raw_line(
         source: impl Read,
@@ -458,45 +371,5 @@ mod tests {
         })
         .unwrap();
         assert_eq!(seen, 2);
-    }
-
-    fn texts(line: &str) -> Vec<String> {
-        let (records, _) = records_on_line(line.as_bytes());
-        let texts = records.iter();
-        texts
-            .map(|record| record.text(line.as_bytes()).to_owned())
-            .collect()
-    }
-
-    #[test]
-    fn whole_records_survive_text_between_them() {
-        let table: [(&str, &[&str]); 12] = [
-            (r#"{"a":1}"#, &[r#"{"a":1}"#]),
-            (r#"{"a":"}{"}{"b":2}"#, &[r#"{"a":"}{"}"#, r#"{"b":2}"#]),
-            (r#"{"a":1}garbage{"b":2}"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
-            (r#"{"a":1"#, &[]),
-            (r#"{"a":1}{"b":"#, &[r#"{"a":1}"#]),
-            (r#""str""#, &[]),
-            ("null", &[]),
-            (r#"}{"a":1}"#, &[r#"{"a":1}"#]),
-            (r#"{"a":1},{"b":2}"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
-            // The object is part of a record whose start is lost.
-            (r#"tle":"x","y":{"a":1}}"#, &[]),
-            (r#"{"torn":{"in":1},"x{"b":2}"#, &[r#"{"b":2}"#]),
-            (r#"[{"a":1}]"#, &[]),
-        ];
-        for (line, expected) in table {
-            assert_eq!(texts(line), expected, "{line}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_recovered_record_is_a_whole_object(line in "[{}\"a:1,\\[\\] ]{0,24}") {
-            for text in texts(&line) {
-                let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-                prop_assert!(value.is_object());
-            }
-        }
     }
 }

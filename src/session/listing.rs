@@ -199,8 +199,10 @@ impl Listing {
     /// Reads the session in a file. Returns `None` if it is filtered out.
     fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
         let mut session = match self.depth {
-            Depth::Ends if self.selection.changed.is_none() => Session::open_for_list(path)?,
-            Depth::Ends | Depth::Whole => Session::open(path)?,
+            Depth::Ends if self.selection.changed.is_none() => {
+                Session::open_for_list(path, &self.selection.named_roots)?
+            }
+            Depth::Ends | Depth::Whole => Session::open_with(path, &self.selection.named_roots)?,
         };
         session.may_have_side_file = context.side_file;
         self.examine(&session, context, names)
@@ -211,7 +213,7 @@ impl Listing {
         if !self.selection.admits_file(candidate) {
             return Ok(None);
         }
-        let session = Session::open(&candidate.path)?;
+        let session = Session::open_with(&candidate.path, &self.selection.named_roots)?;
         let is_admitted = self
             .selection
             .admits_agent(session.agent(), &candidate.path);

@@ -14,6 +14,7 @@ mod costs;
 mod diff;
 mod dirs;
 mod discover;
+mod distinct;
 pub mod durable;
 mod ends;
 mod export;
@@ -21,14 +22,17 @@ mod export_plan;
 mod file_state;
 mod find;
 mod follow;
+mod in_use;
 mod lines;
 mod listing;
 mod meter;
 mod open;
+mod origin;
 mod parallel;
 mod patch;
 mod prices;
 pub mod record;
+mod recover;
 pub mod search;
 mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
@@ -42,10 +46,11 @@ mod title;
 mod tree;
 #[cfg(test)]
 mod vectors_tests;
+mod watch;
 
 pub use crate::agent::{
-    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, Part, Root, Shape,
-    SideCost, StoredTitle, Title, TitleSource, fork_at, project_hash, session_roots,
+    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
+    Part, Root, Shape, SideCost, StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
@@ -58,7 +63,8 @@ pub use discover::{
 pub use export::{ExportError, ExportFolder, is_export_list};
 pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
-pub use follow::{Follower, Seen, WakeReason, Watch};
+pub use follow::{Follower, Seen};
+pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{
     Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
@@ -69,8 +75,9 @@ pub use patch::patch;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
-pub use state::{SessionUsers, infer_states};
+pub use state::infer_states;
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::find_title;
 pub use tree::Scope;
+pub use watch::{WakeReason, Watch};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::discover::Candidate;
-use crate::agent::{Agent, Facts, fork_at, project_hash};
+use crate::agent::{Agent, Facts, NamedRoots, project_hash};
 
 /// Minimum length of a short id, in characters.
 const MIN_ID_CHARS: usize = 8;
@@ -23,6 +23,8 @@ pub struct Selection {
     pub cwd: Option<PathBuf>,
     /// Written by this agent.
     pub agent: Option<Agent>,
+    /// The agents of the configuration.
+    pub named_roots: NamedRoots,
     /// Written by this agent, which uses the format of another one.
     pub written_by: Option<String>,
     /// Without a title.
@@ -57,7 +59,7 @@ impl Selection {
     pub(super) fn admits_agent(&self, agent: Agent, path: &Path) -> bool {
         let written_by = self.written_by.as_deref();
         self.agent.is_none_or(|wanted| wanted == agent)
-            && written_by.is_none_or(|wanted| fork_at(path) == Some(wanted))
+            && written_by.is_none_or(|wanted| self.named_roots.fork_at(path) == Some(wanted))
     }
 
     /// Whether the title decides.

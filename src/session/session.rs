@@ -6,14 +6,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
-use super::lines::{Line, Place, RawLine, RawLines, each_entry_on, each_record_on, for_each_line};
+use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,
 };
+use super::recover::{each_entry_on, each_record_on};
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, QueryExtent,
-    format_of, is_of, named_format, refusal, refusal_at, trajectory_format,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, NamedRoots, Part,
+    QueryExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -42,6 +43,8 @@ pub struct Session {
     /// The file.
     pub file: SessionFile,
     format: &'static Format,
+    /// The agents of the configuration.
+    pub(super) named_roots: NamedRoots,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
     /// Whether the file is compressed, or a database.
@@ -62,26 +65,42 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn open(path: &Path) -> Result<Self, SessionError> {
-        Self::of_file(open_safely(path)?)
+        Self::open_with(path, &NamedRoots::default())
+    }
+
+    /// Like [`Self::open`], with the agents of a configuration.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn open_with(path: &Path, named: &NamedRoots) -> Result<Self, SessionError> {
+        Self::of_file(open_safely(path)?, named)
     }
 
     /// Like [`Self::open`], for lists: only the beginning of a large compressed file is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
-    pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
-        Self::unpacking(open_extent(path, QueryExtent::Ends)?, Unpack::Beginning)
+    pub(super) fn open_for_list(path: &Path, named: &NamedRoots) -> Result<Self, SessionError> {
+        Self::unpacking(
+            open_extent(path, QueryExtent::Ends)?,
+            Unpack::Beginning,
+            named,
+        )
     }
 
     /// Reads the session in an open file.
     ///
     /// # Errors
     /// See [`SessionError`].
-    pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
-        Self::unpacking(file, Unpack::Whole)
+    pub fn of_file(file: SessionFile, named: &NamedRoots) -> Result<Self, SessionError> {
+        Self::unpacking(file, Unpack::Whole, named)
     }
 
-    fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
+    fn unpacking(
+        mut file: SessionFile,
+        wanted: Unpack,
+        named: &NamedRoots,
+    ) -> Result<Self, SessionError> {
         let mut head = Head::read(&file)?;
         let mut is_unpacked = session_at(&file.path).is_some();
         if head.starts_with(&compressed::MAGIC) {
@@ -103,8 +122,9 @@ impl Session {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let named = named_format(&file.path).filter(|format| is_in(&head, format));
-        let mut format = match named.or_else(|| format_in(&head)) {
+        let by_path = named.format_at(&file.path);
+        let by_path = by_path.filter(|format| is_in(&head, format));
+        let mut format = match by_path.or_else(|| format_in(&head)) {
             _ if trajectory.is_some() => None,
             Some(format) => Some(format),
             None if is_database => None,
@@ -130,6 +150,7 @@ impl Session {
             beside: (format.beside)(&file.path),
             file,
             format,
+            named_roots: named.clone(),
             document,
             is_unpacked,
             head,
@@ -148,6 +169,11 @@ impl Session {
     /// Returns the agent that wrote it.
     pub fn agent(&self) -> Agent {
         self.format.agent
+    }
+
+    /// Returns the name of the agent that wrote it, if that uses the format of another one.
+    pub fn written_by(&self) -> Option<&str> {
+        self.named_roots.fork_at(&self.file.path)
     }
 
     /// Returns the format of its records.

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use super::copies::{CopyKeys, Distinct, Key, index};
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
+use super::distinct::{Distinct, Key, index};
 use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
@@ -168,7 +169,7 @@ impl Tally {
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
-            if let Ok(subagent) = Session::open(&path) {
+            if let Ok(subagent) = Session::open_with(&path, &session.named_roots) {
                 tally.read_records(&subagent)?;
             }
         }
@@ -176,7 +177,10 @@ impl Tally {
         tally.prompts = prompts;
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         tally.labels.source.get_or_init(|| ReadSession {
-            agent: session.agent().name_at(&session.file.path),
+            agent: session
+                .written_by()
+                .unwrap_or(session.agent().name())
+                .to_owned(),
             session_id: facts.session_id.clone(),
             cwd: cwd.cloned(),
         });

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-use super::lines::each_record_on;
+use super::recover::each_record_on;
 use crate::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
 use crate::jsonl::{FixedFile, lines_backward};
 use crate::message::{Message, Origin};

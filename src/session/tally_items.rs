@@ -54,7 +54,7 @@ impl Labels {
 /// A session that was read.
 #[derive(Debug)]
 pub(super) struct ReadSession {
-    pub(super) agent: &'static str,
+    pub(super) agent: String,
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
     pub(super) cwd: Option<String>,

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::lines::{each_entry_on, for_each_line};
+use super::lines::for_each_line;
 use super::open::open_safely;
+use super::recover::each_entry_on;
 use super::session::Session;
 use super::side_file::open_side_file;
 use crate::agent::{

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem::{replace, take};
 
-use super::copies::{Key, KeyIndex, index};
+use super::distinct::{Key, KeyIndex, index};
 use super::lines::Place;
 use crate::agent::{Entry, Part};
 use crate::message::{Message, Origin};

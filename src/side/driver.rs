@@ -9,6 +9,7 @@ use super::excerpt::Excerpt;
 use super::generator::{Generator, Kind, TextEngine};
 use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
+use crate::agent::NamedRoots;
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::session::durable::{self, FileSystems, RecordError};
@@ -37,8 +38,8 @@ impl SessionExcerpt {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(path: &Path, mapping: Mapping) -> Result<Self, NoText> {
-        let session = Session::open(path).map_err(NoText::unreadable)?;
+    pub fn read(path: &Path, named: &NamedRoots, mapping: Mapping) -> Result<Self, NoText> {
+        let session = Session::open_with(path, named).map_err(NoText::unreadable)?;
         let facts = session.summary(mapping).map_err(NoText::unreadable)?;
         let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(NoText::unreadable)?;
         Ok(Self {
@@ -90,6 +91,8 @@ pub struct Driver {
     pub write: Option<ManualTitle>,
     /// Clock and ids.
     pub moment: Moment,
+    /// The agents of the configuration.
+    pub named_roots: NamedRoots,
     /// Whether files are mapped into memory.
     pub mapping: Mapping,
 }
@@ -205,7 +208,7 @@ impl Driver {
         text: Text,
     ) -> Result<Text, NoText> {
         if let Auto::Recaps { .. } = self.auto {
-            let now = SessionExcerpt::read(path, self.mapping)?.excerpt;
+            let now = SessionExcerpt::read(path, &self.named_roots, self.mapping)?.excerpt;
             if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
                 return Err(NoText::from(Reason::from(RecapSkipped::Busy)).at_cost(text.cost));
             }

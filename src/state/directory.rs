@@ -1,11 +1,11 @@
-//! The private directory of a session, and the removal of old ones.
+//! The private directory of a session.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use super::SessionKey;
 
@@ -186,97 +186,75 @@ fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     })
 }
 
-/// Files in the directory of a session, in addition to the marker file.
-const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
-
-/// The result of [`clean`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CleanReport {
-    /// Files removed.
-    pub files: u64,
-    /// Their total size, in bytes.
-    pub bytes: u64,
-    /// Removed session directories.
-    pub sessions: u64,
-}
-
-/// Removes the files of sessions that were last changed more than `age` before `now`, and the directories that
-/// are empty afterwards. Only marked directories and files with known names are removed, links are not followed,
-/// and sessions in use are skipped.
-///
-/// # Errors
-/// The directory cannot be read, or a file cannot be removed.
-pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanReport, StateError> {
-    let mut report = CleanReport::default();
-    let oldest_kept = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-    let sessions = match fs::read_dir(&root.0) {
-        Ok(sessions) => sessions,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(report),
-        Err(error) => return Err(StateError::io(&root.0)(error)),
-    };
-    for session in sessions {
-        let path = session.map_err(StateError::io(&root.0))?.path();
-        let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-        let mark = path.join(MARKER_FILE);
-        let is_marked = fs::symlink_metadata(&mark).is_ok_and(|metadata| metadata.is_file());
-        if !(is_directory && is_marked) {
-            continue;
-        }
-        // The lock is held until the session is removed.
-        let Ok(unused) = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?))
-        else {
-            continue;
-        };
-        let results = path.join(RESULTS);
-        if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
-            let is_result = |name: &str| name.strip_suffix(".txt").is_some();
-            if remove_old(&results, is_result, oldest_kept, &mut report)? == 0 {
-                fs::remove_dir(&results).map_err(StateError::io(&results))?;
-            }
-        }
-        let is_state = |name: &str| STATE_FILES.contains(&name);
-        let kept = remove_old(&path, is_state, oldest_kept, &mut report)?;
-        let mark_is_old = is_old(
-            &unused.metadata().map_err(StateError::io(&mark))?,
-            oldest_kept,
-        );
-        if kept == 1 && mark_is_old {
-            fs::remove_file(&mark).map_err(StateError::io(&mark))?;
-            fs::remove_dir(&path).map_err(StateError::io(&path))?;
-            report.sessions += 1;
-        }
-    }
-    Ok(report)
-}
-
-fn is_old(metadata: &fs::Metadata, oldest_kept: SystemTime) -> bool {
-    metadata.modified().is_ok_and(|time| time < oldest_kept)
-}
-
-/// Removes old files with the right names. Returns the number of remaining entries.
-fn remove_old(
-    directory: &Path,
-    is_ours: impl Fn(&str) -> bool,
-    oldest_kept: SystemTime,
-    report: &mut CleanReport,
-) -> Result<usize, StateError> {
-    let mut kept = 0;
-    for entry in fs::read_dir(directory).map_err(StateError::io(directory))? {
-        let entry = entry.map_err(StateError::io(directory))?;
-        let path = entry.path();
-        let metadata = fs::symlink_metadata(&path).map_err(StateError::io(&path))?;
-        let is_ours = entry.file_name().to_str().is_some_and(&is_ours);
-        if metadata.is_file() && is_old(&metadata, oldest_kept) && is_ours {
-            fs::remove_file(&path).map_err(StateError::io(&path))?;
-            report.files += 1;
-            report.bytes += metadata.len();
-        } else {
-            kept += 1;
-        }
-    }
-    Ok(kept)
-}
-
 #[cfg(test)]
-#[path = "directory_tests.rs"]
-mod tests;
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::state::SessionKey;
+
+    fn root() -> (tempfile::TempDir, StateRoot) {
+        let directory = tempfile::tempdir().unwrap();
+        let root = StateRoot(directory.path().join("state"));
+        (directory, root)
+    }
+
+    #[test]
+    fn a_session_directory_is_private() {
+        let (_guard, root) = root();
+        let session = root.session(&"../x".into()).unwrap();
+        assert_eq!(session.path().parent().unwrap(), root.0);
+        let mode = fs::metadata(session.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_others_may_enter_is_refused() {
+        let (_guard, root) = root();
+        let path = root.session(&"s".into()).unwrap().path().to_owned();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(matches!(
+            root.session(&"s".into()),
+            Err(StateError::Untrusted { .. })
+        ));
+    }
+
+    #[test]
+    fn a_link_is_refused() {
+        let (guard, root) = root();
+        root.session(&"other".into()).unwrap();
+        let elsewhere = guard.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
+        let path = root.0.join(SessionKey::from("s").directory_name());
+        symlink(&elsewhere, path).unwrap();
+        assert!(matches!(
+            root.session(&"s".into()),
+            Err(StateError::Untrusted { .. })
+        ));
+    }
+
+    #[test]
+    fn a_lock_is_private_and_never_taken_through_a_link() {
+        let (guard, root) = root();
+        let session = root.session(&"s".into()).unwrap();
+        drop(session.lock().unwrap());
+        let lock = session.path().join("lock");
+        let mode = fs::metadata(&lock).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::remove_file(&lock).unwrap();
+        symlink(guard.path().join("target"), &lock).unwrap();
+        assert!(session.lock().is_err());
+        assert!(!guard.path().join("target").exists());
+    }
+
+    #[test]
+    fn a_second_lock_times_out() {
+        let (_guard, root) = root();
+        let session = root.session(&"s".into()).unwrap();
+        let held = session.lock().unwrap();
+        assert!(matches!(session.lock(), Err(StateError::Locked { .. })));
+        drop(held);
+        session.lock().unwrap();
+    }
+}

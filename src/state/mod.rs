@@ -1,11 +1,13 @@
 //! State that survives between processes of one session: its private directory, its lock, and its contents
 //! (`docs/records.md`, State). Other modules decide what to store.
 
+mod clean;
 mod directory;
 mod identity;
 mod session_state;
 
-pub use directory::{CleanReport, SessionDirectory, StateError, StateRoot, clean};
+pub use clean::{CleanReport, clean};
 pub(crate) use directory::{RESULTS, lock_within};
+pub use directory::{SessionDirectory, StateError, StateRoot};
 pub use identity::{SessionKey, SessionScope, safe_file_name};
 pub use session_state::{FileStamp, ReadEntry, ReadLog, ReadRange, SessionState};

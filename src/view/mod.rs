@@ -2,11 +2,13 @@
 
 mod atif;
 mod atif_model;
+mod columns;
 mod gist;
 mod harmless_markdown;
 mod html;
 mod index_page;
 mod markdown;
+mod message_range;
 mod outline;
 mod page;
 #[cfg(feature = "cli")]
@@ -16,22 +18,24 @@ mod run_summary;
 mod run_text;
 mod selection;
 mod text;
+mod timeline;
 mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
+pub(crate) use columns::{aligned, table, wrapped};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
+pub use message_range::MessageRange;
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
-pub use page::Timeline;
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
-pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
+pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
 pub use text::{Density, Style, TerminalText};
-pub(crate) use text::{aligned, table, wrapped};
+pub use timeline::Timeline;
 pub use word_index::{WordIndex, page_words};

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use aho_corasick::BuildError;
 
+use super::columns::wrapped;
 use super::gist::gist;
 use super::outline::{media_word, result_text};
 use super::run_summary::{Tally, lane_word, outcome_word, parsed, seconds};
 use super::selection::folded;
-use super::text::{Style, TerminalText, prefixed, wrapped};
+use super::text::{Style, TerminalText, prefixed};
 use super::{Density, ToolDetail};
 use crate::assemble::DialogStream;
 use crate::json::{object, text};

@@ -8,8 +8,9 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
 
+use crate::agent::{Agent, NamedRoots};
 use crate::cmd::output::name_of;
-use crate::cmd::run::tools::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
@@ -76,7 +77,8 @@ impl Run for DoctorArguments {
             findings.push(judged(found, server.tried));
         }
         findings.push(enforcement());
-        findings.extend(sessions(&io.environment));
+        let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
+        findings.extend(sessions(&io.environment, &named_roots));
         findings.extend(completions(&io.environment));
         match self.form.form(io.terminal) {
             Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
@@ -172,9 +174,14 @@ fn enforcement() -> DoctorRecord {
     found
 }
 
-fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
-    session_roots(environment).into_iter().map(|root| {
-        let agent = root.agent.map_or("", |agent| agent.name_at(&root.path));
+fn sessions(
+    environment: &Environment,
+    named_roots: &NamedRoots,
+) -> impl Iterator<Item = DoctorRecord> {
+    let roots = session_roots(environment).into_iter();
+    roots.chain(named_roots.roots()).map(|root| {
+        let agent = root.agent.map_or("", Agent::name);
+        let agent = named_roots.fork_at(&root.path).unwrap_or(agent);
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion(&root).filter(|_| exists);

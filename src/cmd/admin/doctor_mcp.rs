@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 
 use crate::cmd::Globals;
-use crate::cmd::run::tools::McpArguments;
+use crate::cmd::run::arguments::McpArguments;
 use crate::io::Io;
 use crate::mcp::{Probe, Probed};
 use crate::text::counted;

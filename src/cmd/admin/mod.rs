@@ -1,8 +1,10 @@
 //! Commands for setting up: `doctor`, completions, manual, schemas, state.
 
+pub(crate) mod completions;
 pub(crate) mod doctor;
 #[cfg(feature = "mcp")]
 mod doctor_mcp;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
-pub(crate) mod setup;
+pub(crate) mod man;
+pub(crate) mod state_clean;

@@ -2,5 +2,6 @@
 
 pub(crate) mod history;
 pub(crate) mod input;
-pub(crate) mod lines;
 pub(crate) mod permission;
+pub(crate) mod shell;
+pub(crate) mod text;

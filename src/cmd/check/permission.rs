@@ -14,7 +14,7 @@ use crate::cmd::check::history::PastCalls;
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput, LineForm, on_one_line};
 use crate::cmd::run::guards::{CallDecisions, permissions};
 use crate::cmd::run::tools::registry;
-use crate::cmd::session::source::MatchArguments;
+use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::{Form, Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags};
 use crate::io::Io;
@@ -84,6 +84,10 @@ struct Line<'a> {
 }
 
 impl Run for CheckPermissionArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let overrides = Overrides {
@@ -106,7 +110,7 @@ impl Run for CheckPermissionArguments {
             };
             return past.run(registry, permissions, here, io);
         }
-        if self.matching != MatchArguments::default() {
+        if !self.matching.is_default() {
             let problem = "filters of sessions, such as `--since`, need `--history`";
             return Err(UsageError::new(problem).into());
         }

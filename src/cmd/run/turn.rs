@@ -7,7 +7,8 @@ use clap::Args;
 
 use crate::assemble::BlockBuilder;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::run::tools::{AdvisorArguments, McpArguments, registry};
+use crate::cmd::run::arguments::{AdvisorArguments, McpArguments};
+use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};

@@ -1,11 +1,11 @@
 //! `--agent`: a known agent, or one that uses the format of a known one.
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{ArgMatches, ValueEnum};
 
-use crate::agent::{Agent, fork_names};
+use crate::agent::{Agent, NamedRoots};
 use crate::cmd::UsageError;
-use crate::session::{Root, fork_at};
+use crate::session::Root;
 
 /// The agent of `--agent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,36 +34,33 @@ impl AgentName {
     }
 
     /// Whether sessions of the agent can be in a directory.
-    pub(crate) fn may_be_in(&self, root: &Root) -> bool {
-        let fork = fork_at(&root.path);
+    pub(crate) fn may_be_in(&self, root: &Root, named_roots: &NamedRoots) -> bool {
+        let fork = named_roots.fork_at(&root.path);
         root.agent.is_none_or(|agent| match self {
             Self::Known(wanted) => agent == *wanted && fork.is_none(),
             Self::Fork(wanted) => fork == Some(wanted),
         })
     }
-}
 
-/// Fails if `--agent` among the arguments of a command is the name of no agent.
-///
-/// # Errors
-/// The agent is unknown.
-pub(crate) fn check(arguments: &ArgMatches) -> Result<(), UsageError> {
-    let Ok(Some(AgentName::Fork(name))) = arguments.try_get_one::<AgentName>("agent") else {
-        return Ok(());
-    };
-    if fork_names().any(|known| known == name) {
-        return Ok(());
+    /// Checks that this is the name of an agent.
+    ///
+    /// # Errors
+    /// The agent is unknown.
+    pub(super) fn check(&self, named_roots: &NamedRoots) -> Result<(), UsageError> {
+        let Self::Fork(name) = self else {
+            return Ok(());
+        };
+        if named_roots.fork_names().any(|known| known == name) {
+            return Ok(());
+        }
+        let mut known: Vec<&str> = Agent::ALL.map(Agent::name).to_vec();
+        known.extend(named_roots.fork_names());
+        let hint = format!(
+            "agents: {}; `[agents.NAME]` in the configuration adds others",
+            known.join(", ")
+        );
+        Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
     }
-    let known: Vec<&str> = Agent::ALL
-        .into_iter()
-        .map(Agent::name)
-        .chain(fork_names())
-        .collect();
-    let hint = format!(
-        "agents: {}; `[agents.NAME]` in the configuration adds others",
-        known.join(", ")
-    );
-    Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
 }
 
 /// Parses the name of an agent. Names in the configuration are checked later.

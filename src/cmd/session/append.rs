@@ -344,6 +344,10 @@ pub(crate) struct SessionRenameArguments {
 }
 
 impl Run for SessionRenameArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.source)
+    }
+
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::cmd::session::cost_table::count_table;
-use crate::cmd::session::source::{MatchArguments, about};
+use crate::cmd::session::source::{MatchArguments, SourceArguments, about};
 use crate::cmd::times::recorded_minute;
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
@@ -68,6 +68,10 @@ pub(crate) struct SessionCallsArguments {
 }
 
 impl Run for SessionCallsArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{SelectionArguments, about};
+use crate::cmd::session::source::{SelectionArguments, SourceArguments, about};
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
@@ -61,6 +61,10 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.selection.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.prices(None, io)?;
         let mut errors = InputErrors::new(&io.messages);
@@ -93,7 +97,10 @@ impl Run for SessionExportArguments {
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
         // A session is exported with all its subagents.
         let all = Listing {
-            selection: crate::session::Selection::default(),
+            selection: crate::session::Selection {
+                named_roots: source.named_roots.clone(),
+                ..crate::session::Selection::default()
+            },
             ..listing
         };
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
@@ -209,9 +216,10 @@ impl Pages<'_> {
             self.write_trajectory(listed, page.started, &page.subagents, &mut out)?;
             return Ok(out.flush()?);
         }
-        let session = Session::open(&listed.path).map_err(UsageError::reason)?;
-        let facts = &listed.facts;
         let source = &self.arguments.selection.matching.source;
+        let session =
+            Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
+        let facts = &listed.facts;
         let about = about(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);

@@ -83,7 +83,8 @@ impl Pages<'_> {
     }
 
     fn part<'a>(&self, listed: &'a Listed, id: Option<&'a str>) -> anyhow::Result<Part<'a>> {
-        let session = Session::open(&listed.path).map_err(UsageError::reason)?;
+        let named = &self.arguments.selection.matching.source.named_roots;
+        let session = Session::open_with(&listed.path, named).map_err(UsageError::reason)?;
         let cost = cost_of(&session, self.prices).map_err(UsageError::reason)?;
         Ok(Part {
             listed,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::cmd::session::source::{SelectionArguments, about};
+use crate::cmd::session::source::{SelectionArguments, SourceArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
@@ -53,6 +53,10 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.selection.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
         let touched = self
@@ -107,7 +111,11 @@ impl SessionListArguments {
         let mut all = listing.clone();
         all.selection.limit = listing.selection.limit.filter(|_| wanted.is_empty());
         let (mut listed, failed) = list(candidates, &all);
-        infer_states(&mut listed, io.clock.now().into());
+        infer_states(
+            &mut listed,
+            &listing.selection.named_roots,
+            io.clock.now().into(),
+        );
         listed.retain(|session| {
             let state = session.state.as_ref().map(|state| state.state);
             wanted.is_empty() || state.is_some_and(|state| wanted.contains(&state))
@@ -221,6 +229,10 @@ pub(crate) struct SessionPathArguments {
 }
 
 impl Run for SessionPathArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.selection.matching.source)
+    }
+
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tempfile::TempPath;
 
+use crate::agent::NamedRoots;
 use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
@@ -53,13 +54,17 @@ impl SourceArguments {
                 continue;
             }
             if name != "-" {
-                sessions.push(NamedSession::new(name, self.find(name, listing, io)));
+                sessions.push(self.session(name, self.find(name, listing, io)));
                 continue;
             }
-            match read_stdin(io)? {
+            match self.read_stdin(io)? {
                 StandardInput::List(listed) => sessions.extend(listed),
                 StandardInput::Conversation(input) => {
-                    sessions.push(NamedSession::stored("-".to_owned(), input)?);
+                    sessions.push(NamedSession::stored(
+                        "-".to_owned(),
+                        input,
+                        &self.named_roots,
+                    )?);
                 }
             }
         }
@@ -106,10 +111,10 @@ impl SourceArguments {
     }
 
     /// Returns the sessions in these files.
-    pub(crate) fn at(paths: Vec<PathBuf>) -> Vec<NamedSession> {
+    pub(crate) fn at(&self, paths: Vec<PathBuf>) -> Vec<NamedSession> {
         let sessions = paths.into_iter();
         sessions
-            .map(|path| NamedSession::new(&path.display().to_string(), Ok(path)))
+            .map(|path| self.session(&path.display().to_string(), Ok(path)))
             .collect()
     }
 
@@ -147,13 +152,16 @@ impl SourceArguments {
             }]));
             candidates.dedup_by(|one, other| one.path == other.path);
             let listing = Listing {
-                selection: Selection::default(),
+                selection: Selection {
+                    named_roots: self.named_roots.clone(),
+                    ..Selection::default()
+                },
                 ..self.listing(Depth::Ends)
             };
             let found = candidates.iter().find_map(|candidate| {
                 find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
             });
-            let opened = found.and_then(|path| Session::open(&path).ok());
+            let opened = found.and_then(|path| Session::open_with(&path, &self.named_roots).ok());
             let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
                 messages.warn(&format!(
                     "{}: continues session {}, which is not found",
@@ -200,9 +208,8 @@ impl SelectionArguments {
             return self.matching.source.named_in(&listing, names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
-        Ok(SourceArguments::at(
-            self.matching.source.paths(&listing, io),
-        ))
+        let source = &self.matching.source;
+        Ok(source.at(source.paths(&listing, io)))
     }
 }
 
@@ -211,6 +218,8 @@ pub(crate) struct NamedSession {
     /// The name that the user gave.
     pub(crate) name: String,
     path: Result<PathBuf, UsageError>,
+    /// The agents of the configuration.
+    named_roots: NamedRoots,
     /// A list on standard input names it.
     pub(crate) is_listed: bool,
     /// A copy of standard input, or of a pipe.
@@ -218,22 +227,6 @@ pub(crate) struct NamedSession {
 }
 
 impl NamedSession {
-    fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
-        Self {
-            name: name.to_owned(),
-            path,
-            is_listed: false,
-            temporary: None,
-        }
-    }
-
-    fn listed(path: &str, found: Result<PathBuf, UsageError>) -> Self {
-        Self {
-            is_listed: true,
-            ..Self::new(path, found)
-        }
-    }
-
     /// Returns the session for reading: follows a link, and reads a pipe to its end.
     ///
     /// # Errors
@@ -245,7 +238,7 @@ impl NamedSession {
         let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
         if kind.is_ok_and(|kind| kind.is_fifo()) {
             let pipe = File::open(path).with_context(|| format!("cannot read {}", self.name))?;
-            return Self::stored(self.name, pipe);
+            return Self::stored(self.name, pipe, &self.named_roots);
         }
         if path.is_symlink()
             && let Ok(target) = fs::canonicalize(&*path)
@@ -257,13 +250,18 @@ impl NamedSession {
 
     /// Returns a session file read from a pipe. It is copied, because it must be read from both
     /// ends.
-    fn stored(name: String, mut input: impl Read) -> anyhow::Result<Self> {
+    fn stored(
+        name: String,
+        mut input: impl Read,
+        named_roots: &NamedRoots,
+    ) -> anyhow::Result<Self> {
         let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
         std::io::copy(&mut input, &mut file).context("cannot store the input")?;
         let copy = file.into_temp_path();
         Ok(Self {
             name,
             path: Ok(copy.to_path_buf()),
+            named_roots: named_roots.clone(),
             is_listed: false,
             temporary: Some(copy),
         })
@@ -298,7 +296,8 @@ impl NamedSession {
     /// # Errors
     /// It does not exist, or cannot be read.
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
-        let mut session = Session::open(self.path()?).map_err(UsageError::reason)?;
+        let session = Session::open_with(self.path()?, &self.named_roots);
+        let mut session = session.map_err(UsageError::reason)?;
         if self.temporary.is_some() {
             session.file.path = PathBuf::from(&self.name);
         }
@@ -376,36 +375,55 @@ impl ListRecord {
     }
 }
 
-/// Reads standard input as a list if one of its first lines is a record of one.
-///
-/// # Errors
-/// It is a terminal, or reading failed.
-pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
-    let mut stdin = BufReader::new(take_stdin(io)?);
-    let start = stdin.fill_buf().context("cannot read standard input")?;
-    // The lines of a list are short.
-    let mut lines = start.split(|byte| *byte == b'\n');
-    if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
-        return Ok(StandardInput::Conversation(stdin));
-    }
-    let mut sessions = Vec::new();
-    for line in stdin.lines() {
-        let line = line.context("cannot read standard input")?;
-        if line.trim().is_empty() {
-            continue;
+impl SourceArguments {
+    /// Reads standard input as a list if one of its first lines is a record of one.
+    ///
+    /// # Errors
+    /// It is a terminal, or reading failed.
+    pub(crate) fn read_stdin(&self, io: &mut Io) -> anyhow::Result<StandardInput> {
+        let mut stdin = BufReader::new(take_stdin(io)?);
+        let start = stdin.fill_buf().context("cannot read standard input")?;
+        // The lines of a list are short.
+        let mut lines = start.split(|byte| *byte == b'\n');
+        if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
+            return Ok(StandardInput::Conversation(stdin));
         }
-        let Some(record) = ListRecord::of(line.as_bytes()) else {
-            let error = UsageError::new("not a record of `session list`");
-            sessions.push(NamedSession::listed("", Err(error)));
-            continue;
-        };
-        let path = match record.error {
-            None => Ok(PathBuf::from(&record.path)),
-            Some(error) => Err(UsageError::new(error)),
-        };
-        sessions.push(NamedSession::listed(&record.path, path));
+        let mut sessions = Vec::new();
+        for line in stdin.lines() {
+            let line = line.context("cannot read standard input")?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let Some(record) = ListRecord::of(line.as_bytes()) else {
+                let error = UsageError::new("not a record of `session list`");
+                sessions.push(self.listed("", Err(error)));
+                continue;
+            };
+            let path = match record.error {
+                None => Ok(PathBuf::from(&record.path)),
+                Some(error) => Err(UsageError::new(error)),
+            };
+            sessions.push(self.listed(&record.path, path));
+        }
+        Ok(StandardInput::List(sessions))
     }
-    Ok(StandardInput::List(sessions))
+
+    fn session(&self, name: &str, path: Result<PathBuf, UsageError>) -> NamedSession {
+        NamedSession {
+            name: name.to_owned(),
+            path,
+            named_roots: self.named_roots.clone(),
+            is_listed: false,
+            temporary: None,
+        }
+    }
+
+    fn listed(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
+        NamedSession {
+            is_listed: true,
+            ..self.session(path, found)
+        }
+    }
 }
 
 /// A conversation that came on a stream.

@@ -16,7 +16,7 @@ use crate::cmd::session::calls::{SeenCall, duration_ms, is_within};
 use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::report_gates::GateArguments;
-use crate::cmd::session::source::{MatchArguments, about};
+use crate::cmd::session::source::{MatchArguments, SourceArguments, about};
 use crate::cmd::times::spelled;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::PermissionSettings;
@@ -86,6 +86,10 @@ enum ReportForm {
 }
 
 impl Run for SessionReportArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals
             .config(&io.environment)?
@@ -302,7 +306,8 @@ impl<'a> Collector<'a> {
         }
         let unusable =
             |error: &dyn std::fmt::Display| UsageError::reason(error).about(path.display());
-        let excerpt = SessionExcerpt::read(&path, self.arguments.matching.source.mapping());
+        let source = &self.arguments.matching.source;
+        let excerpt = SessionExcerpt::read(&path, &source.named_roots, source.mapping());
         let excerpt = excerpt.map_err(|no_text| unusable(&no_text.reason))?;
         self.tally
             .add(&excerpt.session)

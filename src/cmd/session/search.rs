@@ -8,15 +8,15 @@ use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, ParentSession};
 use super::names::{NamedSession, usable_paths};
-use super::source::{MatchArguments, about};
+use super::ranked::rank;
+use super::source::{MatchArguments, SourceArguments};
+use crate::agent::NamedRoots;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
 use crate::message::Role;
-use crate::records::{HitBlock, SessionRankedRecord};
-use crate::session::search::{
-    Case, PatternOptions, Query, QueryWords, RankedSession, SearchEvent, rank_all, search_all,
-};
+use crate::records::HitBlock;
+use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{
     Candidate, Depth, Listed, Session, candidates_at, ids_in, subagent_candidates, subagents_beside,
 };
@@ -109,6 +109,10 @@ enum PlaceName {
 }
 
 impl Run for SessionSearchArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.rank {
             let words = std::iter::once(&self.pattern).chain(&self.sessions);
@@ -150,7 +154,7 @@ impl Run for SessionSearchArguments {
                     if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
                         listed.path = named.name.clone().into();
                     }
-                    let parent = parent(&listed, &candidates);
+                    let parent = parent(&listed, &candidates, &source.named_roots);
                     printer.session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
@@ -252,13 +256,18 @@ impl SessionSearchArguments {
 }
 
 /// Returns the session among `candidates` that started this subagent.
-fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
+fn parent(session: &Listed, candidates: &[Candidate], named: &NamedRoots) -> Option<ParentSession> {
     let facts = &session.facts;
     let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());
     let id = id.filter(|_| facts.is_subagent)?;
     let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
     let path = others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
-    let known = path.and_then(|path| Session::open(path).ok()?.summary(Mapping::Allowed).ok());
+    let known = path.and_then(|path| {
+        Session::open_with(path, named)
+            .ok()?
+            .summary(Mapping::Allowed)
+            .ok()
+    });
     let title = known.and_then(|facts| match facts.title {
         Some(title) => Some(title.text),
         None => facts.first_prompt,
@@ -266,9 +275,10 @@ fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
     Some(ParentSession {
         id: id.clone(),
         title,
-        resume: session
-            .agent
-            .resume_command(id, path.unwrap_or(&session.path)),
+        resume: match path.unwrap_or(&session.path) {
+            path if named.fork_at(path).is_some() => None,
+            path => session.agent.resume_command(id, path),
+        },
     })
 }
 
@@ -286,91 +296,5 @@ impl PlaceName {
                 HitBlock::Result,
             ],
         }
-    }
-}
-
-/// Number of sessions, unless `--limit` is given.
-const DEFAULT_LIMIT: usize = 10;
-
-/// Prints the best sessions, at most `limit`.
-///
-/// # Errors
-/// There are no words, or writing failed.
-pub(crate) fn rank(
-    words: &str,
-    matching: &MatchArguments,
-    limit: Option<usize>,
-    form: Form,
-    globals: &Globals,
-    io: &mut Io,
-) -> anyhow::Result<Status> {
-    let Some(words) = QueryWords::new(words) else {
-        return Err(UsageError::new("no words to search for").into());
-    };
-    let mut listing = matching.listing(Depth::Ends, io.clock.as_ref());
-    let mut errors = InputErrors::new(&io.messages);
-    matching.source.check_roots(&mut errors);
-    let candidates = matching.source.candidates(&io.environment);
-    let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
-    listing.examined = progress.done();
-    let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);
-    drop(progress);
-    errors.report_all(failed);
-    if candidates.is_empty() && form == Form::Text {
-        matching.source.note_none(0, io);
-    }
-    let status = errors.outcome(Status::negative_if(ranked.is_empty()));
-    match form {
-        Form::Text => {
-            let mut printer = HitPrinter::new(form, HitDetail::Hits, globals, io)?;
-            for RankedSession {
-                session, passage, ..
-            } in ranked
-            {
-                printer.session(*session, None)?;
-                if let Some(passage) = passage {
-                    printer.hit(passage)?;
-                }
-            }
-            printer.finish()?;
-        }
-        Form::Jsonl => {
-            let mut writer = output::writer(form, io)?;
-            for (rank, ranked) in (1..).zip(ranked) {
-                writer.record(&record(rank, ranked, words.as_slice()))?;
-            }
-            writer.flush()?;
-        }
-    }
-    Ok(status)
-}
-
-fn record(rank: u64, ranked: RankedSession, words: &[String]) -> SessionRankedRecord {
-    let session = *ranked.session;
-    let time = session.facts.last_activity.map(|time| time.to_string());
-    let (line, role, block, snippet) = match ranked.passage {
-        Some(hit) => (
-            hit.line,
-            Some(hit.role),
-            Some(hit.place),
-            Some(hit.excerpt.text()),
-        ),
-        None => (None, None, None, None),
-    };
-    SessionRankedRecord {
-        rank,
-        score: (ranked.score * 1000.0).round() / 1000.0,
-        words: ranked
-            .words
-            .into_iter()
-            .map(|word| words[word].clone())
-            .collect(),
-        about: about(session.path, session.agent, session.facts),
-        last_activity: time,
-        line,
-        role,
-        block,
-        snippet,
     }
 }

@@ -9,16 +9,18 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::agent::NamedRoots;
 use crate::cmd::session::agent_name::{AgentName, AgentNameParser};
 use crate::cmd::times::TimeArgument;
 use crate::cmd::{InputErrors, UsageError};
+use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::records::SessionDescription;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, candidates_at,
-    discover_names, discover_with, fork_at, ids_in, list, session_roots,
+    discover_names, discover_with, ids_in, list, session_roots,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -45,6 +47,9 @@ pub(crate) struct SourceArguments {
     /// Read files instead of mapping them into memory
     #[arg(long)]
     no_mmap: bool,
+    /// The agents of the configuration.
+    #[arg(skip)]
+    pub(crate) named_roots: NamedRoots,
 }
 
 /// Filters of commands for many sessions.
@@ -111,6 +116,19 @@ fn processors() -> NonZeroUsize {
 }
 
 impl SourceArguments {
+    /// Adds the agents of the configuration, and checks the name of `--agent`.
+    ///
+    /// # Errors
+    /// The configuration is invalid, or the agent is unknown.
+    pub(crate) fn configure(&mut self, config: &Config) -> Result<(), UsageError> {
+        let agents = config.agents().map_err(UsageError::reason)?;
+        self.named_roots = NamedRoots::new(agents);
+        match &self.agent {
+            Some(agent) => agent.check(&self.named_roots),
+            None => Ok(()),
+        }
+    }
+
     /// Whether files may be mapped.
     pub(crate) fn mapping(&self) -> Mapping {
         if self.no_mmap {
@@ -139,7 +157,8 @@ impl SourceArguments {
 
     fn all_roots(&self, environment: &Environment) -> Vec<Root> {
         if self.root.is_empty() {
-            return session_roots(environment);
+            let roots = session_roots(environment).into_iter();
+            return roots.chain(self.named_roots.roots()).collect();
         }
         let named = self.root.iter().cloned();
         named.map(|path| Root { agent: None, path }).collect()
@@ -151,7 +170,7 @@ impl SourceArguments {
         roots.retain(|root| {
             self.agent
                 .as_ref()
-                .is_none_or(|agent| agent.may_be_in(root))
+                .is_none_or(|agent| agent.may_be_in(root, &self.named_roots))
         });
         roots
     }
@@ -166,6 +185,7 @@ impl SourceArguments {
                     .as_ref()
                     .and_then(|agent| agent.fork().map(str::to_owned)),
                 cwd: self.cwd.as_deref().map(absolute),
+                named_roots: self.named_roots.clone(),
                 ..Selection::default()
             },
             depth,
@@ -203,7 +223,8 @@ impl SourceArguments {
     /// Returns why the first file that is not a session cannot be read, if its agent is known.
     fn refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
-        let errors = files.filter_map(|file| Session::open(&file.path).err());
+        let errors =
+            files.filter_map(|file| Session::open_with(&file.path, &self.named_roots).err());
         let mut reasons = errors.map(|error| error.to_string());
         reasons.find(|reason| reason.starts_with("sessions of "))
     }
@@ -220,7 +241,9 @@ impl SourceArguments {
                 // A database with sessions.
                 None
             } else {
-                Session::open(&absolute(root)).err().map(UsageError::reason)
+                Session::open_with(&absolute(root), &self.named_roots)
+                    .err()
+                    .map(UsageError::reason)
             };
             if let Some(problem) = problem {
                 errors.report(root.display(), &problem);
@@ -241,12 +264,13 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
-    let id = facts.session_id.as_deref().filter(|_| !facts.is_subagent);
+    let written_by = facts.written_by;
+    let id = facts.session_id.as_deref();
+    let id = id.filter(|_| !facts.is_subagent && written_by.is_none());
     let resume = id.and_then(|id| agent.resume_command(id, &path));
     let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
     let parent = parent.filter(|_| facts.is_subagent).cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
-    let written_by = fork_at(&path).map(str::to_owned);
     let path = path.into_os_string().into_string();
     SessionDescription {
         session_id: facts.session_id.map(SessionId),
@@ -301,6 +325,13 @@ impl FilterArguments {
 }
 
 impl MatchArguments {
+    /// Whether no argument is given.
+    pub(crate) fn is_default(&self) -> bool {
+        let mut none = Self::default();
+        none.source.named_roots = self.source.named_roots.clone();
+        *self == none
+    }
+
     /// Whether there is a filter besides the directories and the agent.
     pub(crate) fn is_restrictive(&self) -> bool {
         self.filter.is_set() || self.last_model.is_some() || self.source.cwd.is_some()

@@ -76,6 +76,10 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.matching.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
@@ -343,7 +347,7 @@ pub(crate) fn statusline(
             Some(sum)
         }
         None => transcript.and_then(|path| {
-            let session = Session::open(Path::new(path)).ok()?;
+            let session = Session::open_with(Path::new(path), &source.named_roots).ok()?;
             cost_of(&session, prices).ok()
         }),
     };

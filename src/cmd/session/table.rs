@@ -130,7 +130,10 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
     match head {
         "ID" => terminal_safe_line(id),
-        "AGENT" => terminal_safe_line(session.agent.name_at(&session.path)),
+        "AGENT" => {
+            let name = facts.written_by.as_deref();
+            terminal_safe_line(name.unwrap_or(session.agent.name()))
+        }
         "LAST ACTIVE" => match (facts.last_activity, look.columns) {
             (Some(time), Some(_)) => ago(time, look.now, &look.zone),
             (Some(time), None) => to_the_minute(time, &look.zone),
@@ -162,6 +165,7 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
         }
         "RESUME" => {
             let id = facts.session_id.as_deref();
+            let id = id.filter(|_| facts.written_by.is_none());
             let command = id.and_then(|id| session.agent.resume_command(id, &session.path));
             text(command.as_ref())
         }

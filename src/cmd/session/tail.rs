@@ -76,6 +76,10 @@ pub(crate) struct SessionTailArguments {
 }
 
 impl Run for SessionTailArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
@@ -92,7 +96,7 @@ impl Run for SessionTailArguments {
         let session = if has_only_lines {
             Err(file)
         } else {
-            match Session::of_file(file) {
+            match Session::of_file(file, &self.source.named_roots) {
                 Ok(session) => Ok(session),
                 Err(SessionError::Unknown(_)) if self.raw => {
                     Err(open_safely(path).map_err(failed)?)
@@ -311,7 +315,9 @@ impl Others<'_> {
     /// Follows the session in a file starting at the line that extends beyond this size. A file that is
     /// not a session yet may become one.
     fn open(&self, path: &Path, size: u64) -> Option<FollowedSession> {
-        let session = Session::open(path).ok().filter(Session::is_appendable)?;
+        let session = Session::open_with(path, &self.arguments.source.named_roots)
+            .ok()
+            .filter(Session::is_appendable)?;
         let about = self.arguments.about(&session).ok()?;
         // A file that has become shorter was replaced.
         let size = if size <= session.file.size { size } else { 0 };

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::report_foreign_stream;
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, nothing_to_send};
-use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
+use crate::cmd::session::names::{NamedSession, StandardInput, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::{Io, MessageLevel, Messages};
@@ -140,6 +140,7 @@ impl PerSessionArguments {
                 auto: plan.auto,
                 write: plan.write,
                 moment: Moment::of(io),
+                named_roots: self.source.named_roots.clone(),
                 mapping: self.source.mapping(),
             },
             stop,
@@ -164,10 +165,10 @@ impl Runner {
             [] if selects(&arguments.filter, &arguments.limit) => {
                 let source = &arguments.source;
                 let paths = source.selected(&arguments.filter, &arguments.limit, io);
-                StandardInput::List(SourceArguments::at(paths))
+                StandardInput::List(source.at(paths))
             }
-            [] => read_stdin(io)?,
-            [name] if name == "-" => read_stdin(io)?,
+            [] => arguments.source.read_stdin(io)?,
+            [name] if name == "-" => arguments.source.read_stdin(io)?,
             names => {
                 let mut listing = arguments.source.listing(Depth::Ends);
                 let clock = io.clock.as_ref();
@@ -253,7 +254,10 @@ impl Runner {
 
     fn read<'a>(&self, session: &'a NamedSession) -> Result<(&'a Path, SessionExcerpt), NoText> {
         let path = session.lasting_path().map_err(NoText::unreadable)?;
-        Ok((path, SessionExcerpt::read(path, self.driver.mapping)?))
+        Ok((
+            path,
+            SessionExcerpt::read(path, &self.driver.named_roots, self.driver.mapping)?,
+        ))
     }
 
     /// Prints the text of a session, or why there is none.

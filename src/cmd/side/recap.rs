@@ -15,6 +15,7 @@ use rustix::termios::{
 };
 
 use crate::cmd::model_arguments::{Fallback, NoModel};
+use crate::cmd::session::source::SourceArguments;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
 use crate::cmd::{Globals, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{CancelToken, Clock, Io};
@@ -64,6 +65,10 @@ struct Recaps {
 }
 
 impl Run for RecapArguments {
+    fn source(&mut self) -> Option<&mut SourceArguments> {
+        Some(&mut self.common.source)
+    }
+
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         self.run_at(own_terminal, globals, io)
     }
@@ -129,7 +134,8 @@ impl RecapArguments {
             .lasting_path()
             .map_err(|error| session.named(&error))?;
         let mut writer = output::writer(runner.form, io)?;
-        let read = || SessionExcerpt::read(path, runner.driver.mapping).ok();
+        let read =
+            || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();
         watch_terminal(
             terminal()?,
             Duration::from_mins(self.away_minutes),

@@ -13,9 +13,9 @@ use super::bundle::Bundle;
 use super::copy::{Comparison, Copy, Problem, compare, open, remove_unfinished};
 use crate::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at};
-use crate::session::compressed::Origin;
+use crate::session::in_use::IN_USE;
 use crate::session::open::SessionFile;
-use crate::session::state::IN_USE;
+use crate::session::origin::Origin;
 use crate::session::title::read_names;
 use crate::state::lock_within;
 

@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
-use crate::session::compressed::{Origin, Unpack, is_compressed, unpack};
+use crate::session::compressed::{Unpack, is_compressed, unpack};
 use crate::session::open::{SessionError, open_safely};
+use crate::session::origin::Origin;
 
 /// The names of unfinished files.
 const UNFINISHED: (&str, &str) = (".turnpipe-", ".unfinished");

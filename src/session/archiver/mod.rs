@@ -3,9 +3,11 @@
 mod archive;
 mod bundle;
 mod copy;
+mod removal;
 mod select;
 
 pub use archive::{ArchiveDir, ArchiveError, Archived};
 pub use bundle::Bundle;
 pub use copy::Problem;
-pub use select::{Removed, Selected, select};
+pub use removal::Removed;
+pub use select::{Selected, select};

@@ -1,19 +1,16 @@
 //! The sessions to archive or remove.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::archive::ArchiveDir;
 use super::bundle::Bundle;
-use super::copy::Problem;
 use crate::agent::Root;
 use crate::session::discover::{discover_with, subagents_beside};
 use crate::session::listing::{Listed, Listing, list_files};
-use crate::session::open::{Identity, SessionError, session_at, sessions_in};
+use crate::session::open::{SessionError, session_at, sessions_in};
 use crate::session::selection::Selection;
-use crate::session::state::{IN_USE, SessionUsers};
 use crate::state::SessionScope;
 
 /// Selected sessions.
@@ -43,6 +40,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let everything = Listing {
         selection: Selection {
             with_subagents: true,
+            named_roots: listing.selection.named_roots.clone(),
             ..Selection::default()
         },
         ..listing.clone()
@@ -150,97 +148,4 @@ fn root_of<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
     roots
         .filter(|root| path.starts_with(root))
         .max_by_key(|root| root.components().count())
-}
-
-/// The outcome for one session.
-#[derive(Debug, Default)]
-pub struct Removed {
-    /// The number of files.
-    pub files: u64,
-    /// Their size in bytes.
-    pub bytes: u64,
-    /// The reason why the session is in use, so that nothing was removed.
-    pub in_use: Option<Problem>,
-    /// The reason why something else was not removed.
-    pub problem: Option<Problem>,
-}
-
-impl Bundle {
-    /// Removes the session with everything that belongs to it, if `is_real`. With an `archive`, archives it first,
-    /// and removes nothing unless all of it can be read back.
-    pub fn remove(
-        &self,
-        users: &SessionUsers,
-        now: SystemTime,
-        archive: Option<&ArchiveDir>,
-        is_real: bool,
-    ) -> Removed {
-        let mut removed = Removed {
-            problem: self.problems.first().cloned(),
-            ..Removed::default()
-        };
-        if self.is_stored() {
-            let problem = "is a part of a database; its agent removes it";
-            removed.problem = Some(Problem::of(&self.path, problem));
-            return removed;
-        }
-        let mut files = Vec::new();
-        for path in &self.files {
-            match fs::symlink_metadata(path) {
-                Ok(file) => {
-                    removed.files += 1;
-                    removed.bytes += file.len();
-                    removed.in_use = removed.in_use.or_else(|| use_of(path, &file, users, now));
-                    files.push((path, file));
-                }
-                Err(error) => removed.problem = Some(Problem::of(path, error)),
-            }
-        }
-        if removed.in_use.is_some() || removed.problem.is_some() || !is_real {
-            return removed;
-        }
-        removed.problem = self.remove_files(&files, archive).err();
-        removed
-    }
-
-    fn remove_files(
-        &self,
-        files: &[(&PathBuf, Metadata)],
-        archive: Option<&ArchiveDir>,
-    ) -> Result<(), Problem> {
-        if let Some(archive) = archive {
-            let mut archived = archive.archive(self);
-            if let Some(problem) = archived.problems.pop() {
-                return Err(problem);
-            }
-            archive.missing(self)?;
-        }
-        // The session comes last, so that a killed run can be repeated.
-        for (path, before) in files {
-            let failed = |error| Problem::of_output(path, error);
-            let now = fs::symlink_metadata(path).map_err(failed)?;
-            let state = |file: &Metadata| (Identity::of(file), file.len(), file.modified().ok());
-            if state(&now) != state(before) {
-                return Err(Problem::of(path, "changed meanwhile"));
-            }
-            fs::remove_file(path).map_err(failed)?;
-        }
-        for dir in self.dirs.iter().rev() {
-            fs::remove_dir(dir).map_err(|error| Problem::of_output(dir, error))?;
-        }
-        Ok(())
-    }
-}
-
-/// Returns the reason why a file counts as in use.
-fn use_of(path: &Path, file: &Metadata, users: &SessionUsers, now: SystemTime) -> Option<Problem> {
-    let age = file
-        .modified()
-        .ok()
-        .and_then(|modified| now.duration_since(modified).ok());
-    if age.is_none_or(|age| age < IN_USE) {
-        return Some(Problem::of(path, "changed within the last ten minutes"));
-    }
-    let is_open = users.have_open(file);
-    is_open.then(|| Problem::of(path, "is open in a process"))
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::recorder::{Chain, Moment, SessionFacts};
+use super::chain::Chain;
+use super::recorder::{Moment, SessionFacts};
 use super::transcript::{SessionName, Transcript};
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, split_line};

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::chain::{Continuation, TurnWatch};
 use super::foreign::{ForeignSession, Recorded};
-use super::recorder::{Continuation, Moment, SessionFacts, TurnWatch};
+use super::recorder::{Moment, SessionFacts};
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::assemble::{Decoded, Event, MessageReader, Source};

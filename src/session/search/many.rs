@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use super::query::Query;
+use super::needles::Query;
 use super::run::SearchHit;
-use crate::session::copies::Key;
 use crate::session::discover::Candidate;
+use crate::session::distinct::Key;
 use crate::session::listing::{Listed, Listing};
 use crate::session::open::SessionError;
 use crate::session::parallel::stream_in_order;

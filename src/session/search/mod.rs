@@ -3,11 +3,13 @@
 //! Most lines are skipped without parsing, because they lack words that every match contains.
 
 mod many;
-mod query;
+mod needles;
 mod rank;
 mod run;
+mod words;
 
 pub use many::{SearchEvent, search_all};
-pub use query::{Case, PatternError, PatternOptions, Query, QueryWords};
+pub use needles::{Case, PatternError, PatternOptions, Query};
 pub use rank::{RankedSession, rank_all};
 pub use run::{MatchExcerpt, SearchHit};
+pub use words::QueryWords;

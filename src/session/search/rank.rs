@@ -1,7 +1,7 @@
 //! Ranks sessions by the words of a query, with BM25 over the parts of their messages.
 
-use super::query::QueryWords;
 use super::run::{MatchExcerpt, SearchHit, strings};
+use super::words::QueryWords;
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
 use crate::session::discover::Candidate;
@@ -94,7 +94,7 @@ pub fn rank_all(
     let mut ranked = Vec::new();
     for (score, counts) in collection.best(limit) {
         let candidate = candidates[counts.candidate];
-        let session = Session::open(&candidate.path);
+        let session = Session::open_with(&candidate.path, &listing.selection.named_roots);
         let listed =
             session.and_then(|session| listing.examine(&session, candidate.context, &names));
         match listed {

@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use grep_matcher::Matcher;
 use serde_json::Value;
 
-use super::query::Query;
+use super::needles::Query;
 use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};

@@ -1,0 +1,58 @@
+//! `state clean`: deletes the state of old sessions.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+
+use crate::cmd::times::parse_span;
+use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
+use crate::config::Overrides;
+use crate::io::Io;
+use crate::records::StateCleanedRecord;
+use crate::state::clean;
+use crate::text::{byte_size, counted, terminal_safe_line};
+
+/// Delete saved results and other state of old sessions
+///
+/// Skips sessions that are in use. Prints a line on a terminal, otherwise a record.
+#[derive(Debug, Args)]
+pub(crate) struct StateCleanArguments {
+    /// Minimum time since the last change (e.g. 30d, 12h)
+    #[arg(long, value_name = "AGE", value_parser = parse_span)]
+    older_than: Duration,
+    /// Directory of session state
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for StateCleanArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let overrides = Overrides {
+            state_directory: self.state_dir,
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
+        if self.form.form(io.terminal) == Form::Text {
+            let line = format!(
+                "{}: removed {}, {}\n",
+                terminal_safe_line(&settings.state_root.0.display().to_string()),
+                counted(report.files, "file", "files"),
+                byte_size(report.bytes)
+            );
+            output::print(io, &line)?;
+            return Ok(Status::Done);
+        }
+        let record = StateCleanedRecord {
+            files: report.files,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            path: settings.state_root.0.display().to_string(),
+        };
+        output::records(&[record], io)?;
+        Ok(Status::Done)
+    }
+}

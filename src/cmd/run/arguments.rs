@@ -1,0 +1,202 @@
+//! Arguments of commands that run tools: the lane, the advisor and MCP servers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use tempfile::TempDir;
+
+use super::guards::provider;
+use crate::cmd::{Globals, UsageError};
+use crate::config::Settings;
+use crate::exec::ShellVerdicts;
+use crate::io::Io;
+use crate::model::KeyCheck;
+use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
+use crate::side::{Advisor, Briefing, Consultant, Cost};
+use crate::tools::Registry;
+
+#[derive(Debug, Args)]
+pub(crate) struct AdvisorArguments {
+    /// Offer the tool `Advisor`, so that the model can ask this other model for advice; `none` omits it
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
+    advisor_model: Option<String>,
+}
+
+impl AdvisorArguments {
+    /// Adds the declaration of the tool if a model is configured for it. Keys are not needed.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub(crate) fn offer(
+        &self,
+        registry: Registry,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Registry, UsageError> {
+        let briefing = Briefing::default();
+        self.add(registry, &briefing, |_| (), KeyCheck::Optional, globals, io)
+    }
+
+    /// Adds the tool if a model is configured for it.
+    ///
+    /// # Errors
+    /// The model cannot be used, or the tool's name is taken.
+    pub(crate) fn add(
+        &self,
+        mut registry: Registry,
+        briefing: &Briefing,
+        spent: impl Fn(Cost) + Send + Sync + 'static,
+        keys: KeyCheck,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Registry, UsageError> {
+        let chosen = globals
+            .config(&io.environment)?
+            .advisor(self.advisor_model.as_deref());
+        let provider = chosen.map(|chosen| provider(&chosen, keys, globals, io));
+        if let Some(provider) = provider.transpose()?.flatten() {
+            let spent = Box::new(spent);
+            let advisor = Advisor::new(Consultant { provider, spent }, briefing.clone());
+            registry
+                .add(vec![(Arc::new(advisor), Vec::new())])
+                .map_err(UsageError::reason)?;
+        }
+        Ok(registry)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LaneArguments {
+    /// Whether the kernel must prevent parallel calls from writing
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    enforce: Enforcement,
+    /// Run all shell commands in parallel (to test `--enforce`)
+    #[arg(long, hide = true)]
+    assume_read_only: bool,
+}
+
+impl LaneArguments {
+    /// Whether shell commands are analysed.
+    pub(crate) fn shell_verdicts(&self) -> ShellVerdicts {
+        if self.assume_read_only {
+            ShellVerdicts::AssumedReadOnly
+        } else {
+            ShellVerdicts::Analysed
+        }
+    }
+
+    /// Starts the lane with this many threads. Its temporary files are removed with the returned
+    /// directory.
+    ///
+    /// # Errors
+    /// Enforcement is required, and the kernel does not support it.
+    pub(crate) fn lane(
+        &self,
+        children: &Supervisor,
+        threads: usize,
+        settings: &Settings,
+    ) -> Result<(Spawners, Option<TempDir>), UsageError> {
+        let scratch = &settings.temporary_directory;
+        let is_confined = self.enforce != Enforcement::Off;
+        // Most commands need no temporary files, so a failure is ignored.
+        let temporary = is_confined
+            .then(|| {
+                tempfile::Builder::new()
+                    .prefix("turnpipe-")
+                    .tempdir_in(scratch)
+            })
+            .and_then(Result::ok);
+        let options = LaneOptions {
+            enforcement: self.enforce,
+            temporary: temporary.as_ref().map(|directory| directory.path().into()),
+        };
+        let spawners = children
+            .lane(threads, options)
+            .map_err(UsageError::reason)?
+            .with_spill_directory(scratch.clone());
+        Ok((spawners, temporary))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// Add the MCP servers of a file like `.mcp.json`; repeatable
+    #[cfg(feature = "mcp")]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<std::path::PathBuf>,
+}
+
+impl McpArguments {
+    /// Adds the tools of the servers, which will run in `directory`. Starts no server.
+    ///
+    /// # Errors
+    /// A file is unreadable or invalid.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn add_servers(
+        &self,
+        registry: Registry,
+        directory: &Path,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Registry, UsageError> {
+        Ok(match self.servers(directory, globals, io)? {
+            Some(servers) => registry.with_source(Arc::new(servers)),
+            None => registry,
+        })
+    }
+
+    /// Returns the servers of the files, if there are files.
+    ///
+    /// # Errors
+    /// A file is unreadable or invalid.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn servers(
+        &self,
+        directory: &Path,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Option<crate::mcp::Servers>, UsageError> {
+        use crate::{http, mcp, tools};
+        if self.mcp_config.is_empty() {
+            return Ok(None);
+        }
+        let configs = mcp::read_config(&self.mcp_config, &io.environment);
+        let configs = configs.map_err(|malformed| {
+            let error = UsageError::reason(&malformed);
+            match malformed.problem {
+                mcp::ConfigProblem::Unset { variable, .. } => error.with_hint(format!(
+                    "set {variable}, or write a default: `${{{variable}:-...}}`"
+                )),
+                _ => error,
+            }
+        })?;
+        let config = globals.config(&io.environment)?;
+        let deps = mcp::ServerDeps {
+            engine: http::Engine::default(),
+            client: http::Client::new(config.models(None).http),
+            spawners: Arc::new(globals.children.spawners(1)),
+            variables: tools::child_variables(&io.environment, &std::collections::BTreeSet::new()),
+            directory: directory.to_owned(),
+            timeouts: config.mcp_timeouts(),
+        };
+        Ok(Some(mcp::Servers::new(configs, deps, io.messages.clone())))
+    }
+
+    /// Returns the registry unchanged: this build has no MCP support.
+    #[cfg(not(feature = "mcp"))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "same signature as with the feature"
+    )]
+    pub(crate) fn add_servers(
+        &self,
+        registry: Registry,
+        _: &Path,
+        _: &Globals,
+        _: &Io,
+    ) -> Result<Registry, UsageError> {
+        Ok(registry)
+    }
+}

@@ -1,0 +1,221 @@
+//! Lists without copies, by keys of fixed size. Files may contain millions of ids.
+
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::num::NonZeroU32;
+
+use hashbrown::HashTable;
+use uuid::Uuid;
+
+/// An id of fixed size. `Option<Key>` has the same size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    first: NonZeroU32,
+    rest: [u32; 3],
+}
+
+impl Key {
+    /// Converts an id. UUIDs keep their bits. Other ids, and UUIDs that start with zeros, are hashed to 128
+    /// bits.
+    pub(super) fn of(id: &str) -> Self {
+        let uuid = Uuid::try_parse(id).ok().map(|uuid| uuid.as_u128());
+        if let Some(key) = uuid.and_then(Self::of_bits) {
+            return key;
+        }
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            match uuid {
+                Some(uuid) => (salt, uuid).hash(&mut hasher),
+                None => (salt, id).hash(&mut hasher),
+            }
+            u128::from(hasher.finish())
+        };
+        let bits = half(1) << 64 | half(2);
+        Self::of_bits(bits).unwrap_or(Self {
+            first: NonZeroU32::MIN,
+            rest: [0; 3],
+        })
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "takes 32 bits at a time")]
+    fn of_bits(bits: u128) -> Option<Self> {
+        Some(Self {
+            first: NonZeroU32::new((bits >> 96) as u32)?,
+            rest: [(bits >> 64) as u32, (bits >> 32) as u32, bits as u32],
+        })
+    }
+}
+
+/// Finds items of a list by their keys, which stay in the list.
+#[derive(Debug, Default)]
+pub(super) struct KeyIndex {
+    places: HashTable<u32>,
+    hashes: RandomState,
+}
+
+impl KeyIndex {
+    /// Returns the index of the item with this key. `key_at` returns the key of an item that was added.
+    pub(super) fn get(&self, key: Key, key_at: impl Fn(u32) -> Option<Key>) -> Option<u32> {
+        let hash = self.hashes.hash_one(key);
+        let found = self.places.find(hash, |at| key_at(*at) == Some(key));
+        found.copied()
+    }
+
+    /// Adds the index of an item, which replaces another one with the same key.
+    pub(super) fn set(&mut self, key: Key, at: u32, key_at: impl Fn(u32) -> Option<Key>) {
+        let hash = self.hashes.hash_one(key);
+        if let Some(known) = self.places.find_mut(hash, |at| key_at(*at) == Some(key)) {
+            *known = at;
+            return;
+        }
+        let hashes = &self.hashes;
+        let rehash = |at: &u32| key_at(*at).map_or(0, |key| hashes.hash_one(key));
+        self.places.insert_unique(hash, at, rehash);
+    }
+
+    /// Returns the number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+}
+
+/// Returns an index of a list that is in memory, and therefore has fewer than 2^32 items.
+pub(super) fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Values in the order of their first occurrence. A value with a known key is a copy of an earlier one; a
+/// value without a key is distinct.
+#[derive(Debug)]
+pub(super) struct Distinct<Value> {
+    places: KeyIndex,
+    values: Vec<(Option<Key>, Value)>,
+}
+
+impl<Value> Default for Distinct<Value> {
+    fn default() -> Self {
+        Self {
+            places: KeyIndex::default(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<Value> Distinct<Value> {
+    /// Adds a value, or joins it with the value that has the same key. Returns its index.
+    pub(super) fn put(
+        &mut self,
+        key: Option<Key>,
+        value: Value,
+        join: impl FnOnce(&mut Value, Value),
+    ) -> u32 {
+        if let Some(place) = key.and_then(|key| self.place_of(key)) {
+            join(&mut self.values[place as usize].1, value);
+            return place;
+        }
+        let place = index(self.values.len());
+        self.values.push((key, value));
+        if let Some(key) = key {
+            self.places.set(key, place, |at| self.values[at as usize].0);
+        }
+        place
+    }
+
+    fn place_of(&self, key: Key) -> Option<u32> {
+        self.places.get(key, |at| self.values[at as usize].0)
+    }
+
+    /// Adds the values of another list.
+    pub(super) fn append(&mut self, other: Self, join: impl Fn(&mut Value, Value)) {
+        if self.values.is_empty() {
+            *self = other;
+            return;
+        }
+        for (key, value) in other.values {
+            self.put(key, value, &join);
+        }
+    }
+
+    /// Removes the values that `keeps` refuses. Nothing may be added afterwards.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
+        let before = self.values.len();
+        self.values.retain_mut(|(_, value)| keeps(value));
+        if self.values.len() < before {
+            self.places = KeyIndex::default();
+            for (place, (key, _)) in (0..).zip(&self.values) {
+                if let Some(key) = *key {
+                    self.places.set(key, place, |at| self.values[at as usize].0);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of values.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns the value with this key.
+    pub(super) fn get(&self, key: Key) -> Option<&Value> {
+        let place = self.place_of(key)?;
+        Some(&self.values[place as usize].1)
+    }
+
+    /// Returns the value at an index.
+    pub(super) fn at(&mut self, place: u32) -> Option<&mut Value> {
+        let value = self.values.get_mut(place as usize);
+        value.map(|(_, value)| value)
+    }
+
+    /// Returns the values.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter().map(|(_, value)| value)
+    }
+
+    /// Returns mutable references to the values.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.values.iter_mut().map(|(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_ids_have_different_keys() {
+        let ids = [
+            "",
+            "a",
+            "b",
+            "2858a029-7d10-4ede-b828-eca2d41ea466",
+            "f2e861eb",
+            "00000000-0000-0000-0000-000000000000",
+            "00000000-0000-0000-0000-000000000001",
+            "00000001-0000-0000-0000-000000000000",
+        ];
+        for (at, id) in ids.iter().enumerate() {
+            assert!(ids[..at].iter().all(|other| Key::of(other) != Key::of(id)));
+            assert_eq!(Key::of(id), Key::of(id), "{id}");
+        }
+        let upper = "00000000-0000-0000-0000-00000000ABCD";
+        assert_eq!(Key::of(upper), Key::of(&upper.to_lowercase()));
+    }
+
+    #[test]
+    fn copies_join_and_values_without_a_key_do_not() {
+        let mut list = Distinct::default();
+        for number in 0..2000 {
+            let key = Key::of(&(number % 1000).to_string());
+            assert_eq!(list.put(Some(key), number, |_, _| {}), number % 1000);
+        }
+        assert_eq!(list.put(None, 1, |_, _| {}), 1000);
+        list.retain(|value| *value % 4 == 1);
+        let mut other = Distinct::default();
+        for key in [Some(Key::of("1")), Some(Key::of("2")), None] {
+            other.put(key, 1000, |_, _| {});
+        }
+        list.append(other, |known, copy| *known += copy);
+        let found = ["0", "1", "2"].map(|key| list.get(Key::of(key)).copied());
+        assert_eq!((list.len(), found), (253, [None, Some(1001), Some(1000)]));
+    }
+}
