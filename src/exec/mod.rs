@@ -4,7 +4,10 @@
 
 mod call;
 mod calls;
+mod cancellation;
 mod delivery;
+mod emitter;
+mod execution;
 mod hooks;
 mod intake;
 mod interruption;

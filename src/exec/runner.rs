@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use super::call::CallState;
 use super::calls::Calls;
-use super::delivery::{Emitter, ResultWriter};
+use super::cancellation::Force;
+use super::delivery::ResultWriter;
+use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent, InputItem};
-use super::interruption::{Demand, Force, Interruption, StageKind};
+use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;

@@ -1,14 +1,13 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::io::{CancelToken, Environment};
-use crate::process::{Capture, Command, ExitStatus, Finished, Limits, Stdin, Supervisor};
+use crate::io::Environment;
+use crate::process::Command;
 use crate::shell::{Verdict, analyse};
+use crate::tools::bash::script::arguments;
 use crate::tools::test_context::Session;
 use crate::tools::{ShellGuarantees, WriteProtection};
 
@@ -401,130 +400,4 @@ fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
     );
     fs::write(bin.join("bash"), "").unwrap();
     assert_eq!(only_read("ls && make"), [false, false]);
-}
-
-fn run(command: &str, directory: &Path) -> (Finished, FinalDirectory) {
-    let options = ["--noprofile", "--norc", "-c"].map(OsString::from);
-    let path = std::env::var_os("PATH").unwrap();
-    let command = Command {
-        program: "bash".into(),
-        arguments: [options.to_vec(), arguments(command).unwrap()].concat(),
-        environment: [("PATH".into(), path)].into(),
-        directory: directory.into(),
-        stdin: Stdin::Null,
-        report: Some(REPORT),
-        capture: Capture::default(),
-        limits: Limits::with_timeout(Duration::from_mins(1)),
-    };
-    let finished = Supervisor::default()
-        .spawners(1)
-        .run(&command, &CancelToken::default())
-        .unwrap();
-    let end = final_directory(finished.report.clone());
-    (finished, end)
-}
-
-#[test]
-fn status_and_directory_survive() {
-    let place = tempfile::tempdir().unwrap();
-    let place = place.path().canonicalize().unwrap();
-    fs::create_dir(place.join("sub")).unwrap();
-    fs::create_dir(place.join("odd\nname\n")).unwrap();
-    fs::create_dir(place.join("doomed")).unwrap();
-    let rows: &[(&str, i32, FinalDirectory)] = &[
-        ("true", 0, FinalDirectory::At(place.clone())),
-        ("cd sub", 0, FinalDirectory::At(place.join("sub"))),
-        ("cd sub; false", 1, FinalDirectory::At(place.join("sub"))),
-        ("(cd sub)", 0, FinalDirectory::At(place.clone())),
-        (
-            "cd sub # with a comment",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "set -o noclobber; cd sub",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "pwd() { echo no; }; cd sub",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "exec >/dev/null; cd sub",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "cd $'odd\\nname\\n'",
-            0,
-            FinalDirectory::At(place.join("odd\nname\n")),
-        ),
-        ("cd doomed && rmdir ../doomed", 0, FinalDirectory::Gone),
-        ("cd sub; exit 7", 7, FinalDirectory::Unknown),
-        ("exec true", 0, FinalDirectory::Unknown),
-        ("kill -9 $$", 137, FinalDirectory::Unknown),
-        (
-            "exec 9>nine 10>ten; echo x >&9; cd sub",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "[ \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 ' ] || exit 7; echo x >&9",
-            1,
-            FinalDirectory::At(place.clone()),
-        ),
-        (
-            "(sleep 1000; true) & cd sub",
-            0,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        (
-            "cd sub\necho 'unfinished",
-            2,
-            FinalDirectory::At(place.join("sub")),
-        ),
-        ("cd sub\nif", 2, FinalDirectory::At(place.join("sub"))),
-    ];
-    for (command, code, end) in rows {
-        let (finished, found) = run(command, &place);
-        assert_eq!(
-            finished.status.shell_code(),
-            *code,
-            "{command}: {finished:?}"
-        );
-        assert_eq!(found, *end, "{command}");
-    }
-    assert_eq!(fs::read_to_string(place.join("nine")).unwrap(), "x\n");
-    assert_eq!(fs::read_to_string(place.join("ten")).unwrap(), "");
-}
-
-#[test]
-fn very_long_commands_run_completely() {
-    let place = tempfile::tempdir().unwrap();
-    // Characters of several bytes, so that parts do not end at fixed numbers of bytes.
-    let long = "äx".repeat(300_000);
-    let command = format!("cat <<'END' | wc -c\n{long}\nEND\necho $#; cd /; (exit 5)");
-    let (finished, found) = run(&command, place.path());
-    assert_eq!(finished.stdout.text().unwrap(), "900001\n0\n");
-    assert_eq!(finished.status, ExitStatus::Code(5));
-    assert_eq!(found, FinalDirectory::At("/".into()));
-}
-
-#[test]
-fn a_command_with_a_nul_is_refused() {
-    assert!(arguments("echo a\0b").is_err());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    /// Quoting survives bash twice: once as a word of the wrapper, once inside the command.
-    #[test]
-    fn words_reach_the_program_unchanged(word in "[^\0]{0,40}") {
-        let quoted = shlex::try_quote(&word).unwrap();
-        let (finished, _) = run(&format!("printf %s {quoted}"), Path::new("/"));
-        prop_assert_eq!(finished.stdout.text().unwrap(), word);
-    }
 }

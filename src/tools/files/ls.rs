@@ -1,6 +1,6 @@
 //! `LS`: lists a directory.
 
-use crate::tools::context::absolute;
+use crate::tools::paths::absolute;
 use std::fs::DirEntry;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //!
 //! The file is streamed: at most one page is in memory.
 
-use crate::tools::context::absolute;
+use crate::tools::paths::absolute;
 use std::io::{self, Read as _};
 use std::path::Path;
 

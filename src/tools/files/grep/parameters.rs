@@ -1,6 +1,6 @@
 //! The validated parameters of a search.
 
-use crate::tools::context::absolute_or_current;
+use crate::tools::paths::absolute_or_current;
 use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};

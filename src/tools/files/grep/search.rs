@@ -1,6 +1,6 @@
 //! Runs a search: walks the tree and searches each file with ripgrep's searcher.
 
-use crate::tools::context::shown;
+use crate::tools::paths::shown;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
