@@ -10,7 +10,7 @@ use crate::records::Outcome;
 use crate::results::{empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::SessionKey;
 use crate::text::utf16_length;
-use crate::tools::{CallContext, CallStatus, Content, FullText, PreparedCall, Tool, ToolReply};
+use crate::tools::{CallContext, CallStatus, Content, FullText, ToolReply};
 
 /// Maximum length of a text that is sent in full because it cannot be saved, in bytes.
 const MAX_UNSAVED: u64 = 4 * 1024 * 1024;

@@ -90,9 +90,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
 
-    use super::*;
     use crate::http::{Engine, Task};
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::config::McpFailure;
 use super::server::Server;
 use super::servers::Servers;
-use crate::tools::{Tool as _, ToolSource as _};
+use crate::tools::ToolSource as _;
 
 /// The offer of a server that responds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::permission::Action;
 use crate::tool_facts::agent_tool;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, Tool, ToolFailure, ToolReply, ToolSource,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 const LIST: &str = "ListMcpResourcesTool";

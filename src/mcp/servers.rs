@@ -9,7 +9,7 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
 use crate::tool_facts::mcp_prefix;
-use crate::tools::{Tool as _, ToolSource as _};
+use crate::tools::Tool as _;
 
 /// Servers that start when one of their tools is needed. Clones share them.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use super::search::{NAME, ToolSearch};
 use super::servers::Servers;
 use super::tool::{McpTool, full_name};
 use crate::io::CancelToken;
-use crate::tools::{PreparedCall, Tool, ToolSource, Unavailable};
+use crate::tools::{Tool, ToolSource, Unavailable};
 
 impl ToolSource for Servers {
     fn is_slow(&self, name: &str) -> bool {

@@ -121,7 +121,6 @@ mod tests {
     use super::super::Refused;
     use super::super::key::preset;
     use super::*;
-    use crate::model::Request;
 
     fn adapted(dialect: &Dialect, message: &str) -> Option<Dialect> {
         let failure = Failure::Rejected {

@@ -100,7 +100,6 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::super::Refused;
     use super::*;

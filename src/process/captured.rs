@@ -180,7 +180,6 @@ fn last_character(bytes: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::*;
     use crate::process::capture_buffer::CaptureBuffer;

@@ -163,7 +163,6 @@ fn is_executable(candidate: &PathBuf) -> bool {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
-    use std::time::Duration;
 
     use super::super::{Capture, Limits, Stdin};
     use super::*;

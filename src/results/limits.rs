@@ -153,7 +153,6 @@ fn key(tool: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
 
     use proptest::prelude::*;
 

@@ -95,7 +95,6 @@ pub(super) fn keep_git_from_writing(variables: &mut Vec<(OsString, OsString)>) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::*;
 

@@ -1,13 +1,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::io::Environment;
-use crate::process::Command;
 use crate::shell::{Verdict, analyse};
-use crate::tools::bash::script::arguments;
 use crate::tools::test_context::Session;
 use crate::tools::{ShellGuarantees, WriteProtection};
 

@@ -112,7 +112,6 @@ fn last_command(line: &str) -> Option<LastCommand> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::Tool as _;
 
     #[test]
     fn statuses_that_are_results_are_not_failures() {

@@ -138,13 +138,11 @@ fn spelling(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
 
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::tools::test_session::text;
 
     fn input(value: &Value) -> Input {
         value.as_object().unwrap().clone()

@@ -1,7 +1,6 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;

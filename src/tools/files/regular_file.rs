@@ -5,7 +5,7 @@
 //! files are opened; the type is checked before and after.
 
 use std::fs::{File, FileType, Metadata};
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -246,7 +246,6 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
     use crate::tools::test_context::Session;

@@ -124,7 +124,6 @@ fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::*;
 
