@@ -4,9 +4,9 @@
 mod limits;
 mod store;
 
-pub use limits::SeenResults;
 pub use limits::{
-    BudgetAction, BudgetCandidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key,
+    BudgetAction, BudgetCandidate, DEFAULT_LIMIT, SeenResults, TURN_BUDGET, ToolLimits, decide,
+    decision_key,
 };
 pub use store::{
     MAX_REPLACEMENT, Persisted, empty_result, persist, stale_read_hint, tool_use_error,

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::printed::Stream;
 use crate::text::{TextPieces, truncate_utf16, utf16_length};
 
 /// Collects text in chunks and keeps about half of `limit` UTF-16 units from each end, in constant memory.
@@ -17,6 +16,17 @@ pub(super) struct HeadAndTail {
     /// Whether text after the head went to the tail or was dropped.
     head_is_complete: bool,
     has_omitted: bool,
+}
+
+/// The two ends of a text. If it is complete, the head contains all of it.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    /// The start.
+    pub(super) head: String,
+    /// UTF-16 units between the two.
+    pub(super) omitted_units: usize,
+    /// The end.
+    pub(super) tail: String,
 }
 
 impl HeadAndTail {

@@ -2,10 +2,10 @@
 //!
 //! Limits inline text and memory, however long the output is. The module `results` writes the rest to a file.
 
-use std::io::{self};
+use std::io;
 use std::time::Duration;
 
-use super::excerpt::{HeadAndTail, LossyText};
+use super::excerpt::{HeadAndTail, LossyText, Stream};
 use super::{CallStatus, FullText, ToolFailure};
 use crate::process::{Captured, Ended, Finished};
 
@@ -200,15 +200,4 @@ impl Stream {
         self.push_line(&mut excerpt);
         excerpt.finish()
     }
-}
-
-/// The two ends of a text. If it is complete, the head contains all of it.
-#[derive(Debug, Default)]
-pub(super) struct Stream {
-    /// The start.
-    pub(super) head: String,
-    /// UTF-16 units between the two.
-    pub(super) omitted_units: usize,
-    /// The end.
-    pub(super) tail: String,
 }

@@ -1,6 +1,5 @@
 //! `Edit`, which replaces a string in a file, and `Write`, which replaces the whole file.
 
-use crate::tools::paths::absolute;
 use std::io::Read as _;
 
 use schemars::JsonSchema;
@@ -17,6 +16,7 @@ use super::replacement::{
 };
 use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
+use crate::tools::paths::absolute;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
