@@ -6,12 +6,19 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+#[path = "src/shell/records.rs"]
+mod records;
 #[path = "src/tool_facts/rows.rs"]
 mod rows;
 
 fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=src/shell/records.rs");
+    println!("cargo::rerun-if-changed=src/shell/tables");
     println!("cargo::rerun-if-changed=src/tool_facts");
     println!("cargo::rerun-if-changed=src/permission/tables/programs.txt");
+    for table in ["commands", "git", "network", "wrappers", "launchers"] {
+        commands(table)?;
+    }
     tools()?;
     programs()
 }
@@ -19,6 +26,21 @@ fn main() -> io::Result<()> {
 fn write(name: &str, expression: &str) -> io::Result<()> {
     let directory: PathBuf = env::var_os("OUT_DIR").unwrap_or_default().into();
     fs::write(directory.join(name).with_extension("rs"), expression)
+}
+
+/// Writes a table of commands by their names.
+fn commands(table: &str) -> io::Result<()> {
+    let text = fs::read_to_string(format!("src/shell/tables/{table}.txt"))?;
+    let records = records::Records::parse(&text).map_err(io::Error::other)?;
+    let names: Vec<_> = records.names.into_iter().collect();
+    let count = records.lines.len();
+    let records = records.lines.iter();
+    let records = records.map(|lines| format!("Record::new(&{lines:?}),\n"));
+    let records = records.collect::<String>();
+    let table_text = format!(
+        "{{ static RECORDS: [Record; {count}] = [{records}]; Table {{ names: &{names:?}, records: &RECORDS }} }}"
+    );
+    write(&format!("shell-{table}"), &table_text)
 }
 
 /// Writes the tools by their names in lower case, and the names of parameters by their meaning.

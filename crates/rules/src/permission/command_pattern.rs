@@ -125,6 +125,9 @@ impl Reordered {
         let words = pattern.strip_suffix(" *")?.split_whitespace();
         let (options, operands): (Vec<&str>, Vec<&str>) =
             words.partition(|word| word.starts_with('-'));
+        if options.is_empty() {
+            return None;
+        }
         let is_long = |option: &&str| option.starts_with("--");
         let (long, short): (Vec<&str>, Vec<&str>) = options.into_iter().partition(is_long);
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
@@ -179,11 +182,12 @@ pub fn canonical_tool(name: &str) -> &str {
 }
 
 impl ToolName {
+    /// Parses a canonical name, or a pattern for names.
     pub(super) fn parse(name: &str) -> Self {
         if name.contains('*') {
             Self::Matching(Wildcard::parse(name))
         } else {
-            Self::Exact(canonical_tool(name).to_owned())
+            Self::Exact(name.to_owned())
         }
     }
 

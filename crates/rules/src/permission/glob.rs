@@ -32,22 +32,18 @@ impl Glob {
     /// The reason why the pattern is invalid.
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
-        let mut tokens = Vec::new();
-        let mut rest = pattern.chars();
-        while let Some(letter) = rest.next() {
-            tokens.push(match letter {
-                '/' => {
-                    parts.push(part(std::mem::take(&mut tokens)));
-                    continue;
-                }
-                '\\' => Token::Char(rest.next().ok_or("dangling '\\'")?),
-                '*' => Token::Star,
-                '?' => Token::Any,
-                '[' => class(&mut rest)?,
-                letter => Token::Char(letter),
-            });
+        let mut rest = Some(pattern);
+        while let Some(text) = rest {
+            let name = text.split('/').next().unwrap_or_default();
+            if name.contains(['*', '?', '[', '\\']) {
+                let (tokens, below) = tokens(text)?;
+                parts.push(part(tokens));
+                rest = below;
+            } else {
+                parts.push(Part::Literal(name.as_bytes().to_vec()));
+                rest = text.get(name.len() + 1..);
+            }
         }
-        parts.push(part(tokens));
         Ok(Self(parts))
     }
 
@@ -101,6 +97,23 @@ fn split(path: &[u8]) -> (&[u8], Option<&[u8]>) {
         Some(at) => (&path[..at], Some(&path[at + 1..])),
         None => (path, None),
     }
+}
+
+/// Parses the first name of a pattern. Returns its tokens, and what follows the separator.
+fn tokens(pattern: &str) -> Result<(Vec<Token>, Option<&str>), String> {
+    let mut tokens = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        tokens.push(match letter {
+            '/' => return Ok((tokens, Some(rest.as_str()))),
+            '\\' => Token::Char(rest.next().ok_or("dangling '\\'")?),
+            '*' => Token::Star,
+            '?' => Token::Any,
+            '[' => class(&mut rest)?,
+            letter => Token::Char(letter),
+        });
+    }
+    Ok((tokens, None))
 }
 
 fn part(tokens: Vec<Token>) -> Part {

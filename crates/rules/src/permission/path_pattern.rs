@@ -25,8 +25,8 @@ pub(super) struct PathPattern {
     anchor: Anchor,
     /// Relative to the anchor.
     glob: Arc<Glob>,
-    /// The same with `*` for each glob construct: `**/` matching no directory, and matching some.
-    outlines: [String; 2],
+    /// The text of the glob.
+    text: String,
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
 }
@@ -92,15 +92,15 @@ impl PathPattern {
             .unwrap_or(below);
         let is_file = FILES.contains(&name) || Path::new(name).extension().is_some();
         let may_be_directory = !is_file || pattern.ends_with('/') || pattern.ends_with("/**");
-        let below = if is_anchored || below.contains('/') {
+        let text = if is_anchored || below.contains('/') {
             below.to_owned()
         } else {
             format!("**/{below}")
         };
         Ok(Self {
             anchor,
-            glob: Arc::new(Glob::parse(&below)?),
-            outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
+            glob: Arc::new(Glob::parse(&text)?),
+            text,
             may_be_directory,
         })
     }
@@ -138,14 +138,20 @@ impl PathPattern {
             return true;
         }
         let may_cover = |pattern: &str| Wildcard::parse(pattern).may_cover(path);
+        let outlines = self.outlines();
         self.anchor.roots(context).into_iter().any(|root| {
             let root = escaped(&root.to_string_lossy());
-            self.outlines.iter().any(|outline| {
+            outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
                 may_cover(&itself)
                     || (self.is_directory_of(path) && may_cover(&format!("{itself}/*")))
             })
         })
+    }
+
+    /// Returns the glob with `*` for each construct: `**/` matching no directory, and matching some.
+    fn outlines(&self) -> [String; 2] {
+        ["", "*/"].map(|between| outline(&self.text.replace("**/", between)))
     }
 
     /// Whether it may match below the directory of a path with gaps.

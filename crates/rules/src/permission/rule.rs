@@ -1,5 +1,6 @@
 //! A permission rule.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -100,7 +101,8 @@ impl Rule {
         }
         let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
         let mut argument = argument(&specifier);
-        let specifier = match (canonical_tool(name), specifier.as_str()) {
+        let tool = canonical_tool(name);
+        let specifier = match (tool, specifier.as_ref()) {
             (_, "" | "*") => Specifier::Any,
             ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
             ("Read", pattern) => Specifier::Reading(path(pattern)?),
@@ -110,7 +112,7 @@ impl Rule {
                 Specifier::Domain(DomainPattern::parse(host.trim()))
             }
             ("Agent" | "Skill", pattern) if argument.is_none() => {
-                let name = if canonical_tool(name) == "Agent" {
+                let name = if tool == "Agent" {
                     "subagent_type"
                 } else {
                     "skill"
@@ -129,7 +131,7 @@ impl Rule {
             text: text.trim().to_owned(),
             behavior,
             source: Arc::clone(source),
-            tool: ToolName::parse(name),
+            tool: ToolName::parse(tool),
             argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
             specifier,
         })
@@ -368,7 +370,7 @@ impl Argument {
 }
 
 /// Splits a rule into the tool name and the specifier, which may be empty.
-fn split(text: &str) -> Result<(&str, String), &'static str> {
+fn split(text: &str) -> Result<(&str, Cow<'_, str>), &'static str> {
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     if name.is_empty()
         || name.contains(|character: char| character.is_whitespace() || character == ')')
@@ -376,13 +378,19 @@ fn split(text: &str) -> Result<(&str, String), &'static str> {
         return Err("it does not start with a tool name");
     }
     let Some(inside) = rest.strip_prefix('(') else {
-        return Ok((name, String::new()));
+        return Ok((name, Cow::default()));
     };
     let inside = inside
         .strip_suffix(')')
         .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
         .ok_or("it does not end with the closing parenthesis")?;
-    Ok((name, inside.trim().replace("\\(", "(").replace("\\)", ")")))
+    let inside = inside.trim();
+    let inside = if inside.contains('\\') {
+        Cow::Owned(inside.replace("\\(", "(").replace("\\)", ")"))
+    } else {
+        Cow::Borrowed(inside)
+    };
+    Ok((name, inside))
 }
 
 fn begins_with_server(name: &str) -> bool {

@@ -25,6 +25,10 @@ pub(super) struct Wildcard {
 impl Wildcard {
     /// Parses a pattern; `\*` is a literal star and `\\` a backslash.
     pub(super) fn parse(pattern: &str) -> Self {
+        if !pattern.contains('\\') {
+            let pieces = pattern.split('*').map(str::to_owned).collect();
+            return Self { pieces };
+        }
         let mut pieces = Vec::new();
         let mut piece = String::new();
         let mut characters = pattern.chars().peekable();

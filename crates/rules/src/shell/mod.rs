@@ -21,6 +21,8 @@ mod parsed_command;
 mod parts;
 mod pattern;
 mod portable;
+#[cfg(test)]
+mod records;
 mod source;
 mod syntax;
 mod table;

@@ -1,8 +1,7 @@
 //! The tables of commands with their read-only options. The data is in `tables/*.txt`; the head of
 //! each file describes its syntax.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use super::commands::{Check, rule};
 
@@ -175,104 +174,91 @@ impl Command {
 }
 
 /// A table: commands by name. Each is read when it is first looked up, since most processes need few.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Table {
-    /// Positions in `records`.
-    names: HashMap<&'static str, usize>,
-    records: Vec<Record>,
+    /// Positions in `records`, sorted by name.
+    names: &'static [(&'static str, usize)],
+    records: &'static [Record],
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Record {
-    lines: Vec<&'static str>,
+    lines: &'static [&'static str],
     command: OnceLock<Box<Command>>,
+}
+
+impl Record {
+    const fn new(lines: &'static [&'static str]) -> Self {
+        Self {
+            lines,
+            command: OnceLock::new(),
+        }
+    }
 }
 
 impl Table {
     /// Returns the command with this name.
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     pub(super) fn get(&self, name: &str) -> Option<&Command> {
-        let record = self.records.get(*self.names.get(name)?)?;
+        let at = self.names.binary_search_by_key(&name, |(name, _)| name);
+        let record = self.records.get(self.names.get(at.ok()?)?.1)?;
         let read = || Box::new(self.read(record).expect("the table is valid"));
         Some(record.command.get_or_init(read))
     }
 
     fn read(&self, record: &Record) -> Result<Command, String> {
         let mut command = Command::default();
-        for line in &record.lines {
+        for line in record.lines {
             command.read(line, self)?;
         }
         Ok(command)
     }
 }
 
+/// Includes a table as the build script wrote it.
+macro_rules! table {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/shell-", $name, ".rs"))
+    };
+}
+
 /// The commands.
-pub(super) static COMMANDS: LazyLock<Table> =
-    LazyLock::new(|| table(include_str!("tables/commands.txt")));
+pub(super) static COMMANDS: Table = table!("commands");
 
 /// Read-only forms of git's subcommands.
-pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("tables/git.txt")));
+pub(super) static GIT: Table = table!("git");
 
 /// Commands that read from a server.
-pub(super) static NETWORK: LazyLock<Table> =
-    LazyLock::new(|| table(include_str!("tables/network.txt")));
+pub(super) static NETWORK: Table = table!("network");
 
 /// The wrappers.
-pub(super) static WRAPPERS: LazyLock<Table> =
-    LazyLock::new(|| table(include_str!("tables/wrappers.txt")));
+pub(super) static WRAPPERS: Table = table!("wrappers");
 
 /// Programs that the analysis does not accept, with their options that have a value.
-pub(super) static LAUNCHERS: LazyLock<Table> =
-    LazyLock::new(|| table(include_str!("tables/launchers.txt")));
-
-#[expect(clippy::expect_used, reason = "the tables are part of the program")]
-fn table(text: &'static str) -> Table {
-    parse(text).expect("the table is valid")
-}
-
-/// Splits a table into records.
-fn parse(text: &'static str) -> Result<Table, String> {
-    let mut table = Table::default();
-    for line in text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-    {
-        let properties = match line.split_once(" |") {
-            Some((names, properties)) if !line.starts_with(' ') => {
-                for name in names.split(", ") {
-                    if table.names.insert(name, table.records.len()).is_some() {
-                        return Err(format!("{name} is listed twice"));
-                    }
-                }
-                table.records.push(Record::default());
-                properties
-            }
-            _ => line,
-        };
-        let record = table.records.last_mut();
-        let record = record.ok_or("the first line has no name")?;
-        record.lines.push(properties);
-    }
-    Ok(table)
-}
+pub(super) static LAUNCHERS: Table = table!("launchers");
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::Records;
     use super::*;
+
+    fn parse(text: &'static str) -> Result<Table, String> {
+        let Records { names, lines } = Records::parse(text)?;
+        let records = lines.into_iter().map(|lines| Record::new(lines.leak()));
+        Ok(Table {
+            names: names.into_iter().collect::<Vec<_>>().leak(),
+            records: records.collect::<Vec<_>>().leak(),
+        })
+    }
 
     #[test]
     fn the_tables_can_be_read() {
-        let commands = parse(include_str!("tables/commands.txt")).unwrap();
-        let git = parse(include_str!("tables/git.txt")).unwrap();
-        let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
-        let sizes = [&commands, &git, &wrappers].map(|table| table.names.len());
+        let sizes = [&COMMANDS, &GIT, &WRAPPERS].map(|table| table.names.len());
         assert!(sizes[0] > 150 && sizes[1] > 40 && sizes[2] >= 10);
-        let launchers = parse(include_str!("tables/launchers.txt")).unwrap();
-        let network = parse(include_str!("tables/network.txt")).unwrap();
-        let tables = [commands, git, wrappers, launchers, network];
+        let tables = [&COMMANDS, &GIT, &WRAPPERS, &LAUNCHERS, &NETWORK];
         let names = tables
             .iter()
-            .flat_map(|table| table.names.keys().map(move |name| (table, name)));
+            .flat_map(|table| table.names.iter().map(move |(name, _)| (table, name)));
         for (table, name) in names {
             let command = table.get(name).unwrap();
             let mut long = command.long.clone();
