@@ -14,6 +14,7 @@ mod interruption;
 mod lifecycle;
 mod permission_check;
 mod prompting;
+mod reaction;
 mod result;
 mod runner;
 mod schedule;
