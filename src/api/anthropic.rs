@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId, Verbatim};
+use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message};
+use super::verbatim::Verbatim;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
 use crate::message::{self, Media, Thought, Tier, ToolResult, Usage, input_of, result_parts};
 

@@ -1,13 +1,8 @@
-//! Replies of a model: as deltas contained in the records of any API, and as JSON for the message in the next request of
-//! the same API.
-//!
-//! Members that turnpipe does not know are kept, so JSON values are merged without interpretation; blocks and calls come
-//! from deltas.
+//! Deltas: replies of a model as contained in the records of any API.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::json::{bytes, from_wtf8};
 use crate::message::Usage;
@@ -151,6 +146,7 @@ pub(crate) enum EndKind {
 
 const BUDGET: &str =
     "max_tokens length max_output_tokens model_context_window_exceeded model_length";
+
 const DECLINED: &str = "content_filter refusal safety recitation language blocklist \
     prohibited_content spii image_safety";
 const FAILED: &str = "error error_finish insufficient_system_resource other failed cancelled \
@@ -295,109 +291,6 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
         Some(b'n') => "null",
         _ => "a number",
     }))
-}
-
-/// The part of a reply in a record, as JSON.
-#[derive(Debug)]
-pub(crate) enum Verbatim {
-    Nothing,
-    /// A streamed message with this id starts.
-    Start(Value),
-    /// The blocks of a message with this id. If it was streamed, they repeat the deltas.
-    Message {
-        id: Value,
-        parts: Vec<Value>,
-    },
-    /// A block starts.
-    Block {
-        index: Value,
-        part: Value,
-    },
-    /// A delta of a block.
-    MoreOfBlock {
-        index: Value,
-        delta: Value,
-    },
-    /// Parts, or items.
-    Parts(Vec<Value>),
-    /// All items; used only if none came before.
-    Repeated(Vec<Value>),
-    /// Members of a message, or deltas of them.
-    Members(Value),
-}
-
-/// The input of a block, as fragments of JSON.
-pub(crate) const PARTIAL_INPUT: &str = "partial_json";
-
-/// Members that arrive in fragments; all others arrive whole, some of them with each delta.
-const IN_PIECES: [&str; 9] = [
-    "content",
-    "reasoning",
-    "reasoning_content",
-    "refusal",
-    "arguments",
-    "text",
-    "thinking",
-    "signature",
-    PARTIAL_INPUT,
-];
-
-/// Merges a delta into the members of a message or block.
-pub(crate) fn merge_members(message: &mut Map<String, Value>, delta: Value) {
-    let Value::Object(delta) = delta else {
-        return;
-    };
-    for (key, more) in delta {
-        match more {
-            Value::Array(calls) if key == "tool_calls" => {
-                let known = message
-                    .entry(key)
-                    .or_insert_with(|| Value::Array(Vec::new()));
-                for call in calls {
-                    merge_call(known, call);
-                }
-            }
-            more => add(message, &key, more),
-        }
-    }
-}
-
-fn merge_call(calls: &mut Value, delta: Value) {
-    fn marks(call: &Value) -> CallMarks<'_> {
-        CallMarks {
-            index: call["index"].as_u64(),
-            id: call["id"].as_str().filter(|id| !id.is_empty()),
-            has_name: call["function"]["name"].is_string(),
-        }
-    }
-    let (Value::Array(calls), true) = (calls, delta.is_object()) else {
-        return;
-    };
-    let known = calls.iter().enumerate();
-    let continued = marks(&delta).continued(known.map(|(at, call)| (at, marks(call))));
-    match continued.and_then(|at| calls[at].as_object_mut()) {
-        Some(call) => merge_members(call, delta),
-        None => calls.push(delta),
-    }
-}
-
-/// Adds a value to the member `key`.
-fn add(members: &mut Map<String, Value>, key: &str, more: Value) {
-    match (members.get_mut(key), more) {
-        (Some(_), Value::Null) => {}
-        (Some(Value::String(_)), Value::String(more)) if more.is_empty() => {}
-        (Some(Value::String(known)), Value::String(more)) if IN_PIECES.contains(&key) => {
-            known.push_str(&more);
-        }
-        (Some(Value::Object(known)), Value::Object(more)) => {
-            for (key, more) in more {
-                add(known, &key, more);
-            }
-        }
-        (_, more) => {
-            members.insert(key.to_owned(), more);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ fn stop_reasons_of_all_apis() {
         assert_eq!(End::of(declined).kind, kind, "{declined}");
     }
 }
+
 fn object(arguments: Arguments<'_>) -> String {
     match arguments.object() {
         Ok(input) => input.get().to_owned(),

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::delta::{Chunk, Verbatim};
+use super::delta::Chunk;
 use super::dialect::{Api, Dialect};
 use super::request::{CallResult, Delivery, Function, Request, Thinking};
+use super::verbatim::Verbatim;
 use super::{anthropic, anthropic_encode, gemini, ollama, openai_chat, responses};
 
 impl Api {

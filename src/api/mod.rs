@@ -16,14 +16,14 @@ mod openai_chat;
 mod request;
 mod responses;
 mod shape;
+mod verbatim;
 
 pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as anthropic_usage};
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
 pub(crate) use delta::{
-    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT, PARTIAL_INPUT,
-    Verbatim, merge_members,
+    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
 };
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
@@ -38,3 +38,4 @@ pub use request::{
 pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
+pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

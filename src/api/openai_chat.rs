@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, Verbatim};
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
 use super::envelope::Envelope;
 use super::request::{
     Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix, attachments,
     data_url, merged_turns, result_text,
 };
+use super::verbatim::Verbatim;
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 

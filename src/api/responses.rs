@@ -3,13 +3,14 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent, Verbatim};
+use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
 use super::envelope::Envelope;
 use super::request::{
     CallResult, Delivery, Function, MergedTurn, Request, attachment, attachments, data_url,
     merged_turns, result_text,
 };
+use super::verbatim::Verbatim;
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ReplyPart;
-use super::joiner::without_think_tags;
+use super::fragments::without_think_tags;
 use super::made_ids::own_id;
 use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, block_stop};
 use crate::message::{Block, Call, Thought};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::joiner::{JoinedCall, Joiner, SplitText};
+use super::fragments::SplitText;
+use super::joiner::{JoinedCall, Joiner};
 use crate::api::{Delta, EndKind};
 use crate::io::Ids;
 use crate::message::Usage;

@@ -1,4 +1,4 @@
-//! Joins the calls of one message from deltas, and text and JSON from fragments. Pure: deltas in, calls out.
+//! Joins the calls of one message from deltas. Pure: deltas in, calls out.
 //!
 //! A call is released when its arguments are complete and something after it was seen: another block,
 //! another call or a stop reason (servers close calls that they cut off as `{}`). Calls are released
@@ -7,8 +7,8 @@
 use serde_json::value::RawValue;
 
 use super::ToolCall;
+use super::fragments::{Balance, SplitText};
 use crate::api::{Arguments, CallDelta, CallMarks, CutOff, Delta};
-use crate::json::from_wtf8;
 
 /// The calls of one message.
 #[derive(Debug, Default)]
@@ -266,127 +266,3 @@ impl Joiner {
         self.first_held += held.iter().take_while(|call| call.released).count();
     }
 }
-
-/// Text that arrives in fragments. Servers written in JavaScript may split strings inside a
-/// surrogate pair.
-#[derive(Debug, Default)]
-pub(super) struct SplitText {
-    whole: Vec<u8>,
-    /// The length of the text that was taken.
-    taken: usize,
-}
-
-impl SplitText {
-    /// Adds a fragment: WTF-8, a lone surrogate is three bytes.
-    pub(super) fn push(&mut self, fragment: &[u8]) {
-        self.whole.extend_from_slice(fragment);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.whole.is_empty()
-    }
-
-    /// Returns the text since the last call. Half of a pair at the end is held back until the other half arrives.
-    pub(super) fn take_new(&mut self) -> String {
-        let end = match self.whole.len().checked_sub(3) {
-            Some(half) if half >= self.taken && is_high_half(&self.whole[half..]) => half,
-            _ => self.whole.len(),
-        };
-        let start = std::mem::replace(&mut self.taken, end);
-        from_wtf8(self.whole[start..end].to_vec())
-    }
-
-    /// Returns all bytes.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.whole
-    }
-
-    /// Returns the whole text.
-    pub(super) fn into_text(self) -> String {
-        from_wtf8(self.whole)
-    }
-}
-
-fn is_high_half(bytes: &[u8]) -> bool {
-    matches!(bytes, [0xED, 0xA0..=0xAF, _])
-}
-
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
-
-/// Splits a text into the reply and the thinking at its beginning. The chat template may have
-/// opened the tag already, so a lone closing tag on its own line ends thinking as well. If the tag
-/// is not closed, there is no reply.
-pub fn without_think_tags(text: String) -> (String, String) {
-    if let Some(inner) = text.trim_start().strip_prefix(OPEN) {
-        return match inner.split_once(CLOSE) {
-            Some((thought, said)) => (said.trim_start().to_owned(), thought.to_owned()),
-            None => (String::new(), inner.to_owned()),
-        };
-    }
-    if let Some((thought, said)) = text.split_once(CLOSE)
-        && !thought.contains(OPEN)
-        && (thought.is_empty() || thought.ends_with('\n'))
-        && (said.is_empty() || said.starts_with(['\n', '\r']))
-    {
-        return (said.trim_start().to_owned(), thought.to_owned());
-    }
-    (text, String::new())
-}
-
-/// The state after the fragments read so far.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Balance {
-    depth: usize,
-    place: LexState,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum LexState {
-    /// Before the object.
-    #[default]
-    Before,
-    /// In it, outside of strings.
-    Structure,
-    /// In a string.
-    Text,
-    /// After a backslash in a string.
-    Escape,
-    /// After the object.
-    After,
-}
-
-impl Balance {
-    /// Reads the next fragment.
-    pub(super) fn read(&mut self, fragment: &[u8]) {
-        for &byte in fragment {
-            self.place = match (self.place, byte) {
-                (LexState::Before | LexState::Structure, b'{' | b'[') => {
-                    self.depth += 1;
-                    LexState::Structure
-                }
-                (LexState::Structure, b'}' | b']') => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        LexState::After
-                    } else {
-                        LexState::Structure
-                    }
-                }
-                (LexState::Structure, b'"') | (LexState::Escape, _) => LexState::Text,
-                (LexState::Text, b'"') => LexState::Structure,
-                (LexState::Text, b'\\') => LexState::Escape,
-                (place, _) => place,
-            };
-        }
-    }
-
-    /// Whether an object or array is complete.
-    pub(super) fn is_whole(self) -> bool {
-        self.place == LexState::After
-    }
-}
-
-#[cfg(test)]
-#[path = "joiner_tests.rs"]
-mod tests;

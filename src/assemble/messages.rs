@@ -1,13 +1,10 @@
-//! Joins the records of model APIs into messages, whole ones and streamed ones, and the records of a pipe into
-//! conversations: stream-json, a session file, or bare messages of an API.
+//! Joins the records of model APIs into messages: whole ones, and streamed ones.
 
 use super::blocks::{BlockBuilder, Output};
 use super::draft::Draft;
 use super::made_ids::MadeIds;
-use super::{Decoder, Event, Source};
-use crate::agent::{Agent, StreamItem};
-use crate::api::{AssistantText, Chunk, Envelope, Extent, Spoken, spoken};
-use crate::message::{Block, Message, MessageMerger, Origin, Role, SessionId, split_typed};
+use crate::api::{Chunk, Envelope, Extent, Spoken, spoken};
+use crate::message::{Block, Message, Origin, Role, split_typed};
 
 /// Reads messages from the records of APIs, one after the other.
 #[derive(Debug, Default)]
@@ -216,152 +213,70 @@ fn block(output: Output) -> Option<Block> {
     }
 }
 
-/// Reads messages from records.
-#[derive(Debug)]
-pub struct DialogStream {
-    decoder: Decoder,
-    messages: MessageReader,
-    /// `None` if the records of a message are not joined.
-    merger: Option<MessageMerger>,
-    /// The agent whose format matched last.
-    agent: Option<Agent>,
-    session_id: Option<SessionId>,
-}
-
-impl Default for DialogStream {
-    fn default() -> Self {
-        Self {
-            merger: Some(MessageMerger::default()),
-            ..Self::at_once()
-        }
-    }
-}
-
-impl DialogStream {
-    /// Returns a stream that does not join the records of a message: every record is complete at once.
-    pub fn at_once() -> Self {
-        Self {
-            decoder: Decoder::default(),
-            messages: MessageReader::default(),
-            merger: None,
-            agent: None,
-            session_id: None,
-        }
-    }
-
-    /// Reads the next record. Calls `taken` with each message that it completes.
-    pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
-        self.record_live(record, None, taken);
-    }
-
-    /// Like [`Self::record`], but also calls `said` with each fragment of text that is still being written. The
-    /// message with the whole text follows.
-    pub fn record_live(
-        &mut self,
-        record: &str,
-        mut said: Option<&mut dyn FnMut(&str)>,
-        taken: &mut dyn FnMut(Message),
-    ) {
-        let mut decoder = std::mem::take(&mut self.decoder);
-        decoder.decode(record, |decoded| {
-            if let Some(said) = &mut said
-                && let Some(AssistantText::Part(part)) = decoded.source.assistant_text()
-            {
-                said(&part);
-            }
-            for event in decoded.events {
-                match event {
-                    Event::Session(id) => {
-                        self.session_id.get_or_insert(id);
-                    }
-                    Event::Executor {
-                        call_ids: Some(prefix),
-                    } => self.messages.set_call_ids(prefix),
-                    _ => {}
-                }
-            }
-            for message in self.messages(record, decoded.source) {
-                self.push(message, taken);
-            }
-        });
-        self.decoder = decoder;
-    }
-
-    fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
-        let whole = match &mut self.merger {
-            Some(merger) => merger.push(message),
-            None => Some(message),
-        };
-        if let Some(whole) = whole {
-            taken(whole);
-        }
-    }
-
-    fn messages(&mut self, record: &str, source: Source<'_>) -> Vec<Message> {
-        let contents = match source {
-            Source::Record(contents) => contents,
-            Source::Stream(StreamItem::Message { message, .. }) => return vec![*message],
-            Source::Stream(_) => return Vec::new(),
-        };
-        if contents.record.is_of_subagent() {
-            return Vec::new();
-        }
-        let mut empty = Vec::new();
-        let mut of_agent = |agent: Agent| {
-            let messages = agent.format().messages(record);
-            // A format that knows the record but not its content does not count.
-            if messages.iter().any(|message| !message.blocks.is_empty()) {
-                return Some(messages);
-            }
-            if empty.is_empty() {
-                empty = messages;
-            }
-            None
-        };
-        if let Some(messages) = self.agent.and_then(&mut of_agent) {
-            return messages;
-        }
-        if let Some(messages) = self.messages.record(&contents.record) {
-            return messages;
-        }
-        for agent in Agent::ALL {
-            if let Some(messages) = of_agent(agent) {
-                self.agent = Some(agent);
-                return messages;
-            }
-        }
-        empty
-    }
-
-    /// Returns the session id, if the stream contains one.
-    pub fn session_id(&self) -> Option<&str> {
-        self.session_id.as_ref().map(|id| &*id.0)
-    }
-
-    /// Returns the instructions for the model in the stream; empty if there are none.
-    pub fn instructions(&self) -> &str {
-        self.messages.instructions()
-    }
-
-    /// Returns the message that may still be incomplete.
-    pub fn open(&self) -> Option<&Message> {
-        self.merger.as_ref()?.open()
-    }
-
-    /// Calls `taken` with the remaining messages at the end of the stream.
-    pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
-        let unfinished = self.decoder.unfinished_text();
-        let unfinished = unfinished.map(|source| self.messages("", source));
-        let streamed = self.messages.finish();
-        for message in unfinished.into_iter().flatten().chain(streamed) {
-            self.push(message, taken);
-        }
-        if let Some(last) = self.merger.as_mut().and_then(MessageMerger::finish) {
-            taken(last);
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "messages_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// The messages in a record: role, model, input tokens, and blocks.
+    fn read(record: &str) -> Option<Vec<String>> {
+        let messages = MessageReader::default().record(&Envelope::read(record)?)?;
+        let outline = |message: Message| {
+            let blocks = message.blocks.iter().map(|block| match block {
+                Block::Text(text) => text.clone(),
+                Block::Thinking(thought) => format!("({})", thought.text()),
+                Block::Call(call) => format!("{} {}", call.id, call.name),
+                Block::Result(result) => {
+                    let mark = if result.failed { "!" } else { "=" };
+                    format!("{}{mark}{}", result.id, result.text())
+                }
+                Block::Media(media) => media.media_type.clone(),
+            });
+            let blocks: Vec<String> = blocks.collect();
+            let input = message.usage.map_or(0, |usage| usage.input);
+            let model = message.model.as_deref().unwrap_or("-");
+            format!("{:?} {model} {input} {}", message.role, blocks.join(", "))
+        };
+        Some(messages.into_iter().map(outline).collect())
+    }
+
+    #[test]
+    fn whole_records_of_all_dialects_are_messages() {
+        for (record, expected) in [
+            (
+                r#"{"role":"assistant","id":"m","model":"a","content":"hi","usage":{"input_tokens":3}}"#,
+                "Assistant a 3 hi",
+            ),
+            (
+                r#"{"type":"tool_use","id":"c","name":"f","input":{"a":1}}"#,
+                "Assistant - 0 c f",
+            ),
+            (
+                r#"{"type":"tool_result","tool_use_id":"c","content":"x","is_error":true}"#,
+                "User - 0 c!x",
+            ),
+            (
+                r#"{"object":"response","id":"r","model":"a","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}]}"#,
+                "Assistant a 0 hi",
+            ),
+            (
+                r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#,
+                "Assistant - 0 c f",
+            ),
+            (
+                r#"{"type":"function_call_output","call_id":"c","output":"x"}"#,
+                "User - 0 c=x",
+            ),
+            (
+                r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":"e"}"#,
+                "Assistant - 0 (s)",
+            ),
+            (
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"c","name":"f","response":{"rows":1}}}]}"#,
+                r#"User - 0 c={"rows":1}"#,
+            ),
+        ] {
+            let found = read(record).map(|messages| messages.join("\n"));
+            assert_eq!(found.as_deref(), Some(expected), "{record}");
+        }
+    }
+}

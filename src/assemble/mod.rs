@@ -4,8 +4,10 @@
 
 mod blocks;
 mod decoder;
+mod dialog_stream;
 mod draft;
 mod event;
+mod fragments;
 mod identity;
 mod joiner;
 mod made_ids;
@@ -14,12 +16,13 @@ mod verbatim_reply;
 
 pub use blocks::{BlockBuilder, Output};
 pub use decoder::{Decoded, Decoder, Source};
+pub use dialog_stream::DialogStream;
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
-pub use joiner::without_think_tags;
+pub use fragments::without_think_tags;
 pub(crate) use made_ids::own_id;
-pub use messages::{DialogStream, MessageReader};
+pub use messages::MessageReader;
 pub use verbatim_reply::VerbatimReply;
 
 #[cfg(test)]

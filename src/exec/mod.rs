@@ -4,13 +4,17 @@
 
 mod call;
 mod calls;
+mod cancellation;
 mod delivery;
+mod emitter;
+mod execution;
 mod hooks;
 mod intake;
 mod interruption;
 mod lifecycle;
 mod permission_check;
 mod prompting;
+mod reaction;
 mod result;
 mod runner;
 mod schedule;

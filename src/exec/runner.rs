@@ -8,24 +8,24 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::call::CallState;
 use super::calls::Calls;
-use super::delivery::{Emitter, ResultWriter};
-use super::intake::{Backlog, InputEvent, InputItem};
-use super::interruption::{Demand, Force, Interruption, StageKind};
+use super::cancellation::Force;
+use super::delivery::ResultWriter;
+use super::emitter::Emitter;
+use super::intake::{Backlog, InputEvent};
+use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
 use super::schedule::Plan;
-use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunMode, RunSession};
+use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunSession};
 use super::stream::Stream;
 use super::workers::{Channels, RunnerEvent};
 use crate::assemble::{Event, Understanding};
 use crate::io::Messages;
 use crate::jsonl::{WriteError, WriteResult};
-use crate::message::{SessionId, ToolUseId};
+use crate::message::SessionId;
 use crate::process::EndSignal;
-use crate::records::ExecutorRecord;
 use crate::state::SessionKey;
 use crate::tools::ToolContext;
 
@@ -33,25 +33,25 @@ use crate::tools::ToolContext;
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A run in progress.
-struct Runner<'a, Sink: Write> {
-    options: &'a Options,
-    lifecycle: Arc<Lifecycle>,
+pub(super) struct Runner<'a, Sink: Write> {
+    pub(super) options: &'a Options,
+    pub(super) lifecycle: Arc<Lifecycle>,
     events: Receiver<RunnerEvent>,
-    backlog: Backlog,
+    pub(super) backlog: Backlog,
     questions: OpenQuestions,
-    stream: Stream,
-    plan: Plan,
-    calls: Calls,
-    session: RunSession,
-    output: ResultWriter<Sink>,
-    interruption: Interruption,
+    pub(super) stream: Stream,
+    pub(super) plan: Plan,
+    pub(super) calls: Calls,
+    pub(super) session: RunSession,
+    pub(super) output: ResultWriter<Sink>,
+    pub(super) interruption: Interruption,
     observer: Box<dyn Observer>,
-    messages: Messages,
+    pub(super) messages: Messages,
     next_heartbeat: Option<Instant>,
     /// Whether the executor record is written.
-    claimed: bool,
-    damaged_lines: u64,
-    understanding: Understanding,
+    pub(super) claimed: bool,
+    pub(super) damaged_lines: u64,
+    pub(super) understanding: Understanding,
     /// The counts last passed to the observer.
     shown: (u64, usize, usize),
 }
@@ -253,149 +253,6 @@ impl<Sink: Write> Runner<'_, Sink> {
             if !any {
                 return Ok(());
             }
-        }
-    }
-
-    /// Returns the next part of the input. A `result` record waits for the results before it, and so does the
-    /// next message in a list of messages for an API; everything waits while too many calls are open.
-    fn next_item(&mut self) -> Result<Option<InputItem>, WriteError> {
-        let Some(item) = self.backlog.front() else {
-            return Ok(None);
-        };
-        let is_for_api = self.options.results.is_some();
-        let ends_turn = |event: &Event| match event {
-            Event::SessionResult => true,
-            Event::Message(_) => is_for_api,
-            _ => false,
-        };
-        let must_wait = if item.events.iter().any(ends_turn) {
-            // A `result` record ends the turn whose results it waits for.
-            self.end_turn()?;
-            self.has_open_calls()
-        } else {
-            self.calls.is_full()
-        };
-        Ok(if must_wait { None } else { self.backlog.pop() })
-    }
-
-    fn end_turn(&mut self) -> WriteResult {
-        self.output.emitter.end_reply()?;
-        self.calls.end_turn(&self.session);
-        Ok(())
-    }
-
-    fn has_open_calls(&self) -> bool {
-        !self.calls.is_empty() || self.output.is_waiting()
-    }
-
-    fn pass_on(&mut self, item: &InputItem) -> WriteResult {
-        self.understanding.note(item.piece.raw(), &item.events);
-        for damage in &item.damage {
-            self.damaged_lines += 1;
-            self.messages.warn(&damage.to_string());
-        }
-        let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
-        if is_first_claim && self.stream.will_take_any(&item.events) {
-            for event in &item.events {
-                self.learn_session(event);
-            }
-            if let Some(id) = &self.options.file_id {
-                self.name_session(id);
-            }
-            self.claimed = true;
-            self.resume_session();
-            let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
-            self.output.emitter.write(record)?;
-        }
-        self.output.emitter.echo(&item.piece, item.boundary)?;
-        for event in &item.events {
-            self.react(event)?;
-        }
-        Ok(())
-    }
-
-    fn react(&mut self, event: &Event) -> WriteResult {
-        self.stream.observe(event);
-        match event {
-            Event::Session(_) | Event::SessionFile(_) => self.learn_session(event),
-            Event::Call(call) => {
-                if self.wants(&call.id) {
-                    let weight = call.input.as_ref().map_or(0, |input| input.get().len());
-                    let state = self.lifecycle.prepare(call, &self.session.context);
-                    self.enter(&call.id, &call.name, weight, state);
-                }
-            }
-            Event::TurnEnd(_) => {
-                self.end_turn()?;
-                for batch in self.plan.take_turn() {
-                    self.output.emitter.write(batch)?;
-                }
-            }
-            Event::Interrupt { request_id } => {
-                self.output.emitter.interrupt_received(request_id)?;
-            }
-            Event::Opening(_)
-            | Event::Executor { .. }
-            | Event::Message(_)
-            | Event::Result(_)
-            | Event::Prompt
-            | Event::SessionResult
-            | Event::ControlResponse(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Whether to run or plan the next call of the input.
-    fn wants(&mut self, id: &ToolUseId) -> bool {
-        match self.options.mode {
-            RunMode::Plan => self.stream.skip(id),
-            RunMode::Execute => self.stream.take(id),
-        }
-    }
-
-    /// Plans or admits a call whose input has `weight` bytes.
-    fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
-        if self.options.mode == RunMode::Plan {
-            let context = &self.session.context;
-            let decision = self.lifecycle.planned_decision(&state, context);
-            self.plan.add(id, name, &state, decision);
-            return;
-        }
-        self.calls
-            .admit(id.clone(), name.to_owned(), weight, state, &self.session);
-        if let Some(reason) = self.interruption.refusal() {
-            self.calls.refuse_waiting(&reason, &mut self.session);
-        }
-    }
-
-    /// Reads facts about the session from the stream. State is restored before the first call.
-    fn learn_session(&mut self, event: &Event) {
-        match event {
-            Event::Session(id) => self.name_session(id),
-            Event::SessionFile(digest) if !self.claimed && self.options.file_id.is_none() => {
-                self.session.key.scope = self.options.session_scope.part(digest);
-            }
-            _ => {}
-        }
-    }
-
-    /// Sets the id of the session, unless it has one.
-    fn name_session(&mut self, id: &SessionId) {
-        if !self.session.has_name() {
-            self.session.set_name(id.clone());
-            self.output.emitter.session = id.clone();
-            if self.claimed {
-                self.resume_session();
-            }
-        }
-    }
-
-    fn resume_session(&mut self) {
-        if self.options.mode == RunMode::Execute
-            && let Err(error) = self.session.resume()
-        {
-            self.messages
-                .error(&format!("cannot restore session state: {error}"));
         }
     }
 

@@ -1,29 +1,21 @@
-//! The HTTP client: its settings, proxies and certificates; and the thread for requests.
-//!
-//! The first request starts the thread, and it ends with the last handle. Because it is separate, a cancelled call can
-//! return at once while its connection is closed properly.
+//! The HTTP client: its settings, proxies and certificates.
 
-use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use std::{io, thread};
 
 use reqwest::redirect::Policy;
 use reqwest::{NoProxy, Proxy, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::runtime::{Builder, Handle};
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::address::Guard;
+use super::reach::Guard;
 use super::response::{MAX_MESSAGE_BYTES, causes, chain};
 use super::{
     Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,
 };
-use crate::io::CancelToken;
 
 /// Errors of TLS and their hints.
 const TLS_HINTS: [(&str, &str); 3] = [
@@ -350,84 +342,6 @@ impl Proxies {
             proxies.push(proxy.no_proxy(except.clone()));
         }
         Ok(proxies)
-    }
-}
-
-/// Maximum number of queued messages of a task.
-const MAX_QUEUED_MESSAGES: usize = 64;
-
-/// Returns the output of `work`, or `None` if `cancel` fires first.
-pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        () = cancel.fired() => None,
-        done = work => Some(done),
-    }
-}
-
-/// Runs tasks on a thread while their callers wait. Clones share the thread.
-#[derive(Debug, Clone, Default)]
-pub struct Engine {
-    running: Arc<Mutex<Option<Running>>>,
-}
-
-#[derive(Debug)]
-struct Running {
-    handle: Handle,
-    /// Dropped to end the thread.
-    _alive: oneshot::Sender<()>,
-}
-
-/// Sends messages of a task to its caller.
-pub type Task<Message> = mpsc::Sender<Message>;
-
-impl Engine {
-    /// Runs a task to completion. Calls `sink` with its messages on the calling thread.
-    ///
-    /// # Errors
-    /// The thread cannot be started, or the task panicked.
-    pub fn run<Message, Output, Work>(
-        &self,
-        task: impl FnOnce(Task<Message>) -> Work,
-        mut sink: impl FnMut(Message),
-    ) -> io::Result<Output>
-    where
-        Message: Send + 'static,
-        Output: Send + 'static,
-        Work: Future<Output = Output> + Send + 'static,
-    {
-        let (messages, mut received) = mpsc::channel(MAX_QUEUED_MESSAGES);
-        let (done, output) = oneshot::channel();
-        let work = task(messages);
-        self.handle()?.spawn(async move {
-            let _ = done.send(work.await);
-        });
-        while let Some(message) = received.blocking_recv() {
-            sink(message);
-        }
-        output
-            .blocking_recv()
-            .map_err(|_| io::Error::other("the request thread died"))
-    }
-
-    fn handle(&self) -> io::Result<Handle> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(running) = &*running {
-            return Ok(running.handle.clone());
-        }
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let handle = runtime.handle().clone();
-        let (alive, ended) = oneshot::channel::<()>();
-        thread::Builder::new()
-            .name("requests".to_owned())
-            .spawn(move || {
-                let _ = runtime.block_on(ended);
-            })?;
-        *running = Some(Running {
-            handle: handle.clone(),
-            _alive: alive,
-        });
-        Ok(handle)
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -161,49 +160,4 @@ fn a_proxy_without_a_usable_address_is_not_repeated() {
     };
     let told = send(settings, "http://gpu.internal/").unwrap_err();
     assert_eq!(told.to_string(), "the http proxy has no usable address");
-}
-
-#[test]
-fn messages_arrive_in_order_and_then_the_output() {
-    let engine = Engine::default();
-    let mut seen = Vec::new();
-    let output = engine.run(
-        |task| async move {
-            for number in 0..200 {
-                let _ = task.send(number).await;
-            }
-            "done"
-        },
-        |number| seen.push(number),
-    );
-    assert_eq!(output.unwrap(), "done");
-    assert_eq!(seen, (0..200).collect::<Vec<_>>());
-}
-
-#[test]
-fn several_threads_share_it() {
-    let engine = Engine::default();
-    let sums: Vec<i32> = std::thread::scope(|scope| {
-        let waiters: Vec<_> = (0..8)
-            .map(|number| {
-                let engine = engine.clone();
-                scope.spawn(move || {
-                    let task = |_: Task<()>| async move { number * 2 };
-                    engine.run(task, |()| ()).unwrap()
-                })
-            })
-            .collect();
-        waiters
-            .into_iter()
-            .map(|waiter| waiter.join().unwrap())
-            .collect()
-    });
-    assert_eq!(sums, (0..8).map(|number| number * 2).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_task_that_panics_is_an_error() {
-    let engine = Engine::default();
-    let task = |_: Task<()>| async { assert!(std::hint::black_box(false)) };
-    assert!(engine.run(task, |()| ()).is_err());
 }

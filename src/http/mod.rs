@@ -5,13 +5,17 @@
 
 mod address;
 mod client;
+mod engine;
 mod event_stream;
+mod reach;
 mod redaction;
 mod response;
 
-pub use address::{Address, PlainText, Reach, RefusedAddress, UnusableAddress};
-pub use client::{Client, Engine, HttpSettings, Proxies, Task, TimeLimits, unless_cancelled};
+pub use address::{Address, PlainText, UnusableAddress};
+pub use client::{Client, HttpSettings, Proxies, TimeLimits};
+pub use engine::{Engine, Task, unless_cancelled};
 pub use event_stream::Frames;
+pub use reach::{Reach, RefusedAddress};
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{
     ContentType, Header, HeaderValue, Headers, HttpFailure, Outgoing, Response, retry_after,

@@ -4,14 +4,13 @@
 
 mod cancel;
 mod ids;
+mod messages;
 mod process_io;
 mod streams;
 
 pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
+pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns};
-pub use streams::{
-    Environment, InputStream, Io, MessageLevel, Messages, OutputStream, TerminalFacts,
-    TerminalRecords,
-};
+pub use streams::{Environment, InputStream, Io, OutputStream, TerminalFacts, TerminalRecords};

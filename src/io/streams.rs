@@ -1,18 +1,17 @@
-//! The streams and the context of a command: its terminal, its environment, and its messages to the user, lines on
-//! standard error.
+//! The streams and the context of a command: its terminal and environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::messages::Messages;
 use super::{Clock, Ids};
-use crate::text::{TextPieces, escape_hidden, terminal_safe_line};
+use crate::text::{TextPieces, escape_hidden};
 
 /// The input of a command.
 pub enum InputStream {
@@ -171,97 +170,6 @@ impl<Name: Into<OsString>, Value: Into<OsString>> FromIterator<(Name, Value)> fo
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         Self { variables }
-    }
-}
-
-/// Level of messages to print (`-q`, `-v`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum MessageLevel {
-    /// Errors only.
-    Errors = 0,
-    /// Errors, warnings and hints.
-    #[default]
-    Warnings = 1,
-    /// Actions, too.
-    All = 2,
-}
-
-/// A shared handle on standard error. Writing never fails or panics: if standard error is closed,
-/// messages are lost.
-#[derive(Clone)]
-pub struct Messages {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    sink: Mutex<Box<dyn Write + Send>>,
-    level: AtomicU8,
-}
-
-impl Messages {
-    /// Prints messages to `sink`.
-    pub fn new(sink: impl Write + Send + 'static) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                sink: Mutex::new(Box::new(sink)),
-                level: AtomicU8::new(MessageLevel::default() as u8),
-            }),
-        }
-    }
-
-    /// Replaces the sink of all clones by `wrapper` around it.
-    pub fn wrap(&self, wrapper: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>) {
-        let mut sink = self.sink();
-        let inner = std::mem::replace(&mut *sink, Box::new(std::io::sink()));
-        *sink = wrapper(inner);
-    }
-
-    fn sink(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
-        let sink = &self.shared.sink;
-        sink.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets the level of all clones.
-    pub fn set_level(&self, level: MessageLevel) {
-        self.shared.level.store(level as u8, Ordering::Relaxed);
-    }
-
-    /// Whether messages of this level are printed.
-    pub fn prints(&self, level: MessageLevel) -> bool {
-        level as u8 <= self.shared.level.load(Ordering::Relaxed)
-    }
-
-    /// Prints `turnpipe: text` as one terminal-safe line, at every level.
-    pub fn error(&self, text: &str) {
-        self.line(&format!("turnpipe: {}", terminal_safe_line(text)));
-    }
-
-    /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.
-    pub fn warn(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
-            self.error(text);
-        }
-    }
-
-    /// Prints `hint: text` as one terminal-safe line, unless only errors are printed.
-    pub fn hint(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
-            self.line(&format!("hint: {}", terminal_safe_line(text)));
-        }
-    }
-
-    /// Prints `turnpipe: text` as one terminal-safe line if actions are printed.
-    pub fn log(&self, text: &str) {
-        if self.prints(MessageLevel::All) {
-            self.error(text);
-        }
-    }
-
-    /// Prints a line unchanged. The caller makes it terminal-safe.
-    pub fn line(&self, text: &str) {
-        let mut sink = self.sink();
-        let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }
 

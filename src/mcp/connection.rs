@@ -18,10 +18,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::config::McpFailure;
 use super::content::{MAX_TEXT_LENGTH, Output, cut};
-use super::handshake::{
-    self, Listener, MAX_MESSAGE_WIDTH, Revisions, Route, ServerProcess, StartFailure, connect,
-    innermost,
-};
+use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
+use super::listing;
+use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::http::Task;
 use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};
@@ -76,7 +75,7 @@ impl Connection {
                 Ok(service) => service,
                 Err(failure) => return Err(explained(failure, &output, process.as_ref()).await),
             };
-            match handshake::tools(service.peer()).await {
+            match listing::tools(service.peer()).await {
                 Ok(tools) => Ok((service, tools)),
                 Err(reason) if !service.peer().is_transport_closed() => Err(reason.into()),
                 Err(reason) => Err(explained(reason.into(), &output, process.as_ref()).await),
@@ -134,7 +133,7 @@ impl Connection {
 
     /// Whether the server claims to have resources.
     pub(super) fn has_resources(&self) -> bool {
-        handshake::has_resources(&self.peer)
+        listing::has_resources(&self.peer)
     }
 
     /// Lists the tools.
@@ -143,7 +142,7 @@ impl Connection {
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Vec<RemoteTool>, String> {
-        self.listed(handshake::tools(&self.peer), limit, stop).await
+        self.listed(listing::tools(&self.peer), limit, stop).await
     }
 
     /// Lists the resources and the templates of their addresses.
@@ -152,7 +151,7 @@ impl Connection {
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Vec<Value>, String> {
-        let listing = handshake::resources(&self.peer);
+        let listing = listing::resources(&self.peer);
         self.listed(listing, limit, stop).await
     }
 

@@ -1,42 +1,26 @@
-//! The start of a connection: the process of a server, transports, protocol revisions, notifications of the server,
-//! and its lists of tools and resources.
+//! The start of a connection: transports, protocol revisions, and notifications of the server.
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::OsString;
-use std::future::Future;
-use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use std::{io, thread};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, Tool as RemoteTool,
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RoleClient,
-    RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, RoleClient, RunningService,
+    serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
-use serde::Serialize;
-use serde_json::Value;
 use tokio::net::unix::pipe;
-use tokio::sync::{broadcast, watch};
-use tokio::time::timeout;
+use tokio::sync::broadcast;
 
-use super::config::{Program, ServerDeps};
-use super::content::{LimitedOutput, MAX_LINE_BYTES, Output};
-use crate::io::CancelToken;
-use crate::process::{
-    Capture, Captured, Command, ExitStatus, Finished, Limits, SpawnError, Stdin, StdioPipes,
-};
+use super::content::{LimitedOutput, Output};
+use super::process::{Ends, MAX_MESSAGE_WIDTH};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The transport of a connection.
@@ -176,198 +160,4 @@ pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
             None => return fitted(&terminal_safe_line(&error.to_string()), MAX_MESSAGE_WIDTH),
         }
     }
-}
-
-/// Size of a page of a list in addition to its text, in bytes. Limits the number of empty pages.
-const PAGE_OVERHEAD: usize = 1024;
-
-/// Members of a resource that models do not need; icons may be long.
-const OMITTED: [&str; 2] = ["icons", "_meta"];
-
-/// Lists the tools. A server that does not claim to have tools may refuse the request.
-pub(super) async fn tools(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
-    let listed = pages("tools", |parameters| async {
-        let page = peer.list_tools(parameters).await?;
-        Ok((page.tools, page.next_cursor))
-    });
-    let has_tools = || {
-        peer.peer_info()
-            .is_none_or(|info| info.capabilities.tools.is_some())
-    };
-    match listed.await {
-        Err(_) if !has_tools() && !peer.is_transport_closed() => Ok(Vec::new()),
-        listed => listed,
-    }
-}
-
-/// Whether the server claims to have resources.
-pub(super) fn has_resources(peer: &Peer<RoleClient>) -> bool {
-    let info = peer.peer_info();
-    info.is_some_and(|info| info.capabilities.resources.is_some())
-}
-
-/// Lists the resources, then the templates of their addresses.
-pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> {
-    let mut resources = values(
-        pages("resources", |parameters| async {
-            let page = peer.list_resources(parameters).await?;
-            Ok((page.resources, page.next_cursor))
-        })
-        .await?,
-    );
-    let templates = pages("resource templates", |parameters| async {
-        let page = peer.list_resource_templates(parameters).await?;
-        Ok((page.resource_templates, page.next_cursor))
-    });
-    // Many servers have no templates, and refuse the request.
-    resources.extend(templates.await.into_iter().flat_map(values));
-    Ok(resources)
-}
-
-fn values(items: Vec<impl Serialize>) -> Vec<Value> {
-    let values = items.into_iter().filter_map(|item| {
-        let mut value = serde_json::to_value(item).ok()?;
-        let members = value.as_object_mut()?;
-        members.retain(|name, _| !OMITTED.contains(&name.as_str()));
-        Some(value)
-    });
-    values.collect()
-}
-
-/// Reads all pages of a list, up to a limit.
-async fn pages<Item: Serialize, Page>(
-    name: &str,
-    page: impl Fn(Option<PaginatedRequestParams>) -> Page,
-) -> Result<Vec<Item>, String>
-where
-    Page: Future<Output = Result<(Vec<Item>, Option<String>), ServiceError>>,
-{
-    let (mut items, mut size, mut cursor) = (Vec::new(), 0, None);
-    loop {
-        let parameters = PaginatedRequestParams::default().with_cursor(cursor);
-        let (listed, next) = page(Some(parameters))
-            .await
-            .map_err(|error| innermost(&error))?;
-        let written = serde_json::to_vec(&listed).map_err(|error| error.to_string())?;
-        size += PAGE_OVERHEAD + written.len();
-        if size > MAX_LINE_BYTES {
-            return Err(format!("its list of {name} is too long"));
-        }
-        items.extend(listed);
-        cursor = next;
-        if cursor.is_none() {
-            return Ok(items);
-        }
-    }
-}
-
-/// Capture of its standard error, for error messages.
-const CAPTURE: Capture = Capture {
-    memory_bytes: 8 * 1024,
-    total_bytes: 8 * 1024,
-};
-
-/// Time between the request to exit and the kill.
-const GRACE: Duration = Duration::from_millis(500);
-
-/// Maximum width of a line of standard error or an error message, in columns.
-pub(super) const MAX_MESSAGE_WIDTH: usize = 200;
-
-/// A started program. Dropping it ends the program.
-#[derive(Debug)]
-pub(super) struct ServerProcess {
-    cancel: CancelToken,
-    /// A description of how the program ended.
-    ending: watch::Receiver<Option<String>>,
-}
-
-/// The pipes to its standard input and from its standard output.
-pub(super) type Ends = (OwnedFd, OwnedFd);
-
-impl ServerProcess {
-    /// Starts the program, and a thread that waits for its end.
-    pub(super) fn start(program: &Program, deps: &ServerDeps) -> io::Result<(Self, Ends)> {
-        let (stdin, to_server) = io::pipe()?;
-        let (from_server, stdout) = io::pipe()?;
-        let mut environment: BTreeMap<OsString, OsString> =
-            deps.variables.iter().cloned().collect();
-        let own = program.environment.iter();
-        environment.extend(own.map(|(name, value)| (name.into(), value.into())));
-        // Identifies servers that outlive this process.
-        environment.insert("TURNPIPE".into(), "1".into());
-        let directory = program.directory.as_deref().unwrap_or(Path::new(""));
-        let command = Command {
-            program: program.command.clone().into(),
-            arguments: program.arguments.iter().map(OsString::from).collect(),
-            environment: environment.into_iter().collect(),
-            directory: deps.directory.join(directory),
-            stdin: Stdin::Null,
-            report: None,
-            capture: CAPTURE,
-            limits: Limits {
-                timeout: Duration::MAX,
-                grace: GRACE,
-                drain: GRACE,
-            },
-        };
-        let conversation = StdioPipes {
-            stdin: stdin.into(),
-            stdout: stdout.into(),
-        };
-        let (cancel, (ended, ending)) = (CancelToken::default(), watch::channel(None));
-        let watcher = (Arc::clone(&deps.spawners), cancel.clone());
-        thread::Builder::new()
-            .name("server".to_owned())
-            .spawn(move || {
-                let (spawners, cancel) = watcher;
-                let finished = spawners.run_with(&command, Some(conversation), &cancel);
-                let _ = ended.send(Some(description(finished)));
-            })?;
-        let ends = (to_server.into(), from_server.into());
-        Ok((Self { cancel, ending }, ends))
-    }
-
-    /// Waits up to `limit` for the end of the program. Returns how it ended.
-    pub(super) async fn ending(&self, limit: Duration) -> Option<String> {
-        let mut ending = self.ending.clone();
-        let ended = timeout(limit, ending.wait_for(Option::is_some)).await;
-        ended.ok()?.ok()?.clone()
-    }
-
-    /// Waits for the program to exit after its input was closed, then ends it.
-    pub(super) async fn end(&self) {
-        if self.ending(GRACE).await.is_none() {
-            self.cancel.cancel();
-            // It is killed after the grace period.
-            self.ending(3 * GRACE).await;
-        }
-    }
-}
-
-impl Drop for ServerProcess {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-    }
-}
-
-fn description(finished: Result<Finished, SpawnError>) -> String {
-    let finished = match finished {
-        Ok(finished) => finished,
-        Err(error) => return error.to_string(),
-    };
-    let ending = match finished.status {
-        ExitStatus::Code(code) => format!("exited with status {code}"),
-        ExitStatus::Signal(signal) => format!("killed by signal {signal}"),
-    };
-    match last_line(&finished.stderr) {
-        Some(line) => format!("{ending}: {line}"),
-        None => ending,
-    }
-}
-
-fn last_line(stderr: &Captured) -> Option<String> {
-    let bytes = stderr.suffix(CAPTURE.total_bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(fitted(&terminal_safe_line(line.trim()), MAX_MESSAGE_WIDTH))
 }

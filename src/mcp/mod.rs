@@ -7,13 +7,19 @@ mod config;
 mod connection;
 mod content;
 mod handshake;
+mod listing;
+mod probe;
+mod process;
 mod resources;
+mod search;
 mod server;
 mod servers;
+mod source;
 mod tool;
 
 pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use servers::{Probe, Probed, Servers};
+pub use probe::{Probe, Probed};
+pub use servers::Servers;

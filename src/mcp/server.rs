@@ -16,7 +16,8 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, unless_cancelled};
 use super::connection::{Connection, Waiting};
-use super::handshake::{Revisions, Route, ServerProcess, StartFailure};
+use super::handshake::{Revisions, Route, StartFailure};
+use super::process::ServerProcess;
 use crate::http::{Address, PlainText};
 use crate::io::CancelToken;
 use crate::tool_facts::mcp_prefix;

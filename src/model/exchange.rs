@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::failure::ServerError;
 use super::reply::{Delivered, malformed, read, settle};
+use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{CutCause, Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
 use crate::api::Api;

@@ -1,15 +1,18 @@
 //! Model providers: send a request, return a complete reply or a failure. [`Provider`] hides the
 //! differences between APIs from other modules.
 
+mod adaptation;
 mod connect;
 mod exchange;
 mod failure;
 mod key;
+mod pace;
 mod provider;
 mod recording;
 mod remote;
 mod reply;
 mod retry;
+mod server_error;
 mod transport;
 
 #[cfg(test)]
@@ -33,10 +36,11 @@ pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::{KeySource, known_for, known_providers};
+pub use pace::Pace;
 pub use provider::{
     ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
     RemoteModel, ReplyEvent,
 };
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
-pub use retry::{Pace, RetryPolicy};
+pub use retry::RetryPolicy;

@@ -1,21 +1,20 @@
-//! A model that is called through an HTTP API, and changes to a request after a server refused it.
-//!
-//! The name of a model does not always show which parameters it accepts. If a refusal names a
-//! parameter, the request is sent again without it, and so are all later requests.
+//! A model that is called through an HTTP API.
 
 use std::iter::successors;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::adaptation::adapt;
 use super::exchange::{Listener, Reading, successful};
 use super::key::Key;
+use super::pace::{Pace, SerialPermit};
 use super::recording::Target;
-use super::retry::{Pace, Retry, RetryPolicy, SerialPermit};
+use super::retry::{Retry, RetryPolicy};
 use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Failure, Provider, Reply, ReplyEvent, Request};
-use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm, encode};
+use crate::api::{Dialect, encode};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits, unless_cancelled};
 use crate::io::{CancelToken, Clock, Ids};
 
@@ -312,115 +311,3 @@ impl Shared {
         f64::from(u32::try_from(high >> 32).unwrap_or(0)) / f64::from(u32::MAX)
     }
 }
-
-/// Changes the dialect of later requests.
-type Change = fn(&mut Dialect);
-
-/// Phrases with which servers refuse a parameter.
-const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
-    |deprecated|unavailable|invalid|no such";
-
-/// Words in refusals of a schema of replies, or of its form.
-const SCHEMA_MEMBERS: &str = "response_format|text.format|output_config|output_format|json_schema\
-    |json schema|response_schema|responseschema|responsejsonschema";
-
-const NEW_KEY: &str = BUDGET_KEYS[0];
-const OLD_KEY: &str = BUDGET_KEYS[1];
-
-/// Lower-case words that must all occur in a message, phrases of which at least one must occur, and the
-/// change to make.
-const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
-    (
-        &["enable_thinking", "must be set to false"],
-        "",
-        send_enable_thinking,
-    ),
-    (
-        &["enable_thinking"],
-        "restricted to true|must be true|must be set to true",
-        leave_thinking,
-    ),
-    (&[OLD_KEY, NEW_KEY], REFUSALS, use_new_key),
-    (&[NEW_KEY], REFUSALS, use_old_key),
-    (&["temperature"], REFUSALS, |dialect| {
-        dialect.temperature = Acceptance::Refused;
-    }),
-    // JSON output is requested instead of a forced call.
-    (&["tool_choice"], REFUSALS, |dialect| {
-        dialect.forced_call = ForcedCall::Json;
-    }),
-    (&["response mime type"], "", json_without_tools),
-    (&["with tools"], "grammar|schema", json_without_tools),
-    (&[], SCHEMA_MEMBERS, |dialect| {
-        dialect.json = match dialect.json {
-            JsonForm::Schema => JsonForm::Lenient,
-            _ => JsonForm::Instructions,
-        };
-    }),
-    (&["reasoning_content"], REFUSALS, |dialect| {
-        dialect.thoughts = Acceptance::Refused;
-    }),
-    (&["reasoning"], REFUSALS, leave_thinking),
-    (&["think"], REFUSALS, leave_thinking),
-    (&["chat_template_kwargs"], REFUSALS, leave_thinking),
-];
-
-/// Returns a dialect that the server may accept after it refused a request. `None` if the refusal is about
-/// something else, or if the dialect has been changed already.
-pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
-    let Failure::Rejected {
-        status: Some(400 | 422),
-        message,
-        ..
-    } = failure
-    else {
-        return None;
-    };
-    let message = message.to_lowercase();
-    let fits = |(words, phrases, _): &&(&[&str], &str, Change)| {
-        words.iter().all(|word| message.contains(word))
-            && phrases.split('|').any(|phrase| message.contains(phrase))
-    };
-    ADAPTATIONS
-        .iter()
-        .filter(fits)
-        .map(|(_, _, change)| {
-            let mut adapted = dialect.clone();
-            change(&mut adapted);
-            adapted
-        })
-        .find(|adapted| adapted != dialect)
-}
-
-fn json_without_tools(dialect: &mut Dialect) {
-    dialect.json_with_tools = Acceptance::Refused;
-}
-
-fn leave_thinking(dialect: &mut Dialect) {
-    dialect.thinking_off = Map::new();
-    dialect.thinking_on = Map::new();
-}
-
-fn send_enable_thinking(dialect: &mut Dialect) {
-    let key = "enable_thinking".to_owned();
-    dialect.extra_body.insert(key, Value::Bool(false));
-}
-
-fn use_new_key(dialect: &mut Dialect) {
-    replace_key(dialect, NEW_KEY);
-}
-
-fn use_old_key(dialect: &mut Dialect) {
-    replace_key(dialect, OLD_KEY);
-}
-
-/// Sets the key of the token limit. Other APIs have other keys.
-fn replace_key(dialect: &mut Dialect, key: &str) {
-    if BUDGET_KEYS.contains(&dialect.budget_key.as_str()) {
-        key.clone_into(&mut dialect.budget_key);
-    }
-}
-
-#[cfg(test)]
-#[path = "remote_tests.rs"]
-mod tests;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::failure::ServerError;
+use super::server_error::ServerError;
 use super::{CutCause, Delivery, EmptyReply, Failure};
 use crate::api::{Api, EndKind};
 use crate::assemble::{Draft, without_think_tags};

@@ -1,12 +1,8 @@
-//! The output of a child on one stream: a buffer in bounded memory, and its content after the end of the stream.
-//!
-//! The head is kept in memory and then in a spill file, the tail in a ring.
+//! The output of a child on one stream, after its end.
 
-use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 
 /// Limits on each captured output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +159,7 @@ impl Captured {
     }
 }
 
-fn length_within(length: u64, limit: usize) -> usize {
+pub(super) fn length_within(length: u64, limit: usize) -> usize {
     usize::try_from(length).map_or(limit, |length| length.min(limit))
 }
 
@@ -182,124 +178,72 @@ fn last_character(bytes: &[u8]) -> &[u8] {
     &bytes[start..]
 }
 
-/// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
-/// and again.
-const MAX_TAIL: u64 = 1024 * 1024;
-
-/// A stream while it is read. Up to `total_bytes` everything is kept; of a longer stream, the tail (half of
-/// that, at most 1 MiB) and the head (the rest).
-#[derive(Debug)]
-pub(super) struct CaptureBuffer<'a> {
-    memory_bytes: usize,
-    /// Maximum size of the head, in bytes. Lowered without a spill file.
-    head_bytes: u64,
-    tail_bytes: usize,
-    spill_directory: &'a Path,
-    total: u64,
-    memory: Vec<u8>,
-    /// The rest of the head: an unlinked temporary file, and its length.
-    spill: Option<File>,
-    spilled: u64,
-    tail: VecDeque<u8>,
-}
-
-impl<'a> CaptureBuffer<'a> {
-    pub(super) fn new(capture: Capture, spill_directory: &'a Path) -> Self {
-        let tail_bytes = (capture.total_bytes / 2).min(MAX_TAIL);
-        Self {
-            memory_bytes: capture.memory_bytes,
-            head_bytes: capture.total_bytes - tail_bytes,
-            tail_bytes: usize::try_from(tail_bytes).unwrap_or(usize::MAX),
-            spill_directory,
-            total: 0,
-            memory: Vec::new(),
-            spill: None,
-            spilled: 0,
-            tail: VecDeque::new(),
-        }
-    }
-
-    /// Adds the next bytes of the stream.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.total += bytes.len() as u64;
-        let kept = self.push_head(bytes);
-        self.push_tail(&bytes[kept..]);
-    }
-
-    /// Ends the stream.
-    pub(super) fn finish(self) -> Captured {
-        let kept = self.kept_in_head() + self.tail.len() as u64;
-        Captured {
-            total_bytes: self.total,
-            dropped_bytes: self.total - kept,
-            head: self.memory,
-            spill: self.spill,
-            tail: self.tail.into(),
-        }
-    }
-
-    fn kept_in_head(&self) -> u64 {
-        self.memory.len() as u64 + self.spilled
-    }
-
-    /// Adds bytes to the head. Returns the number of bytes that belong to it.
-    fn push_head(&mut self, bytes: &[u8]) -> usize {
-        let free = self.head_bytes - self.kept_in_head();
-        let bytes = &bytes[..length_within(free, bytes.len())];
-        let in_memory = bytes.len().min(self.memory_bytes - self.memory.len());
-        let (to_memory, to_spill) = bytes.split_at(in_memory);
-        self.reserve_memory(in_memory);
-        self.memory.extend_from_slice(to_memory);
-        in_memory + self.push_spill(to_spill)
-    }
-
-    /// Grows the memory by doubling, up to the limit.
-    fn reserve_memory(&mut self, more: usize) {
-        let needed = self.memory.len() + more;
-        if needed > self.memory.capacity() {
-            let doubled = needed.max(2 * self.memory.capacity());
-            let aim = doubled.min(self.memory_bytes);
-            self.memory.reserve_exact(aim - self.memory.len());
-        }
-    }
-
-    fn push_spill(&mut self, bytes: &[u8]) -> usize {
-        if bytes.is_empty() {
-            return 0;
-        }
-        if self.spill.is_none() {
-            self.spill = tempfile::tempfile_in(self.spill_directory).ok();
-        }
-        let count = self.spill.as_mut().map_or(0, |file| append(file, bytes));
-        self.spilled += count as u64;
-        if count < bytes.len() {
-            // The disk is full: the head ends here, and the tail gets the rest.
-            self.head_bytes = self.kept_in_head();
-        }
-        count
-    }
-
-    fn push_tail(&mut self, bytes: &[u8]) {
-        let newest = &bytes[bytes.len() - bytes.len().min(self.tail_bytes)..];
-        let excess = (self.tail.len() + newest.len()).saturating_sub(self.tail_bytes);
-        self.tail.drain(..excess);
-        self.tail.extend(newest);
-    }
-}
-
-/// Returns the number of bytes that were written; not all if the disk is full or a limit is reached.
-fn append(file: &mut File, bytes: &[u8]) -> usize {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.write(&bytes[done..]) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => break,
-            Ok(count) => done += count,
-        }
-    }
-    done
-}
-
 #[cfg(test)]
-#[path = "captured_tests.rs"]
-mod tests;
+mod tests {
+
+    use super::*;
+    use crate::process::capture_buffer::CaptureBuffer;
+
+    fn capture(text: &[u8], memory_bytes: usize, total_bytes: u64) -> Captured {
+        let directory = std::env::temp_dir();
+        let limits = Capture {
+            memory_bytes,
+            total_bytes,
+        };
+        let mut buffer = CaptureBuffer::new(limits, &directory);
+        buffer.push(text);
+        buffer.finish()
+    }
+
+    #[test]
+    fn prefixes_and_suffixes_are_right_in_memory_and_in_files() {
+        let text = b"0123456789";
+        for memory in 0..=10 {
+            let captured = capture(text, memory, 10);
+            for length in 0..=12 {
+                let short = length.min(10);
+                let wanted = length as u64;
+                assert_eq!(captured.prefix(wanted).unwrap(), &text[..short]);
+                assert_eq!(captured.suffix(wanted).unwrap(), &text[10 - short..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_ends_prefix_and_suffix() {
+        let captured = capture(b"0123456789", 1, 4);
+        assert_eq!(captured.text().unwrap(), "01\n[6 bytes dropped]\n89");
+        assert_eq!(captured.prefix(100).unwrap(), b"01");
+        assert_eq!(captured.suffix(100).unwrap(), b"89");
+        assert_eq!((captured.total_bytes, captured.kept_bytes()), (10, 4));
+    }
+
+    #[test]
+    fn a_long_spill_is_streamed_whole() {
+        let text: Vec<u8> = (0..300_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        let captured = capture(&text, 1000, 1_000_000);
+        let mut copy = Vec::new();
+        assert_eq!(captured.write_to(&mut copy).unwrap(), 300_000);
+        assert_eq!(copy, text);
+    }
+
+    #[test]
+    fn a_split_character_is_omitted_and_a_broken_one_is_replaced() {
+        let captured = capture("aé€😀".as_bytes(), 3, 100);
+        let texts: Vec<String> = (0..=10)
+            .map(|max| captured.prefix_text(max).unwrap())
+            .collect();
+        let expected = ["", "a", "a", "aé", "aé", "aé", "aé€", "aé€", "aé€", "aé€"];
+        assert_eq!(texts[..10], expected);
+        assert_eq!(texts[10], "aé€😀");
+        let broken = capture(b"a\xE2\x82", 100, 100);
+        assert_eq!(broken.prefix_text(100).unwrap(), "a\u{FFFD}");
+        assert_eq!(broken.text().unwrap(), "a\u{FFFD}");
+    }
+
+    #[test]
+    fn a_silent_child_has_an_empty_output() {
+        assert!(Captured::default().is_empty());
+        assert_eq!(Captured::default().text().unwrap(), "");
+    }
+}

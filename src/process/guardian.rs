@@ -22,11 +22,12 @@ use rustix::process::{Pid, Signal};
 
 use super::command::{ChildEnds, above_standard_streams};
 use super::own_process::END_SIGNALS;
+use super::posix_spawn::spawn;
 use super::process_table::{
     ProcessTable, has_variable, living_descendants, now, parse_children, read_table, signal_if,
     stat,
 };
-use super::start::{Start, c_string, spawn};
+use super::start::{Start, c_string};
 
 /// First argument of a guardian process.
 pub(super) const ARGUMENT: &str = "__guardian";

@@ -3,6 +3,7 @@
 //! Independent of tools. Starts a program, captures its output in bounded memory, ends it on request or
 //! at its deadline, and reports how it ended. `unsafe` is allowed here, each use with a SAFETY comment.
 
+mod capture_buffer;
 mod captured;
 mod command;
 mod confinement;
@@ -13,6 +14,7 @@ mod guardian;
 #[cfg(target_os = "linux")]
 mod orphans;
 mod own_process;
+mod posix_spawn;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;

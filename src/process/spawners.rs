@@ -12,8 +12,9 @@ use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
     Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced, enter_lane, looks_denied,
 };
+use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
-use super::start::{self, Start, spawn};
+use super::start::{self, Start};
 use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;

@@ -1,18 +1,10 @@
-//! Prepares a child on the calling thread (program, arguments, environment, descriptors), and starts it with
-//! `posix_spawn`: a new session and group, default signals, an empty mask, its directory, and its own descriptors
-//! only. The child inherits kernel restrictions of the calling thread.
+//! Prepares a child on the calling thread: its program, arguments, environment and descriptors.
 
 use std::borrow::Cow;
-use std::ffi::{CString, OsStr, OsString, c_char, c_int};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, RawFd};
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use std::time::Duration;
-use std::{io, ptr};
-
-use rustix::process::Pid;
 
 use super::command::ChildEnds;
 use super::{Command, SpawnError};
@@ -168,175 +160,100 @@ fn is_executable(candidate: &PathBuf) -> bool {
             .is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile)
 }
 
-/// Maximum number of attempts to start a program that is open for writing: a child of another thread between fork and
-/// exec may hold it for a moment, and so may the call that wrote it.
-const MAX_BUSY_ATTEMPTS: u32 = 6;
-
-#[cfg(target_os = "linux")]
-const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETSID as c_int;
-/// Other systems only support a group.
-#[cfg(not(target_os = "linux"))]
-const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
-
-/// Starts a child in a group and session with its process id. The caller must wait for it.
-///
-/// # Errors
-/// The directory cannot be entered, the program cannot be executed, or resources are exhausted.
-pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
-    // Static, since the action of a signal belongs to the whole process.
-    static ONCE: Once = Once::new();
-    ONCE.call_once(make_children_waitable);
-    let mut pause = Duration::from_millis(1);
-    for _ in 1..MAX_BUSY_ATTEMPTS {
-        match spawn_once(start) {
-            Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
-                std::thread::sleep(pause);
-                pause *= 2;
-            }
-            result => return result,
-        }
-    }
-    spawn_once(start)
-}
-
-fn spawn_once(start: &Start) -> io::Result<Pid> {
-    let attributes = Attributes::new()?;
-    let mut actions = FileActions::new()?;
-    for (to, from) in start.ends.descriptors() {
-        actions.duplicate(from.as_raw_fd(), to)?;
-    }
-    actions.enter(&start.directory)?;
-    let arguments = pointers(&start.arguments);
-    let environment = pointers(&start.environment);
-    close_on_exec();
-    let mut pid = 0;
-    // SAFETY: attributes and actions are initialised; the strings, and their lists, which end with a null
-    // pointer, outlive the call.
-    check(unsafe {
-        libc::posix_spawn(
-            &raw mut pid,
-            start.program.as_ptr(),
-            &raw const actions.0,
-            &raw const attributes.0,
-            arguments.as_ptr(),
-            environment.as_ptr(),
-        )
-    })?;
-    Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::Other.into())
-}
-
-/// The attributes of every child.
-struct Attributes(libc::posix_spawnattr_t);
-
-impl Attributes {
-    fn new() -> io::Result<Self> {
-        let flags = OWN_SESSION | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
-        let flags = flags.try_into().map_err(io::Error::other)?;
-        let mut all = MaybeUninit::uninit();
-        let mut none = MaybeUninit::uninit();
-        let mut attributes = MaybeUninit::uninit();
-        // SAFETY: each set and the attributes are initialised before their use.
-        unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            libc::sigemptyset(none.as_mut_ptr());
-            check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
-            let mut attributes = Self(attributes.assume_init());
-            let inner = &raw mut attributes.0;
-            check(libc::posix_spawnattr_setflags(inner, flags))?;
-            check(libc::posix_spawnattr_setsigdefault(inner, all.as_ptr()))?;
-            check(libc::posix_spawnattr_setsigmask(inner, none.as_ptr()))?;
-            Ok(attributes)
-        }
-    }
-}
-
-impl Drop for Attributes {
-    fn drop(&mut self) {
-        // SAFETY: they are initialised, and not used again.
-        unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
-    }
-}
-
-/// The actions of a child before it runs its program.
-struct FileActions(libc::posix_spawn_file_actions_t);
-
-impl FileActions {
-    fn new() -> io::Result<Self> {
-        let mut actions = MaybeUninit::uninit();
-        // SAFETY: a successful call initialises the actions.
-        unsafe {
-            check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
-            Ok(Self(actions.assume_init()))
-        }
-    }
-
-    /// Duplicates our descriptor `from` as `to` in the child.
-    fn duplicate(&mut self, from: RawFd, to: RawFd) -> io::Result<()> {
-        // SAFETY: the actions are initialised, and only store the numbers.
-        check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from, to) })
-    }
-
-    /// Changes to a directory.
-    fn enter(&mut self, directory: &CString) -> io::Result<()> {
-        let path = directory.as_ptr();
-        // SAFETY: the actions are initialised; the call copies the path.
-        check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut self.0, path) })
-    }
-}
-
-impl Drop for FileActions {
-    fn drop(&mut self) {
-        // SAFETY: they are initialised, and not used again.
-        unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };
-    }
-}
-
-fn check(error: c_int) -> io::Result<()> {
-    match error {
-        0 => Ok(()),
-        number => Err(io::Error::from_raw_os_error(number)),
-    }
-}
-
-/// Returns a null-terminated list, valid as long as `strings`.
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
-    let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
-    pointers.chain([ptr::null_mut()]).collect()
-}
-
-/// Sets close-on-exec on the descriptors that this process inherited; all others have it already. Before
-/// Linux 5.11, and on other systems, children inherit those.
-fn close_on_exec() {
-    #[cfg(target_os = "linux")]
-    // SAFETY: a system call on plain numbers, which closes nothing in this process.
-    unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            3,
-            libc::c_uint::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        );
-    }
-}
-
-/// Resets SIGCHLD. If this process inherited it as ignored, the kernel would discard every exit status.
-fn make_children_waitable() {
-    let mut action = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: without a new action the call only returns the current one, which is read if the call
-    // succeeded; the default action installs no handler.
-    unsafe {
-        if libc::sigaction(libc::SIGCHLD, ptr::null(), action.as_mut_ptr()) != 0 {
-            return;
-        }
-        let mut action = action.assume_init();
-        if action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0 {
-            action.sa_sigaction = libc::SIG_DFL;
-            action.sa_flags = 0;
-            libc::sigaction(libc::SIGCHLD, &raw const action, ptr::null_mut());
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "start_tests.rs"]
-mod tests;
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::super::{Capture, Limits, Stdin};
+    use super::*;
+    use crate::process::command::PipeMaker;
+
+    fn command() -> Command {
+        let variables = [("TMPDIR", "/a"), ("TMPDIR2", "/b"), ("A", "TMPDIR=/c")];
+        Command {
+            program: "/bin/sh".into(),
+            arguments: vec!["".into()],
+            environment: variables
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            directory: "/".into(),
+            stdin: Stdin::Null,
+            report: None,
+            capture: Capture::default(),
+            limits: Limits::with_timeout(std::time::Duration::ZERO),
+        }
+    }
+
+    fn prepare(command: &Command) -> Result<Start, SpawnError> {
+        let (theirs, _ours) = PipeMaker::default().make(command).unwrap();
+        Start::prepare(command, theirs)
+    }
+
+    #[test]
+    fn a_variable_is_replaced_or_added() {
+        let mut start = prepare(&command()).unwrap();
+        assert_eq!(start.arguments, [c"/bin/sh".into(), CString::default()]);
+        for (name, value) in [("TMPDIR", "/private"), ("NEW", "")] {
+            start.set_variable(name, value.as_ref()).unwrap();
+        }
+        let expected = [c"TMPDIR2=/b", c"A=TMPDIR=/c", c"TMPDIR=/private", c"NEW="];
+        assert_eq!(start.environment, expected.map(CString::from));
+    }
+
+    #[test]
+    fn a_nul_byte_is_refused() {
+        for part in 0..3 {
+            let mut command = command();
+            match part {
+                0 => command.arguments = vec!["a\0b".into()],
+                1 => command.environment = [("A".into(), "a\0b".into())].into(),
+                _ => command.directory = "a\0b".into(),
+            }
+            assert!(prepare(&command).is_err(), "{part}");
+        }
+    }
+
+    fn write_program(path: &Path, mode: u32) {
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn find(program: &str, path: Option<&str>, directory: &Path) -> Option<PathBuf> {
+        let environment: Vec<(OsString, OsString)> = path
+            .map(|path| ("PATH".into(), path.into()))
+            .into_iter()
+            .collect();
+        find_program(OsStr::new(program), &environment, directory).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn the_first_executable_file_of_the_path_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        for folder in ["a", "b", "c", "a/tool"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        write_program(&root.join("b/tool"), 0o644);
+        write_program(&root.join("c/tool"), 0o755);
+        write_program(&root.join("here"), 0o755);
+        let tool = Some(root.join("c/tool"));
+        let absolute = format!("{0}/a:{0}/b:{0}/c", root.display());
+        assert_eq!(find("tool", Some(&absolute), root), tool);
+        assert_eq!(find("tool", Some("missing:a:b:c"), root), tool);
+        assert_eq!(find("here", Some("a:"), root), Some(root.join("here")));
+        assert_eq!(find("here", Some("a:b"), root), None);
+        assert_eq!(find("", Some("a:c"), root), None);
+    }
+
+    #[test]
+    fn a_name_with_a_slash_is_not_looked_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let found = find("./tool", Some("/bin"), dir.path());
+        assert_eq!(found, Some(PathBuf::from("./tool")));
+    }
+
+    #[test]
+    fn without_path_the_default_is_searched() {
+        assert!(find("sh", None, Path::new("/")).is_some());
+    }
+}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::captured::CaptureBuffer;
+use super::capture_buffer::CaptureBuffer;
 use super::command::OurEnds;
 use super::escalation::{
     CLEANUP_TIMEOUT, Descendants, Escalation, Leader, Observation, OrphanAction, Pipes, Step,

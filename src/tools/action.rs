@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::bash::assess;
-use super::context::absolute;
+use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::analyse;

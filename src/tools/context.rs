@@ -1,25 +1,25 @@
-//! The state of a session that a call uses, the part of it that determines the access and the permission of a
-//! call, the environment of its children, and paths in the input of tools and in their results.
+//! The state of a session that a call uses, and the part of it that determines the access and the permission of a
+//! call.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Web;
 use super::access::{branches, real_path};
+use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
+pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Spawners, Variables};
 use crate::shell::{CommandPart, is_read_alike};
 use crate::state::ReadLog;
-use crate::text::{is_secret, redact};
 
 /// The arguments of a call: an object.
 pub type Input = serde_json::Map<String, Value>;
@@ -236,121 +236,3 @@ pub struct CallContext<'a> {
     /// Receives descriptions of the call's progress, each on one line.
     pub progress: &'a (dyn Fn(String) + Sync),
 }
-
-pub(super) use crate::permission::normalised;
-
-/// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
-/// relative to the session's directory, and `.` and `..` are resolved lexically.
-pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
-    let home = context.environment.text("HOME").map(Path::new);
-    let path = match (text.strip_prefix('~'), home) {
-        (Some(""), Some(home)) => home.to_path_buf(),
-        (Some(rest), Some(home)) if rest.starts_with('/') => {
-            home.join(rest.trim_start_matches('/'))
-        }
-        _ => PathBuf::from(text),
-    };
-    normalised(&context.directory.join(path))
-}
-
-/// Like [`absolute`]; the default is the session's directory.
-pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
-    text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
-}
-
-/// Returns `path` for display: relative to `directory` if it is below it.
-pub(super) fn shown(path: &Path, directory: &Path) -> String {
-    match path.strip_prefix(directory) {
-        Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy(),
-        _ => path.to_string_lossy(),
-    }
-    .into_owned()
-}
-
-/// The search path if `PATH` is not set.
-const SAFE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// Marks child processes as started by a tool call.
-const MARKER: (&str, &str) = ("TURNPIPE", "1");
-
-/// The variables for the children of a session, computed for the first child and shared by all calls
-/// of the session, whose environment does not change.
-#[derive(Debug, Clone, Default)]
-pub struct ChildVariables(Arc<OnceLock<Variables>>);
-
-impl ChildVariables {
-    /// Returns the variables of [`cleaned`], computed by the first call.
-    pub(super) fn get(&self, environment: &Environment, kept: &BTreeSet<OsString>) -> Variables {
-        let variables = self.0.get_or_init(|| cleaned(environment, kept).into());
-        Arc::clone(variables)
-    }
-}
-
-/// Returns the cleaned variables, with the marker `TURNPIPE=1` and a `PATH` that does not depend on
-/// the working directory.
-pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsString, OsString)> {
-    let mut variables: Vec<_> = environment
-        .iter()
-        .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
-        .filter(|(name, value)| {
-            kept.contains(*name) || !(is_removed(name) || holds_secret(name, value))
-        })
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    variables.push((MARKER.0.into(), MARKER.1.into()));
-    variables.push(("PATH".into(), search_path(environment)));
-    variables.sort();
-    variables
-}
-
-fn is_removed(name: &OsStr) -> bool {
-    include_str!("removed_variables.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
-        .any(|row| match row.strip_suffix('*') {
-            Some(prefix) => name.as_bytes().starts_with(prefix.as_bytes()),
-            None => name == row,
-        })
-}
-
-/// Whether a variable contains a key, token or password, judging by its name and value.
-fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
-    let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-    // Most variables are paths, which are not secret.
-    is_secret(&name, &value) || (!value.starts_with('/') && redact(&value) != value)
-}
-
-/// Returns the search path of children: `PATH` without relative and empty entries, which would find
-/// programs in the working directory. Never empty, because a shell would then search the working
-/// directory or its compiled-in path.
-pub(super) fn search_path(environment: &Environment) -> OsString {
-    let path = environment.get("PATH").unwrap_or_default();
-    let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // Joining split entries cannot fail.
-    let absolute = std::env::join_paths(absolute).unwrap_or_default();
-    if absolute.is_empty() {
-        SAFE_PATH.into()
-    } else {
-        absolute
-    }
-}
-
-/// Adds settings that keep git from refreshing the index and fetching objects.
-pub(super) fn keep_git_from_writing(variables: &mut Vec<(OsString, OsString)>) {
-    const SETTINGS: [(&str, &str); 6] = [
-        ("GIT_CONFIG_COUNT", "1"),
-        ("GIT_CONFIG_KEY_0", "diff.autoRefreshIndex"),
-        ("GIT_CONFIG_VALUE_0", "false"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-    ];
-    variables.retain(|(name, _)| SETTINGS.iter().all(|(ours, _)| name != ours));
-    variables.extend(SETTINGS.map(|(name, value)| (name.into(), value.into())));
-    variables.sort();
-}
-
-#[cfg(test)]
-#[path = "context_tests.rs"]
-mod tests;

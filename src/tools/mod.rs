@@ -6,10 +6,12 @@ mod access;
 mod action;
 mod bash;
 mod builtin;
+mod child_environment;
 mod command_tool;
 mod context;
+mod excerpt;
 mod files;
-mod manifest;
+mod paths;
 mod printed;
 mod registry;
 mod reply;
@@ -26,12 +28,12 @@ use access::real_path;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
-pub use command_tool::CommandTool;
+pub use child_environment::{ChildVariables, cleaned as child_variables};
+pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{
-    CallContext, ChildVariables, DecisionContext, Input, ShellDialect, ShellGuarantees,
-    ShellTimeouts, ToolContext, WriteProtection, cleaned as child_variables,
+    CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
+    WriteProtection,
 };
-pub use manifest::{ManifestError, ManifestProblem, load_manifest};
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,

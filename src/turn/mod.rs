@@ -3,9 +3,10 @@
 
 mod history;
 mod limits;
+mod output;
 mod records;
 
 pub use history::{FEEDBACK, History, NothingToAnswer};
 pub use limits::{Limit, Spent, TurnLimits, system_prompt};
-pub(crate) use limits::{MAX_CORRECTIONS, OutputCheck};
+pub(crate) use output::{MAX_CORRECTIONS, OutputCheck};
 pub use records::{Ending, RecordBuilder};

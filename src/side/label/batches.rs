@@ -1,15 +1,10 @@
-//! Finds the batches of a stream: the calls of one message, the parts of their results that labels need, and when
-//! they are complete. Pure.
+//! Finds the batches of a stream: the calls of one message, and when they are complete. Pure.
 
-use serde_json::value::RawValue;
-
-use super::CallsEnded;
-use super::question::{intent, shown};
+use super::batch::{Batch, BatchCall, BatchResult, Need};
+use super::question::intent;
 use crate::api::{AssistantText, ResultBody};
 use crate::assemble::{Event, Source, ToolCall, TurnEnd};
 use crate::message::{SessionId, ToolUseId};
-use crate::side::builtin::{FinishedCall, needed_of_result};
-use crate::side::excerpt::{TRUNCATED, beginning_and_end, bounded};
 
 /// Maximum number of batches without a result.
 const MAX_OPEN: usize = 64;
@@ -213,155 +208,6 @@ impl Batches {
     fn text_is_old(&self) -> bool {
         !self.open.iter().any(|open| open.is_current)
             && self.open.iter().any(|open| open.batch.has_results())
-    }
-}
-
-/// Bytes of the beginning and of the end of a result that are kept for the rules.
-const KEPT_BYTES: usize = 64 * 1024;
-
-/// Maximum number of calls in a batch.
-const MAX_CALLS: usize = 128;
-
-/// The consumers of a batch, which need different parts of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
-    /// The rules.
-    Rules,
-    /// A model.
-    Model,
-    /// Both.
-    Both,
-}
-
-/// The calls of one message.
-#[derive(Debug, Clone)]
-pub(super) struct Batch {
-    /// Its number in the stream, from 0.
-    pub(super) number: u64,
-    /// In the order of the message.
-    pub(super) calls: Vec<BatchCall>,
-    /// The part of the model's last text that prompts show.
-    pub(super) said: String,
-    /// The session.
-    pub(super) session: Option<SessionId>,
-    /// The working directory, if the stream contains it.
-    pub(super) cwd: Option<String>,
-}
-
-/// A call of a batch.
-#[derive(Debug, Clone)]
-pub(super) struct BatchCall {
-    /// The id.
-    pub(super) id: ToolUseId,
-    /// The tool.
-    pub(super) name: String,
-    /// The arguments; long texts may be cut.
-    pub(super) input: Box<RawValue>,
-    /// The arguments as prompts show them.
-    pub(super) input_shown: String,
-    /// The result, once there is one.
-    pub(super) result: Option<BatchResult>,
-}
-
-/// The result of a call.
-#[derive(Debug, Clone)]
-pub(super) struct BatchResult {
-    /// The text: the beginning and the end of a long one.
-    pub(super) text: String,
-    /// As prompts show it.
-    pub(super) shown: String,
-    /// Whether the call failed.
-    pub(super) failed: bool,
-}
-
-impl Batch {
-    /// Whether there is a call, and every call has a result.
-    pub(super) fn is_complete(&self) -> bool {
-        !self.calls.is_empty() && self.calls.iter().all(|call| call.result.is_some())
-    }
-
-    /// Whether a call has a result.
-    pub(super) fn has_results(&self) -> bool {
-        self.calls.iter().any(|call| call.result.is_some())
-    }
-
-    /// Returns the calls that a prompt shows: the successful ones, or the failed ones if all
-    /// failed. Calls about the agent's own goal are omitted.
-    pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
-        let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
-        let calls = self.calls.iter().filter(|call| !is_own(call));
-        let with_result = calls.filter_map(|call| Some((call, call.result.as_ref()?.failed)));
-        let (failed, succeeded): (Vec<_>, Vec<_>) = with_result.partition(|(_, failed)| *failed);
-        let (shown, ended) = if succeeded.is_empty() {
-            (failed, CallsEnded::Badly)
-        } else {
-            (succeeded, CallsEnded::Well)
-        };
-        (shown.into_iter().map(|(call, _)| call).collect(), ended)
-    }
-
-    /// Whether another call fits.
-    pub(super) fn has_room(&self) -> bool {
-        self.calls.len() < MAX_CALLS
-    }
-
-    /// Returns the calls with results, for the rules.
-    pub(super) fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
-        let calls = self.calls.iter().filter_map(|call| {
-            let result = call.result.as_ref()?;
-            Some(FinishedCall {
-                name: &call.name,
-                input: &call.input,
-                text: &result.text,
-                failed: result.failed,
-            })
-        });
-        calls.collect()
-    }
-}
-
-impl BatchCall {
-    /// Creates a call without a result.
-    pub(super) fn new(call: ToolCall, need: Need) -> Self {
-        let empty = || RawValue::from_string("{}".to_owned());
-        let input = call.input.or_else(|_| empty()).unwrap_or_default();
-        let input_shown = match need {
-            Need::Rules => String::new(),
-            Need::Model | Need::Both => shown(input.get()),
-        };
-        let input = match need {
-            Need::Model => RawValue::NULL.to_owned(),
-            Need::Rules | Need::Both => bounded(input),
-        };
-        Self {
-            id: call.id,
-            name: call.name,
-            input,
-            input_shown,
-            result: None,
-        }
-    }
-}
-
-impl BatchResult {
-    /// Keeps the parts of a result that are needed.
-    pub(super) fn new(content: &ResultBody<'_>, tool: &str, need: Need) -> Self {
-        let text = match need {
-            Need::Model => String::new(),
-            Need::Rules | Need::Both => {
-                let text = content.text(needed_of_result(tool));
-                beginning_and_end(&text, KEPT_BYTES, TRUNCATED).into_owned()
-            }
-        };
-        let shown = match need {
-            Need::Rules => String::new(),
-            Need::Model | Need::Both => shown(&content.json()),
-        };
-        Self {
-            text,
-            shown,
-            failed: content.failed,
-        }
     }
 }
 

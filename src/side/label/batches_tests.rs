@@ -1,6 +1,5 @@
 use super::*;
 use crate::assemble::Decoder;
-use crate::side::builtin::label;
 
 fn batches(lines: &[&str]) -> Vec<Vec<String>> {
     let mut decoder = Decoder::detecting();
@@ -121,56 +120,4 @@ fn a_batch_is_settled_when_nothing_can_follow() {
     assert_eq!(batches.take_settled(true).len(), 1);
     assert!(batches.take_settled(true).is_empty());
     assert!(batches.take_before_boundary()[0].1);
-}
-
-/// Returns the label of a call with this result.
-fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
-    let call = ToolCall {
-        id: ToolUseId::from("t"),
-        name: tool.to_owned(),
-        input: Ok(RawValue::from_string(input.to_owned()).unwrap()),
-        message: None,
-    };
-    let content = serde_json::value::to_raw_value(&text).unwrap();
-    let body = ResultBody::new(Some(&content), false);
-    let mut call = BatchCall::new(call, Need::Rules);
-    call.result = text.map(|_| BatchResult::new(&body, tool, Need::Rules));
-    let batch = Batch {
-        number: 0,
-        calls: vec![call],
-        said: String::new(),
-        session: None,
-        cwd: None,
-    };
-    label(&batch.finished_calls(), None)
-}
-
-#[test]
-fn a_call_without_a_result_has_no_label() {
-    let input = r#"{"file_path":"a.rs"}"#;
-    assert_eq!(label_of("Read", input, None), "");
-    assert_eq!(label_of("Read", input, Some("")), "Read a.rs");
-}
-
-#[test]
-fn counts_are_not_taken_from_truncated_results() {
-    let paths = |count: usize| format!("/w/{}.rs\n", "x".repeat(60)).repeat(count);
-    let passed =
-        |count: usize| format!("test result: ok. 1 passed; 0 failed;{:60}\n", "").repeat(count);
-    let (glob, cargo) = (r#"{"pattern":"**/*.rs"}"#, r#"{"command":"cargo test"}"#);
-    let rows = [
-        ("Glob", glob, paths(1000), "Found 1000 files for *.rs"),
-        ("Glob", glob, paths(4000), "Listed files for *.rs"),
-        ("Bash", cargo, passed(1000), "Ran cargo test, 1000 passed"),
-        ("Bash", cargo, passed(4000), "Ran cargo test, passed"),
-        (
-            "Read",
-            r#"{"file_path":"a.rs"}"#,
-            "é\n\t\"x\"".repeat(40_000),
-            "Read a.rs",
-        ),
-    ];
-    for (tool, input, text, expected) in rows {
-        assert_eq!(label_of(tool, input, Some(&text)), expected);
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Instant;
 
-use super::batches::{Batch, Need};
+use super::batch::{Batch, Need};
 use super::{CallsEnded, ShownCall, clean_label, label_question, label_request};
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::ToolUseId;

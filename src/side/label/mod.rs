@@ -1,13 +1,16 @@
 //! Labels: summaries of batches of tool calls, in the form of a commit subject.
 
+mod batch;
 mod batches;
+mod clean;
 mod labeler;
 mod question;
 mod queue;
 mod stream;
 
+pub use clean::{CallsEnded, clean_label};
 pub use labeler::{Label, Labeler};
-pub use question::{CallsEnded, PROMPT, ShownCall, clean_label, label_question, label_request};
+pub use question::{PROMPT, ShownCall, label_question, label_request};
 #[cfg(test)]
 pub(super) use question::{excerpt, shown};
 pub use stream::{LabelSink, LabelStream, Placing, StreamEnd, Timing};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::batches::{Batch, Batches};
+use super::batch::Batch;
+use super::batches::Batches;
 use super::labeler::{Event, Gate, Job, Label, Labeler, start_labeling, start_reading};
 use super::queue::{Output, Queue};
 use crate::assemble::{Decoded, Decoder, Understanding};

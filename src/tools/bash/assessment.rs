@@ -1,19 +1,16 @@
-//! The assessment of a shell command, and the arguments of `bash -c`: the model's command, then a report of the
-//! final directory. It uses no files.
+//! The assessment of a shell command.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStringExt as _;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::GitProbe;
+use super::script::FinalDirectory;
 use crate::permission::{Action, is_of_system};
 use crate::shell::{Analysis, CommandPart, Verdict};
-use crate::tools::context::search_path;
+use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -245,77 +242,6 @@ pub(super) fn directory_after(
 
 fn reset_to(directory: &Path) -> String {
     format!("Shell cwd was reset to {}", directory.display())
-}
-
-/// Descriptor on which the shell reports its directory. Bash moves its own descriptors to 10
-/// and above, out of the way of commands.
-pub(super) const REPORT: RawFd = 9;
-
-/// Maximum length of an argument, in bytes; the limit of the system is 128 KiB.
-const MAX_ARGUMENT: usize = 120 * 1024;
-
-/// The directory of the shell when it ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum FinalDirectory {
-    /// Its physical path.
-    At(PathBuf),
-    /// The directory no longer exists.
-    Gone,
-    /// Unknown: the shell was killed, or the command called `exit` or `exec`.
-    Unknown,
-}
-
-/// Returns the arguments of bash after `-c` for a command.
-///
-/// # Errors
-/// The command contains a NUL.
-pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
-    let quoted = shlex::bytes::try_quote(command.as_bytes())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))?;
-    let (evaluated, parameters) = if quoted.len() <= MAX_ARGUMENT {
-        (quoted.into_owned(), Vec::new())
-    } else {
-        in_parameters(command)
-    };
-    // On one line, because bash reads a line as a whole before it evaluates the command, whose syntax
-    // errors can upset its parser. The command does not see the descriptor. A group, so that errors
-    // of the report itself (a removed directory) are not shown as the command's; with `set -e`
-    // they would end the shell.
-    let report = format!(
-        " {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
-         2>/dev/null; exit \"$turnpipe_status\""
-    );
-    let script = [b"eval ", evaluated.as_slice(), report.as_bytes()].concat();
-    Ok([vec![OsString::from_vec(script)], parameters].concat())
-}
-
-/// Splits a command that is too long for one argument: returns the expression that joins the
-/// parameters, which are unset before the command runs, and the parameters.
-fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
-    let mut parameters = vec![OsString::from("bash")];
-    let mut rest = command;
-    while !rest.is_empty() {
-        let (part, after) = rest.split_at(rest.floor_char_boundary(MAX_ARGUMENT));
-        parameters.push(part.into());
-        rest = after;
-    }
-    let names: Vec<String> = (1..parameters.len())
-        .map(|number| format!("${{{number}}}"))
-        .collect();
-    (
-        format!("\"set --; {}\"", names.concat()).into_bytes(),
-        parameters,
-    )
-}
-
-/// Parses the report of a shell that has ended.
-pub(super) fn final_directory(mut report: Vec<u8>) -> FinalDirectory {
-    // `pwd` adds one line feed; the name of a directory may end with more.
-    match report.pop() {
-        None => FinalDirectory::Unknown,
-        Some(_) if report.is_empty() => FinalDirectory::Gone,
-        Some(_) => FinalDirectory::At(PathBuf::from(OsString::from_vec(report))),
-    }
 }
 
 #[cfg(test)]

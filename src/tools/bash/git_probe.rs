@@ -14,7 +14,7 @@ use crate::io::CancelToken;
 use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables};
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
-use crate::tools::context::{cleaned, keep_git_from_writing};
+use crate::tools::child_environment::{cleaned, keep_git_from_writing};
 
 /// Time limit for all git calls about one command line.
 const DEADLINE: Duration = Duration::from_secs(1);

@@ -1,8 +1,10 @@
 //! `Bash`: a command line in a shell whose working directory is kept between calls.
 
 mod assessment;
+mod exit_code;
 mod git_layout;
 mod git_probe;
+mod script;
 mod tool;
 
 pub(super) use assessment::assess;

@@ -1,5 +1,4 @@
-//! The `Bash` tool, with the exit statuses that are results, not failures, and the commands that print nothing on
-//! success.
+//! The `Bash` tool.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,14 +9,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::assessment::{
-    Move, REPORT, Start, arguments, assess, directory_after, final_directory, start_directory,
-};
+use super::assessment::{Move, Start, assess, directory_after, start_directory};
+use super::exit_code::{expects_no_output, interpretation};
+use super::script::{REPORT, arguments, final_directory};
 use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
-use crate::shell::{Analysis, Follows, SimpleCommand, analyse, program_name, simple_commands};
+use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
-use crate::tools::context::{keep_git_from_writing, search_path};
+use crate::tools::child_environment::{keep_git_from_writing, search_path};
 use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,
@@ -231,113 +230,6 @@ fn find_shell(environment: &Environment) -> Option<PathBuf> {
 fn is_executable_file(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-/// Commands whose exit status 1 is a result, with its meaning.
-const RESULTS: &[(&str, &str)] = &[
-    ("grep,egrep,fgrep,rg,git grep", "No matches found"),
-    ("find", "Some directories were inaccessible"),
-    ("diff,git diff", "Files differ"),
-    ("test,[", "Condition is false"),
-];
-
-/// Commands that print nothing on success.
-const SILENT: &[&str] = &[
-    ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
-    "touch", "true", "unset", "wait",
-];
-
-/// Returns the meaning of exit status `code`, if it is a result of a known command and not a
-/// failure. `printed_errors`: stderr was not empty.
-pub(super) fn interpretation(
-    command: &str,
-    code: i32,
-    printed_errors: bool,
-) -> Option<&'static str> {
-    if code != 1 {
-        return None;
-    }
-    let last = last_command(command)?;
-    if last.after_cd && printed_errors {
-        return None;
-    }
-    let mut name = program_of(&last.command).to_owned();
-    if name == "git" {
-        name = format!("git {}", last.command.operands().first().unwrap_or(&""));
-    }
-    RESULTS
-        .iter()
-        .find(|(names, _)| names.split(',').any(|known| known == name))
-        .map(|(_, meaning)| *meaning)
-}
-
-/// Whether a command line prints nothing on success.
-pub(super) fn expects_no_output(command: &str) -> bool {
-    let list = simple_commands(command);
-    list.certain
-        && !list.commands.is_empty()
-        && list
-            .commands
-            .iter()
-            .all(|command| SILENT.contains(&program_of(command)))
-}
-
-/// Returns the name of the program, which may be a wrapper.
-fn program_of(command: &SimpleCommand) -> &str {
-    let program = command.words.first();
-    program.map_or("", |program| program_name(program))
-}
-
-/// The command that determined the exit status.
-#[derive(Debug, PartialEq, Eq)]
-struct LastCommand {
-    /// Never without words.
-    command: SimpleCommand,
-    /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
-    /// error.
-    after_cd: bool,
-}
-
-/// Commands that, before `&&`, cannot be the source of the exit status.
-const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
-
-/// Commands that change which command determines the status.
-const CHANGE_THE_RULES: &[&str] = &[
-    "set", "trap", "exit", "exec", "eval", "return", "source", ".",
-];
-
-/// Returns the command that determines the status, if certain.
-fn last_command(line: &str) -> Option<LastCommand> {
-    let read = simple_commands(line);
-    let changes_the_rules = read.commands.iter().any(|command| {
-        let first = command.words.first().map(String::as_str);
-        first.is_some_and(|word| CHANGE_THE_RULES.contains(&word))
-    });
-    if !read.certain || changes_the_rules {
-        return None;
-    }
-    let mut after_cd = false;
-    let mut commands = read.commands.into_iter().rev();
-    let last = commands.next()?;
-    let mut follows = last.follows;
-    for before in commands {
-        match follows {
-            Follows::And => match before.words.first().map(String::as_str) {
-                Some("cd") => after_cd = true,
-                Some(word) if NEVER_FAIL.contains(&word) => {}
-                _ => return None,
-            },
-            Follows::Pipe => {}
-            // After `||`, the last command determines the status, unless everything before it
-            // succeeded.
-            Follows::Or | Follows::Next | Follows::Background => break,
-        }
-        follows = before.follows;
-    }
-    (!last.words.is_empty()).then_some(LastCommand {
-        command: last,
-        after_cd,
-    })
 }
 
 #[cfg(test)]

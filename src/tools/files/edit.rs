@@ -1,6 +1,5 @@
 //! `Edit`, which replaces a string in a file, and `Write`, which replaces the whole file.
 
-use crate::tools::context::absolute;
 use std::io::Read as _;
 
 use schemars::JsonSchema;
@@ -8,15 +7,16 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::line_window::{self, LineWindow, Window};
+use super::patch::{self, MAX_COMPARED_BYTES, MAX_ORIGINAL_BYTES};
 use super::regular_file::{
     self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile, Target,
 };
 use super::replacement::{
-    self, Haystack, MAX_COMPARED_BYTES, MAX_ORIGINAL_BYTES, Quotes, Replaced, folded,
-    with_quotes_like, with_straight_quotes,
+    Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
 };
 use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
+use crate::tools::paths::absolute;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
@@ -221,7 +221,7 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
     let hunks = if old.len().max(after.len()) > MAX_COMPARED_BYTES {
         Vec::new()
     } else {
-        replacement::hunks(old, &after)
+        patch::hunks(old, &after)
     };
     let original = before
         .as_deref()
@@ -305,7 +305,7 @@ impl PreparedCall for Write {
         target.replace(self.content.as_bytes(), Some(ReadRange::Whole), call)?;
         let hunks = original
             .as_deref()
-            .map_or_else(Vec::new, |old| replacement::hunks(old, &self.content));
+            .map_or_else(Vec::new, |old| patch::hunks(old, &self.content));
         Ok(ToolReply::text(
             text,
             json!({

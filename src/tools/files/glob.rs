@@ -1,6 +1,7 @@
 //! `Glob`: files by name pattern, newest first.
 
-use crate::tools::context::{absolute, absolute_or_current, normalised};
+use crate::tools::context::normalised;
+use crate::tools::paths::{absolute, absolute_or_current};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};

@@ -1,6 +1,5 @@
 //! `LS`: lists a directory.
 
-use crate::tools::context::absolute;
 use std::fs::DirEntry;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use super::walk::FirstFew;
 use crate::tools::builtin::Parameters;
+use crate::tools::paths::absolute;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
     ToolReply,

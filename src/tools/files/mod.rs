@@ -5,8 +5,10 @@ mod glob;
 mod grep;
 mod line_window;
 mod ls;
+mod patch;
 mod read;
 mod regular_file;
+mod replace_file;
 mod replacement;
 mod walk;
 

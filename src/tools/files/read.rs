@@ -2,7 +2,6 @@
 //!
 //! The file is streamed: at most one page is in memory.
 
-use crate::tools::context::absolute;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::paths::absolute;
 use crate::tools::reply::{MAX_IMAGE_BYTES, dimensions, image_block};
 use crate::tools::{
     Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,

@@ -1,26 +1,17 @@
-//! Opens existing files, checks whether the session has read them, and determines and replaces the target of a call
-//! that writes a file.
+//! Opens existing files, checks whether the session has read them, and determines the target of a call that
+//! writes a file.
 //!
 //! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. Therefore only regular
 //! files are opened; the type is checked before and after.
-//!
-//! New content is written to a temporary file in the same directory, which is then renamed to the target, so that
-//! readers see the old or the new content. If the target has several names (hard links), or its owner, attributes or
-//! directory do not allow this, it is overwritten in place: keeping its identity is more important.
 
-use crate::tools::context::absolute;
-use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::fs::{self, File, FileType, Metadata, Permissions};
-use std::io::{self, Read as _, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
-use rustix::io::Errno;
-use tempfile::NamedTempFile;
-
+use super::replace_file::replace;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
+use crate::tools::paths::absolute;
 use crate::tools::reply::media_type;
 use crate::tools::{CallContext, ToolContext, ToolFailure, access};
 
@@ -253,140 +244,25 @@ impl Target {
     }
 }
 
-/// The reason why the content was not replaced. The target is unchanged unless writing in place failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ReplaceError {
-    #[error("The file was changed by something else in the meantime. Read it again.")]
-    Changed,
-    #[error("The file cannot be written: {0}")]
-    Failed(#[from] io::Error),
-}
-
-/// Replaces the content of `target` (links resolved) if it is still in the `expected` state, or still missing if
-/// that is `None`. Creates missing directories. Keeps the permissions of an existing file. Returns the new state
-/// of the file.
-pub(super) fn replace(
-    target: &Path,
-    bytes: &[u8],
-    expected: Option<FileStamp>,
-) -> Result<FileStamp, ReplaceError> {
-    match expected {
-        None => create(target, bytes),
-        Some(stamp) => overwrite(target, bytes, stamp),
-    }
-}
-
-fn create(target: &Path, bytes: &[u8]) -> Result<FileStamp, ReplaceError> {
-    let directory = target.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(directory)?;
-    let mut draft = draft_beside(target, 0o666)?;
-    let stamp = fill(&mut draft, bytes)?;
-    match fs::hard_link(&draft, target) {
-        Ok(()) => Ok(stamp),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ReplaceError::Changed),
-        // The file system has no hard links.
-        Err(_) if target.symlink_metadata().is_err() => {
-            rename(draft, target)?;
-            Ok(stamp)
-        }
-        Err(_) => Err(ReplaceError::Changed),
-    }
-}
-
-fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp, ReplaceError> {
-    // Open for writing first: a rename would also replace a file that is not writable.
-    let mut file = File::options()
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-        .open(target)?;
-    let metadata = file.metadata()?;
-    if FileStamp::from_metadata(&metadata) != stamp {
-        return Err(ReplaceError::Changed);
-    }
-    let draft = if metadata.nlink() == 1 {
-        draft_beside(target, 0o600)
-            .and_then(|draft| liken(draft.as_file(), &file, &metadata).map(|()| draft))
-            .ok()
-    } else {
-        None
-    };
-    let Some(mut draft) = draft else {
-        file.set_len(0)?;
-        file.write_all(bytes)?;
-        return Ok(FileStamp::from_metadata(&file.metadata()?));
-    };
-    let written = fill(&mut draft, bytes)?;
-    if FileStamp::of(target)? != stamp {
-        return Err(ReplaceError::Changed);
-    }
-    rename(draft, target)?;
-    Ok(written)
-}
-
-/// Creates a temporary file, which is removed when dropped.
-fn draft_beside(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new()
-        .prefix(".turnpipe-")
-        .suffix(".tmp")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(target.parent().unwrap_or(Path::new("/")))
-}
-
-/// Copies the owner, attributes and mode of the target.
-fn liken(draft: &File, target: &File, metadata: &Metadata) -> io::Result<()> {
-    let own = draft.metadata()?;
-    if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-        fchown(draft, Some(metadata.uid()), Some(metadata.gid()))?;
-    }
-    copy_attributes(target, draft)?;
-    draft.set_permissions(metadata.permissions())
-}
-
-/// Writes the content to disk: otherwise, a renamed file could be empty after a power failure.
-fn fill(draft: &mut NamedTempFile, bytes: &[u8]) -> io::Result<FileStamp> {
-    draft.write_all(bytes)?;
-    draft.as_file().sync_data()?;
-    Ok(FileStamp::from_metadata(&draft.as_file().metadata()?))
-}
-
-fn rename(draft: NamedTempFile, target: &Path) -> io::Result<()> {
-    draft.persist(target).map(drop).map_err(io::Error::from)
-}
-
-/// Sets exactly the extended attributes of `from` on `to`, including access lists.
-fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
-    let (wanted, own) = (attributes(from)?, attributes(to)?);
-    for name in own.keys().filter(|name| !wanted.contains_key(*name)) {
-        fremovexattr(to, name)?;
-    }
-    for (name, value) in &wanted {
-        if own.get(name) != Some(value) {
-            fsetxattr(to, name, value, XattrFlags::empty())?;
-        }
-    }
-    Ok(())
-}
-
-fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
-    /// The maximum of Linux for all names, and for a value.
-    const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
-    let mut names = Vec::with_capacity(MAX_ATTRIBUTE_BYTES);
-    match flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
-        Ok(_) => {}
-        Err(Errno::NOTSUP) => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error.into()),
-    }
-    let names = names.split_inclusive(|byte| *byte == 0);
-    names
-        .filter_map(|name| CString::from_vec_with_nul(name.to_owned()).ok())
-        .map(|name| {
-            let mut value = Vec::with_capacity(MAX_ATTRIBUTE_BYTES);
-            fgetxattr(file, &name, rustix::buffer::spare_capacity(&mut value))?;
-            Ok((name, value))
-        })
-        .collect()
-}
-
 #[cfg(test)]
-#[path = "regular_file_tests.rs"]
-mod tests;
+mod tests {
+
+    use super::*;
+    use crate::tools::test_context::Session;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let session = Session::new();
+        session.write("file", "x");
+        rustix::fs::mkfifoat(rustix::fs::CWD, session.path("pipe"), 0o600.into()).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(session.path("socket")).unwrap();
+        assert!(open(&session.path("file")).is_ok());
+        let error = |path: &Path| open(path).unwrap_err().to_string();
+        assert_eq!(error(&session.path("gone")), "File does not exist.");
+        assert_eq!(error(&session.path("")), "This is a directory, not a file.");
+        assert!(error(&session.path("pipe")).contains("a named pipe"));
+        assert!(error(&session.path("socket")).contains("a socket"));
+        assert!(error(Path::new("/dev/zero")).contains("a device"));
+        assert!(error(&session.path("file/below")).contains("cannot be read"));
+    }
+}

@@ -1,17 +1,16 @@
 //! Exact replacement in the bytes of a file, ignoring the difference between LF and CRLF, and optionally between
-//! straight and curly quotes; and the difference between two texts as hunks (`structuredPatch`).
+//! straight and curly quotes.
 //!
-//! A model sees `\n` where the file may have `\r\n`. So both sides are compared with `\n`, and inserted text gets the
-//! line endings of the text it replaces. All other bytes are unchanged, valid UTF-8 or not.
+//! A model sees `\
+//! ` where the file may have `\\r\
+//! `. So both sides are compared with `\
+//! `, and inserted text gets the line endings of the text it replaces. All other bytes are unchanged, valid
+//! UTF-8 or not.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr_iter, memchr2_iter, memmem};
-use serde::Serialize;
-use similar::{DiffOp, group_diff_ops};
-
-use crate::text::{line_operations, marked_lines};
 
 /// The bytes of a file, prepared for searching.
 #[derive(Debug)]
@@ -189,76 +188,100 @@ impl<'a> Haystack<'a> {
     }
 }
 
-/// Unchanged lines around a change.
-const CONTEXT_LINES: usize = 3;
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-/// Maximum size of a patch in the structured output, in bytes.
-const MAX_PATCH_BYTES: usize = 4 << 20;
+    use super::*;
 
-/// Maximum size of a text that is compared, in bytes.
-pub(super) const MAX_COMPARED_BYTES: usize = 10 << 20;
-
-/// Maximum size of old content in a result (`originalFile`), in bytes. Without it, every edit of a large file
-/// would add the whole file to recordings.
-pub(super) const MAX_ORIGINAL_BYTES: usize = 256 << 10;
-
-/// The line after a last line without a line feed, as in `diff -u`.
-const NO_NEWLINE: &str = "\\ No newline at end of file";
-
-/// A hunk of changed lines with context. Line numbers start at 1, also if a side is empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Hunk {
-    old_start: usize,
-    old_lines: usize,
-    new_start: usize,
-    new_lines: usize,
-    /// Lines with the prefix ` `, `-`, `+` or `\`, without line feeds.
-    lines: Vec<String>,
-}
-
-/// Returns the hunks that turn `old` into `new`. Empty if the texts are equal or the hunks exceed
-/// [`MAX_PATCH_BYTES`].
-pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let groups = group_diff_ops(line_operations(&old, &new), CONTEXT_LINES);
-    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
-    let size: usize = groups
-        .iter()
-        .flatten()
-        .map(|operation| bytes(&old[operation.old_range()]) + bytes(&new[operation.new_range()]))
-        .sum();
-    if size > MAX_PATCH_BYTES {
-        return Vec::new();
+    fn replace_all(text: &str, old: &str, new: &str) -> String {
+        let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+        let (old, new) = (folded(old), folded(new));
+        let replaced = haystack
+            .replaced(haystack.matches(&old), &new, usize::MAX)
+            .unwrap();
+        String::from_utf8(replaced.bytes).unwrap()
     }
-    let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));
-    hunks.collect()
-}
 
-fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
-    let (first, last) = (group.first()?, group.last()?);
-    let mut lines = Vec::new();
-    for (mark, line) in group
-        .iter()
-        .flat_map(|operation| marked_lines(operation, old, new))
-    {
-        let text = line.strip_suffix('\n');
-        lines.push(format!("{mark}{}", text.unwrap_or(line)));
-        if text.is_none() {
-            lines.push(NO_NEWLINE.to_owned());
+    #[test]
+    fn line_ends_are_kept() {
+        let table = [
+            ("a\r\nb\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\n"),
+            ("a\r\nb\r\n", "a", "x\ny", "x\r\ny\r\nb\r\n"),
+            ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
+            ("a\r\nb\na\nb\r\n", "a\nb", "1\n2", "1\r\n2\n1\n2\r\n"),
+            ("a\r\n\r\nb", "\n\n", "\n", "a\r\nb"),
+            ("a\r\nb", "a", "x", "x\r\nb"),
+            ("a\r\nb", "\nb", "", "a"),
+            ("a\r\r\nb", "\n", ";", "a\r;b"),
+            ("a\rb\n", "a\rb", "c", "c\n"),
+        ];
+        for (text, old, new, expected) in table {
+            assert_eq!(
+                replace_all(text, old, new),
+                expected,
+                "{text:?} {old:?} {new:?}"
+            );
         }
     }
-    let (old_start, new_start) = (first.old_range().start, first.new_range().start);
-    Some(Hunk {
-        old_start: old_start + 1,
-        old_lines: last.old_range().end - old_start,
-        new_start: new_start + 1,
-        new_lines: last.new_range().end - new_start,
-        lines,
-    })
-}
 
-#[cfg(test)]
-#[path = "replacement_tests.rs"]
-mod tests;
+    #[test]
+    fn invalid_bytes_are_kept() {
+        let haystack = Haystack::new(b"\xff\xfea\r\n\xc3", Quotes::AsTheyAre);
+        let replaced = haystack
+            .replaced(haystack.matches("a"), "\u{e4}", 100)
+            .unwrap();
+        assert_eq!(replaced.bytes, b"\xff\xfe\xc3\xa4\r\n\xc3");
+        assert_eq!(replaced.first, 2..4);
+    }
+
+    #[test]
+    fn the_result_has_a_limit() {
+        let haystack = Haystack::new(b"aaaa", Quotes::AsTheyAre);
+        assert!(haystack.replaced(haystack.matches("a"), "bb", 8).is_some());
+        assert!(haystack.replaced(haystack.matches("a"), "bb", 7).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn without_crlf_it_is_plain_replacement(
+            text in "[ab\nä]{0,40}",
+            old in "[ab\nä]{1,3}",
+            new in "[abc\nä]{0,4}",
+        ) {
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+            let count = haystack.matches(&old).count();
+            prop_assert_eq!(count, text.matches(&old).count());
+            prop_assert_eq!(replace_all(&text, &old, &new), text.replace(&old, &new));
+            let once = haystack.replaced(haystack.matches(&old).take(1), &new, usize::MAX).unwrap();
+            prop_assert_eq!(String::from_utf8(once.bytes).unwrap(), text.replacen(&old, &new, 1));
+        }
+
+        #[test]
+        fn with_crlf_it_is_replacement_in_the_folded_text(
+            text in "[ab\n]{0,40}",
+            old in "[ab\n]{1,3}",
+            new in "[abc\n]{0,4}",
+        ) {
+            let crlf = |text: &str| text.replace('\n', "\r\n");
+            prop_assert_eq!(replace_all(&crlf(&text), &old, &new), {
+                if text.contains('\n') { crlf(&text.replace(&old, &new)) } else { text.replace(&old, &new) }
+            });
+        }
+
+        #[test]
+        fn unmatched_text_is_kept(text in "[ab\r\n]{0,30}", old in "[ab\n]{1,3}") {
+            let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
+            let mut kept = String::new();
+            let mut rest = 0;
+            for found in haystack.matches(&old) {
+                let matched = &text[found.clone()];
+                prop_assert_eq!(folded(matched), old.as_str());
+                kept.push_str(&text[rest..found.start]);
+                rest = found.end;
+            }
+            kept.push_str(&text[rest..]);
+            prop_assert_eq!(replace_all(&text, &old, ""), kept);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod fetch;
 mod fetcher;
+mod markdown;
 mod page;
 
 pub(super) use fetch::WebFetch;

@@ -1,22 +1,12 @@
-//! The content of a response as text, HTML as Markdown, or as an image.
-//!
-//! The library for HTML walks the tree recursively, and a short page can describe a very large tree. Therefore the tree
-//! is parsed in chunks, and its size is checked after each.
+//! The content of a response as text or as an image.
 
-use std::rc::Rc;
 use std::sync::LazyLock;
 
 use encoding_rs::{Encoding, UTF_8};
-use htmd::element_handler::{HandlerResult, Handlers};
-use htmd::options::Options;
-use htmd::{Element, HtmlToMarkdown};
-use html5ever::tendril::{StrTendril, TendrilSink as _};
-use html5ever::{ParseOpts, parse_document};
-use markup5ever_rcdom::{Node, NodeData, RcDom};
-use memchr::memchr_iter;
 use regex::bytes::Regex;
 use reqwest::StatusCode;
 
+use super::markdown::markdown;
 use crate::http::{ContentType, Response};
 use crate::io::CancelToken;
 use crate::text::byte_size;
@@ -132,127 +122,89 @@ fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Size of a chunk, in bytes.
-const CHUNK_BYTES: usize = 8 << 10;
-
-/// Maximum depth of a tree.
-const MAX_DEPTH: usize = 256;
-
-/// Maximum number of nodes of a tree.
-const MAX_NODES: usize = 500_000;
-
-/// Maximum number of lines of a tree, each counted once for every list and quotation that contains it, because
-/// it is indented there.
-const MAX_INDENTED_LINES: usize = 8 << 20;
-
-/// Elements that are invisible or have no text.
-const SKIPPED: &[&str] = &[
-    "head", "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object",
-];
-
-/// Converts a page to Markdown, or the part of it before a cancellation.
-///
-/// # Errors
-/// The page cannot be converted, for this reason (one line).
-pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
-    let mut parser = parse_document(RcDom::default(), ParseOpts::default());
-    let mut rest = html;
-    while !rest.is_empty() && !cancel.is_cancelled() {
-        let (piece, others) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES));
-        parser.process(StrTendril::from(piece));
-        check(&parser.tokenizer.sink.sink.document)?;
-        rest = others;
-    }
-    let options = Options {
-        ul_bullet_spacing: 1,
-        ol_number_spacing: 1,
-        ..Options::default()
-    };
-    let converter = HtmlToMarkdown::builder()
-        .options(options)
-        .skip_tags(SKIPPED.to_vec())
-        .add_handler(vec!["table"], table)
-        .build();
-    Ok(converter.tree_to_markdown(&parser.finish().document))
-}
-
-fn check(document: &Rc<Node>) -> Result<(), String> {
-    let (mut nodes, mut lines) = (0, 0);
-    let mut open = vec![(Rc::clone(document), 1, 0)];
-    while let Some((node, depth, indent)) = open.pop() {
-        nodes += 1;
-        lines += indent;
-        if let NodeData::Text { contents } = &node.data {
-            lines += indent * memchr_iter(b'\n', contents.borrow().as_bytes()).count();
-        }
-        if depth > MAX_DEPTH || nodes > MAX_NODES || lines > MAX_INDENTED_LINES {
-            return Err("the structure of the page is too large to convert to Markdown".to_owned());
-        }
-        let indent = indent + usize::from(matches!(tag(&node), Some("li" | "blockquote")));
-        let children = node.children.borrow();
-        open.extend(
-            children
-                .iter()
-                .map(|child| (Rc::clone(child), depth + 1, indent)),
-        );
-    }
-    Ok(())
-}
-
-fn tag(node: &Node) -> Option<&str> {
-    match &node.data {
-        NodeData::Element { name, .. } => Some(&name.local),
-        _ => None,
-    }
-}
-
-/// Converts a table with headings; other tables are used for layout. The library's own handler omits row
-/// headings, and pads every cell to the width of its column, which can be very large.
-fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    let rows = rows(element.node);
-    let is_heading = |cell: &Rc<Node>| tag(cell) == Some("th");
-    if !rows
-        .iter()
-        .any(|row| row.children.borrow().iter().any(is_heading))
-    {
-        return handlers.fallback(element);
-    }
-    let mut text = String::from("\n\n");
-    for (number, row) in rows.iter().enumerate() {
-        let mut columns = 0;
-        for cell in row.children.borrow().iter() {
-            if matches!(tag(cell), Some("td" | "th")) {
-                let content = handlers.walk_children(cell).content.replace('|', "\\|");
-                let words: Vec<&str> = content.split_whitespace().collect();
-                text.push_str("| ");
-                text.push_str(&words.join(" "));
-                text.push(' ');
-                columns += 1;
-            }
-        }
-        text.push_str("|\n");
-        if number == 0 {
-            text.push_str(&"| --- ".repeat(columns));
-            text.push_str("|\n");
-        }
-    }
-    text.push('\n');
-    Some(text.into())
-}
-
-/// Returns the rows of a table, excluding nested tables.
-fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
-    let mut found = Vec::new();
-    for child in table.children.borrow().iter() {
-        match tag(child) {
-            Some("tr") => found.push(Rc::clone(child)),
-            Some("thead" | "tbody" | "tfoot") => found.extend(rows(child)),
-            _ => {}
-        }
-    }
-    found
-}
-
 #[cfg(test)]
-#[path = "page_tests.rs"]
-mod tests;
+mod tests {
+
+    use super::*;
+
+    fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
+        match shown(header, bytes, &CancelToken::default())? {
+            PageBody::Text(text) => Ok(text),
+            PageBody::Image(image) => Ok(image.media_type),
+        }
+    }
+
+    #[test]
+    fn content_is_shown_by_its_type() {
+        let gif: &[u8] = b"GIF89a\x05\0\x07\x01\0\0\0";
+        let rows: [(Option<&str>, &[u8], &str); 15] = [
+            (
+                Some("text/html"),
+                b"<h1>A</h1><p>b <b>c</b>",
+                "# A\n\nb **c**",
+            ),
+            (Some("TEXT/HTML; charset=x"), b"<p>a", "a"),
+            (None, b"\n <!DOCTYPE HTML><p>a", "a"),
+            (None, b"<p>a", "<p>a"),
+            (Some("text/plain"), b"<h1>A</h1>", "<h1>A</h1>"),
+            (Some("application/json"), b"{\"a\":1}", "{\"a\":1}"),
+            (Some("application/octet-stream"), b"plain", "plain"),
+            (Some("text/html; charset=iso-8859-1"), b"\xe4", "ä"),
+            (
+                Some("text/plain; charset=\"Shift_JIS\""),
+                b"\x83\x65\x83\x58\x83\x67",
+                "テスト",
+            ),
+            (
+                Some("text/html"),
+                b"<meta charset='windows-1251'><p>\xef\xf0\xe8",
+                "при",
+            ),
+            (
+                Some("text/html; charset=utf-8"),
+                b"<meta charset=windows-1251><p>\xc3\xa4",
+                "ä",
+            ),
+            (Some("text/plain"), b"\xff\xfea\0b\0", "ab"),
+            (Some("text/plain; charset=utf-16le"), b"a\0b\0", "ab"),
+            (Some("text/plain"), b"\xef\xbb\xbfa\xff", "a\u{fffd}"),
+            (Some("text/html"), gif, "image/gif"),
+        ];
+        for (header, bytes, expected) in rows {
+            assert_eq!(
+                text(header, bytes),
+                Ok(expected.to_owned()),
+                "{header:?} {bytes:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn binary_content_is_refused_with_its_type_and_size() {
+        let rows: [(Option<&str>, &[u8], &str); 4] = [
+            (
+                Some("application/zip"),
+                b"PK\x03\x04\0\0",
+                "the page is binary (application/zip, 6 bytes)",
+            ),
+            (
+                None,
+                b"\0\0\0\0",
+                "the page is binary (unknown type, 4 bytes)",
+            ),
+            (
+                Some("text/plain"),
+                b"a\0b",
+                "the page is binary (text/plain, 3 bytes)",
+            ),
+            (
+                Some("application/pdf"),
+                b"%PDF-1.7 all text",
+                "the page is binary (application/pdf, 17 bytes)",
+            ),
+        ];
+        for (header, bytes, expected) in rows {
+            assert_eq!(text(header, bytes), Err(expected.to_owned()), "{header:?}");
+        }
+    }
+}

@@ -4,16 +4,19 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::directories::{self, BaseDirectories, NewName, Target};
+use super::command_pattern::CommandPattern;
+use super::directories::{self, BaseDirectories, Target};
+use super::domain::host;
 use super::invocation::{Invocation, joined};
 use super::mentions::Mentions;
 use super::named_file::NamedFile;
+use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
-use super::patterns::{CommandPattern, GAP, host};
 use super::programs;
 use super::standard_input::StandardInput;
 use super::started::{StartedCommands, guessed, started};
+use super::wildcard::GAP;
 use crate::shell::{CommandPart, PartWord, WordPiece};
 
 /// A command of a command line.
@@ -75,7 +78,7 @@ pub(super) fn commands<'a>(
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }
-        command.new_names = directories::linked(command.new_names(context)).into();
+        command.new_names = new_names::linked(command.new_names(context)).into();
         return vec![command];
     };
     let line = StandardInput::new(parts, context);
@@ -116,7 +119,7 @@ pub(super) fn commands<'a>(
         .iter()
         .filter(|command| command.relocating().next().is_some());
     let creating = creating.count();
-    let names: Rc<[NewName]> = directories::linked(names.collect()).into();
+    let names: Rc<[NewName]> = new_names::linked(names.collect()).into();
     for command in &mut commands {
         let mut programs = command.invocations.iter().map(Invocation::program);
         let is_alone = creating == 1 && command.relocating().next().is_some();
@@ -335,7 +338,7 @@ impl Command<'_> {
         if !self.new_names.is_empty() {
             for directory in &self.reached.known {
                 let path = directory.join(name);
-                files.extend(directories::behind(&self.new_names, &path, context));
+                files.extend(new_names::behind(&self.new_names, &path, context));
             }
         }
         files
@@ -344,7 +347,7 @@ impl Command<'_> {
     /// Returns the names that it creates.
     fn new_names(&self, context: &PathContext<'_>) -> Vec<NewName> {
         let created = self.relocating().flat_map(|one| {
-            directories::created_by(one, &self.reached, || {
+            new_names::created_by(one, &self.reached, || {
                 let files = self.files(one.words.iter().skip(1), context);
                 files.iter().map(NamedFile::known_start).collect()
             })

@@ -1,9 +1,10 @@
 //! A program with its arguments, in all spellings that rules may use.
 
+use super::command_pattern::CommandPattern;
 use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
-use super::patterns::{CommandPattern, begins_with_gap};
 use super::programs;
+use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, analyse};
 use crate::tool_facts::possibly_patched;
 

@@ -1,8 +1,9 @@
 //! What the text of a command line says about its commands: whether they may be read in another way, and how text may
 //! reach them. The text is searched without its structure, so that no way of writing hides a command.
 
-use super::path_context::{Action, PathContext};
+use super::path_context::PathContext;
 use super::programs;
+use super::request::Action;
 
 /// Names that change how bash or zsh reads other words, or where it finds files.
 const REREAD: &str = "\

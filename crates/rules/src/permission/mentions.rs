@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
-use super::patterns::{CommandPattern, GAP, GLOB};
 use super::programs;
+use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up. More are replaced by one name that may be any file.

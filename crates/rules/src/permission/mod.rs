@@ -3,33 +3,42 @@
 //! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
 //! `docs/permissions.md`, Rules. It has no side effects; the caller resolves links.
 
+mod call;
 mod changes;
 mod command;
+mod command_pattern;
 mod decision;
 mod directories;
+mod domain;
 mod glob;
+mod hint;
 mod invocation;
+mod languages;
 mod line_text;
 mod mentions;
 mod named_file;
+mod new_names;
 mod operands;
 mod outline;
 mod path_context;
 mod path_pattern;
-mod patterns;
 mod programs;
 mod proposal;
+mod reads;
+mod request;
 mod rule;
 mod rules;
 mod standard_input;
 mod started;
+mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
+pub use command_pattern::canonical_tool;
 pub use decision::{CheckedPart, Decided};
-pub use path_context::{Action, Request, is_of_system, normalised};
+pub use path_context::{is_of_system, normalised};
 pub use path_pattern::RuleSource;
-pub use patterns::canonical_tool;
 pub use proposal::Proposal;
+pub use request::{Action, Request};
 pub use rule::{InvalidRule, OutsideAccess, Rule};
 pub use rules::Rules;
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::path_context::{PathContext, ResolvedPath};
-use super::patterns::{GAP, GLOB, Wildcard, escaped};
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 
 /// Maximum number of names that the start of a glob is expanded to.
 const MAX_EXPANDED: usize = 256;

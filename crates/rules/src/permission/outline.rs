@@ -1,8 +1,8 @@
 //! Words before the command runs: their known values, and what programs replace or expand.
 
 use super::path_context::PathContext;
-use super::patterns::{GAP, GLOB};
 use super::programs;
+use super::wildcard::{GAP, GLOB};
 use crate::shell::{PartWord, WordPiece};
 
 /// Maximum number of values per word.

@@ -8,7 +8,7 @@ use super::Behavior;
 use super::glob::Glob;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::patterns::{GAP, GLOB, Wildcard, escaped};
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 
 /// The source of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Proposed rules for past calls, and their other effects.
 
-use super::patterns::escaped;
+use super::wildcard::escaped;
 use super::{Behavior, Decided, programs};
 use crate::message::DecidedBy;
 use crate::shell::program_name;

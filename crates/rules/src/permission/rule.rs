@@ -1,16 +1,18 @@
-//! A permission rule, and a call in the form that rules are matched against, parsed once.
+//! A permission rule.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::command::{Command, commands};
+use super::call::ParsedCall;
+use super::command::Command;
+use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::domain::DomainPattern;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
-use super::patterns::{CommandPattern, DomainPattern, ToolName, Wildcard, canonical_tool, host};
+use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
 use crate::tool_facts::Purpose;
 
@@ -414,49 +416,4 @@ fn argument(specifier: &str) -> Option<Argument> {
         name: name.to_owned(),
         value: Wildcard::parse(value.trim()),
     })
-}
-
-/// A parsed call.
-pub(super) struct ParsedCall<'a> {
-    pub(super) context: &'a PathContext<'a>,
-    /// Files that it only reads.
-    pub(super) reads: Vec<NamedFile>,
-    /// Files that it writes.
-    pub(super) writes: Vec<ResolvedPath>,
-    /// Host that it connects to.
-    pub(super) host: Option<String>,
-    commands: OnceCell<Vec<Command<'a>>>,
-}
-
-impl<'a> ParsedCall<'a> {
-    pub(super) fn new(context: &'a PathContext<'a>) -> Self {
-        let (reads, writes) = match context.request.action {
-            Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
-            _ => Default::default(),
-        };
-        let read = reads
-            .iter()
-            .flat_map(|path| NamedFile::of(&path.to_string_lossy(), &[], context));
-        Self {
-            context,
-            reads: read.collect(),
-            writes: writes.iter().map(|path| context.resolve(path)).collect(),
-            host: match context.request.action {
-                Action::Fetch { url } => host(url),
-                _ => None,
-            },
-            commands: OnceCell::new(),
-        }
-    }
-
-    /// Returns the commands of its command line.
-    pub(super) fn commands(&self) -> &[Command<'a>] {
-        self.commands
-            .get_or_init(|| match self.context.request.action {
-                Action::Command { script, parts, .. } => {
-                    commands(script, parts.as_deref(), self.context)
-                }
-                _ => Vec::new(),
-            })
-    }
 }

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
+use super::call::ParsedCall;
 use super::command::Command;
+use super::command_pattern::ToolName;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathUnion;
-use super::patterns::ToolName;
-use super::rule::{OutsideAccess, ParsedCall, Specifier};
+use super::rule::{OutsideAccess, Specifier};
 use super::{Action, Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.

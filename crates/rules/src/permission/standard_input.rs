@@ -3,8 +3,8 @@
 use super::invocation::joined;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
-use super::patterns::{GAP, GLOB, Wildcard, escaped};
 use super::programs;
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use crate::shell::{CommandPart, PartInput, PartWord};
 
 /// Possible standard input of the commands of a command line.

@@ -19,6 +19,7 @@ mod lexer;
 mod options;
 mod parsed_command;
 mod parts;
+mod pattern;
 mod portable;
 #[cfg(test)]
 mod records;
@@ -33,7 +34,8 @@ pub use analysis::{Analysis, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
 pub use command_words::{is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
-pub use parts::{CommandPart, PartAssignment, PartInput, PartWord, pattern_index};
+pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
+pub use pattern::pattern_index;
 pub use portable::is_read_alike;
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;

@@ -1,16 +1,14 @@
-//! Finds secrets in text and names whose values are secrets, and masks them in text and JSON.
+//! Finds secrets in text, and names whose values are secrets.
 //!
 //! The names and shapes of secrets are in `secrets.toml`. Secrets without a known name or shape are
 //! not found.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-use serde_json::Value;
 
 /// Maximum length of a name, in bytes; longer runs of letters are data.
 const MAX_NAME: usize = 100;
@@ -353,66 +351,6 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 /// Whether values with this name are usually secrets.
 pub fn names_secret(name: &str) -> bool {
     matches!(SECRETS.class(name), NameClass::Secret | NameClass::Usually)
-}
-
-/// Replacement for a secret.
-pub const MASK: &str = "[redacted]";
-
-/// Masks all secrets in a text.
-pub fn redact(text: &str) -> Cow<'_, str> {
-    let mut found = find_secrets(text);
-    if found.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    found.sort_unstable_by_key(|secret| secret.start);
-    let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
-    for secret in found {
-        if secret.start >= end {
-            shown.push_str(&text[end..secret.start]);
-            shown.push_str(MASK);
-        }
-        end = end.max(secret.end);
-    }
-    shown.push_str(&text[end..]);
-    Cow::Owned(shown)
-}
-
-/// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret. Returns the
-/// number of strings with secrets.
-pub fn redact_strings(value: &mut Value) -> u64 {
-    match value {
-        Value::String(text) => match redact(text) {
-            Cow::Owned(masked) => {
-                *text = masked;
-                1
-            }
-            Cow::Borrowed(_) => 0,
-        },
-        Value::Array(elements) => elements.iter_mut().map(redact_strings).sum(),
-        Value::Object(members) => {
-            let members = members.into_iter();
-            let found = members.map(|(name, member)| match member {
-                Value::String(text) if is_secret(name, text) && !is_placeholder(text) => {
-                    MASK.clone_into(text);
-                    1
-                }
-                _ => redact_strings(member),
-            });
-            found.sum()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-/// Masks secrets in JSON text. Text that is not JSON is masked as plain text.
-pub fn redact_json(json: &str) -> String {
-    match serde_json::from_str::<Value>(json) {
-        Ok(mut value) => {
-            redact_strings(&mut value);
-            value.to_string()
-        }
-        Err(_) => redact(json).into_owned(),
-    }
 }
 
 #[cfg(test)]

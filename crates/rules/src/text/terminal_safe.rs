@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::escape_sequences::{CharacterClass, Script, classify, remove_escape_sequences};
+use super::character_class::{CharacterClass, Script, classify};
+use super::escape_sequences::remove_escape_sequences;
 
 /// Maximum number of marks on a character. More are decoration or cover the lines above.
 const MAX_MARKS: usize = 4;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-use super::escape_sequences::{CharacterClass, classify};
+use super::character_class::{CharacterClass, classify};
 use super::terminal_safe::{Layout, alone, among_others};
 use super::{escape_hidden, terminal_safe, terminal_safe_line};
 

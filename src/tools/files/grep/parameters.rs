@@ -1,6 +1,5 @@
 //! The validated parameters of a search.
 
-use crate::tools::context::absolute_or_current;
 use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::builtin::{Parameters, WholeNumber};
+use crate::tools::paths::absolute_or_current;
 use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit};
 
 /// Default number of entries in a result.

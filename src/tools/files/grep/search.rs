@@ -1,6 +1,5 @@
 //! Runs a search: walks the tree and searches each file with ripgrep's searcher.
 
-use crate::tools::context::shown;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -16,6 +15,7 @@ use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use super::parameters::{Grep, OutputMode, Search};
 use super::report::{ContentSink, CountSink, Cut, Lines, Report};
 use crate::tools::builtin::Parameters;
+use crate::tools::paths::shown;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
 };

@@ -8,6 +8,7 @@ mod builtins;
 mod conditions;
 mod entry;
 mod git;
+mod network;
 mod rules;
 mod sed;
 

@@ -1,0 +1,235 @@
+//! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
+
+use super::programs;
+use super::wildcard::{GAP, Wildcard, begins_with_gap};
+use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
+
+/// The command pattern of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct CommandPattern {
+    text: String,
+    /// The program, without its directory, unless it starts with `*`.
+    program: Option<Wildcard>,
+    pattern: Wildcard,
+    /// The pattern without its arguments, if they are optional.
+    without_arguments: Option<Wildcard>,
+    reordered: Option<Reordered>,
+}
+
+/// The words of a pattern such as `git reset --hard *`, for matching options in any order.
+#[derive(Debug, Clone)]
+struct Reordered {
+    /// The words that are not options.
+    operands: Vec<String>,
+    /// The letters of short options.
+    letters: String,
+    long_options: Vec<String>,
+}
+
+impl CommandPattern {
+    /// Parses a command with `*` as a wildcard. A final `:*` means ` *`; if ` *` is the only star,
+    /// the arguments are optional.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let pattern = match pattern.strip_suffix(":*") {
+            Some(prefix) => format!("{prefix} *"),
+            None => pattern.to_owned(),
+        };
+        let wildcard = Wildcard::parse(&pattern);
+        let without_arguments = pattern
+            .strip_suffix(" *")
+            .filter(|_| wildcard.stars() == 1)
+            .map(Wildcard::parse);
+        let reordered = without_arguments
+            .as_ref()
+            .and_then(|_| Reordered::parse(&pattern));
+        let program = pattern.split_whitespace().next();
+        let program = program.filter(|program| !program.starts_with('*'));
+        Self {
+            program: program.map(|program| Wildcard::parse(programs::name(program))),
+            text: pattern,
+            pattern: wildcard,
+            without_arguments,
+            reordered,
+        }
+    }
+
+    /// Whether the pattern literally starts with `text`.
+    pub(super) fn begins_with(&self, text: &str) -> bool {
+        self.text.starts_with(text)
+    }
+
+    /// Whether the pattern has no wildcard.
+    pub(super) fn is_literal(&self) -> bool {
+        self.pattern.stars() == 0
+    }
+
+    /// Whether it matches a command.
+    pub(super) fn covers(&self, text: &str) -> bool {
+        self.alternatives().any(|pattern| pattern.covers(text))
+    }
+
+    /// Whether it may match a command whose text has gaps.
+    pub(super) fn may_cover(&self, text: &str) -> bool {
+        self.alternatives().any(|pattern| pattern.may_cover(text))
+    }
+
+    /// Whether it may match these words, which may have gaps, with options in another order (`rm -v
+    /// -fr x` for `rm -rf *`).
+    pub(super) fn may_cover_reordered(&self, words: &[String]) -> bool {
+        self.reordered
+            .as_ref()
+            .is_some_and(|pattern| pattern.may_cover(words))
+    }
+
+    /// Returns the literal words that the pattern starts with.
+    fn literals(&self) -> impl Iterator<Item = &str> {
+        let words = self.text.split_whitespace();
+        words.take_while(|word| !word.contains('*'))
+    }
+
+    /// Whether a word of a text may be the program, without its directory.
+    pub(super) fn may_start_with(&self, word: &str) -> bool {
+        let is_short_option = word.starts_with('-') && !word.starts_with("--");
+        let behind_option = word.get(2..).filter(|_| is_short_option);
+        self.program.as_ref().is_some_and(|program| {
+            (!begins_with_gap(word) && program.may_cover(word))
+                || behind_option.is_some_and(|word| program.covers(word))
+        })
+    }
+
+    /// Whether its literal words after the program are among these words, in any order.
+    pub(super) fn is_composed_of(&self, words: &[&str]) -> bool {
+        let mut literals = self
+            .literals()
+            .skip(1)
+            .filter(|word| !word.starts_with('-'));
+        let options = self.reordered.as_ref();
+        literals.all(|literal| words.contains(&literal))
+            && options.is_none_or(|pattern| pattern.has_options(words))
+    }
+
+    /// Returns the subcommand that a word is short for.
+    pub(super) fn expanded(&self, word: &str) -> Option<&str> {
+        let subcommand = self.literals().nth(1)?;
+        subcommand.starts_with(word).then_some(subcommand)
+    }
+
+    fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
+        std::iter::once(&self.pattern).chain(&self.without_arguments)
+    }
+}
+
+impl Reordered {
+    /// Parses a pattern whose only star is its last word; `None` if it has no options.
+    fn parse(pattern: &str) -> Option<Self> {
+        let words = pattern.strip_suffix(" *")?.split_whitespace();
+        let (options, operands): (Vec<&str>, Vec<&str>) =
+            words.partition(|word| word.starts_with('-'));
+        if options.is_empty() {
+            return None;
+        }
+        let is_long = |option: &&str| option.starts_with("--");
+        let (long, short): (Vec<&str>, Vec<&str>) = options.into_iter().partition(is_long);
+        let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+        let pattern = Self {
+            operands: owned(operands),
+            letters: short.concat().replace('-', ""),
+            long_options: owned(long),
+        };
+        (pattern.letters.len() + pattern.long_options.len() > 0).then_some(pattern)
+    }
+
+    fn may_cover(&self, words: &[String]) -> bool {
+        // The values of options before a subcommand look like operands.
+        let operands: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+        let mut found = operands.iter();
+        self.operands.first() == operands.first().copied()
+            && self
+                .operands
+                .iter()
+                .all(|operand| found.any(|word| *word == operand))
+            && self.has_options(words)
+    }
+
+    /// Whether its options are among these words.
+    fn has_options(&self, words: &[impl AsRef<str>]) -> bool {
+        let words = || words.iter().map(AsRef::as_ref);
+        let options = || words().filter(|word: &&str| word.starts_with('-'));
+        let has_letter = |letter: char| {
+            let mut short = options().filter(|option| !option.starts_with("--"));
+            short.any(|option| option.contains(letter))
+        };
+        let has_long = |name: &String| {
+            let mut rests = options().filter_map(|option| option.strip_prefix(name.as_str()));
+            rests.any(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        self.letters.chars().all(has_letter) && self.long_options.iter().all(has_long)
+    }
+}
+
+/// The tools that a rule matches.
+#[derive(Debug, Clone)]
+pub(super) enum ToolName {
+    /// One tool; `Read`, `Edit` and `Bash` include all tools of the same purpose.
+    Exact(String),
+    /// Tools whose names match.
+    Matching(Wildcard),
+}
+
+/// Returns the canonical name of a tool of any agent; unknown names are unchanged.
+pub fn canonical_tool(name: &str) -> &str {
+    agent_tool(name).map_or(name, |tool| tool.name)
+}
+
+impl ToolName {
+    /// Parses a canonical name, or a pattern for names.
+    pub(super) fn parse(name: &str) -> Self {
+        if name.contains('*') {
+            Self::Matching(Wildcard::parse(name))
+        } else {
+            Self::Exact(name.to_owned())
+        }
+    }
+
+    /// Whether this names exactly the tool.
+    pub(super) fn is(&self, tool: &str) -> bool {
+        matches!(self, Self::Exact(name) if name == tool)
+    }
+
+    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit` and `Bash` cover
+    /// all tools that read files, change files and run commands.
+    pub(super) fn covers(&self, tool: &str) -> bool {
+        let purpose = Purpose::of(tool);
+        match self {
+            Self::Matching(names) => names.covers(tool),
+            Self::Exact(name) => match name.as_str() {
+                "Read" => purpose.reads_files(),
+                "Edit" => purpose.writes_files(),
+                "Bash" => purpose == Purpose::Shell,
+                name => name == tool || is_tool_of_server(tool, name),
+            },
+        }
+    }
+
+    /// Whether the rule covers the resources of an MCP server, or of any server if `server` is `None`.
+    pub(super) fn covers_resources(&self, server: Option<&str>) -> bool {
+        match (server, self) {
+            // No tool has an empty name, so only rules about the whole server cover it.
+            (Some(server), _) => self.covers(&mcp_prefix(server)),
+            (None, Self::Exact(name)) => is_server(name),
+            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__")),
+        }
+    }
+}
+
+/// Whether `server` is `mcp__NAME` and the tool belongs to it.
+fn is_tool_of_server(tool: &str, server: &str) -> bool {
+    is_server(server)
+        && tool
+            .strip_prefix(server)
+            .is_some_and(|rest| rest.starts_with("__"))
+}
+
+fn is_server(name: &str) -> bool {
+    name.starts_with("mcp__") && name.matches("__").count() == 1
+}

@@ -1,0 +1,50 @@
+//! Host patterns, as in `WebFetch(domain:*.example.com)`.
+
+use url::Url;
+
+use super::wildcard::Wildcard;
+
+/// The host pattern of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct DomainPattern {
+    /// Label patterns, last label first; `*` matches within a label. Empty: any host.
+    labels: Vec<Wildcard>,
+    /// Whether it matches subdomains only.
+    is_below: bool,
+}
+
+impl DomainPattern {
+    /// Parses `example.com`, `*.example.com` or `*`.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
+        let below = pattern.strip_prefix("*.");
+        let domain = below.unwrap_or(&pattern);
+        let labels = domain.rsplit('.').filter(|_| domain != "*");
+        Self {
+            labels: labels.map(Wildcard::parse).collect(),
+            is_below: below.is_some(),
+        }
+    }
+
+    /// Whether a host matches.
+    pub(super) fn covers(&self, host: &str) -> bool {
+        let host: Vec<&str> = host.rsplit('.').collect();
+        let is_long_enough = match (self.labels.len(), self.is_below) {
+            (0, false) => true,
+            (count, true) => host.len() > count,
+            (count, false) => host.len() == count,
+        };
+        is_long_enough
+            && self
+                .labels
+                .iter()
+                .zip(host)
+                .all(|(pattern, label)| pattern.covers(label))
+    }
+}
+
+/// Returns the host of a URL, in lower case and without a trailing dot.
+pub(super) fn host(address: &str) -> Option<String> {
+    let address = Url::parse(address).ok()?;
+    Some(address.host_str()?.trim_end_matches('.').to_owned())
+}

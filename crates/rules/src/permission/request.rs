@@ -1,0 +1,64 @@
+//! A call as seen by rules.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::shell::CommandPart;
+
+/// The action of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Runs a shell command.
+    Command {
+        /// The command line.
+        script: String,
+        /// Its commands; `None` if it cannot be parsed.
+        parts: Option<Arc<[CommandPart]>>,
+        /// Whether the analysis found that it changes nothing.
+        only_reads: bool,
+        /// Whether a shell other than bash may run it and parse it differently.
+        is_ambiguous: bool,
+    },
+    /// Reads and writes files; a directory includes everything below it. Paths are absolute,
+    /// without `.` and `..`; links are not followed.
+    Files {
+        /// Files that it reads. A NUL character matches any text.
+        reads: Vec<PathBuf>,
+        /// Files that it creates or changes.
+        writes: Vec<PathBuf>,
+    },
+    /// Sends a request to a server.
+    Fetch {
+        /// The URL.
+        url: String,
+    },
+    /// An action that needs no permission.
+    Harmless,
+    /// An unknown action.
+    Anything,
+}
+
+/// A call to decide on.
+pub struct Request<'a> {
+    /// The canonical name of the tool.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub input: &'a Map<String, Value>,
+    /// Its action.
+    pub action: &'a Action,
+    /// The directory of commands and relative paths.
+    pub directory: &'a Path,
+    /// The working directories; the session started in the first. Never empty.
+    pub working_directories: &'a [PathBuf],
+    /// Whether a command that only reads needs permission if it may read outside the working
+    /// directories.
+    pub confines_reads: bool,
+    /// The home directory, if there is one.
+    pub home: Option<&'a Path>,
+    /// Resolves all links of an absolute path; `None` if it cannot be resolved.
+    pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    /// Returns the links and directories in an absolute directory.
+    pub branches: &'a dyn Fn(&Path) -> Vec<PathBuf>,
+}

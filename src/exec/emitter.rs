@@ -1,0 +1,268 @@
+//! Writes a run's output: the copy of the input, and its own records between lines.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::call::{FinishedCall, RunCall};
+use super::intake::Boundary;
+use super::session::{Echo, Listener, Options};
+use crate::assemble::VerbatimReply;
+use crate::io::{Clock, Ids};
+use crate::jsonl::{Piece, WriteResult, Writer};
+use crate::message::{SessionId, ToolUseId};
+use crate::process::ConfinementReport;
+use crate::records::{
+    ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
+    HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage, SandboxReport,
+    SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
+    TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
+};
+
+/// Writes the output of a run.
+pub(super) struct Emitter<Sink: Write> {
+    writer: Writer<Sink>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    pub(super) session: SessionId,
+    echo: Echo,
+    /// Records that wait for the end of an open line.
+    pending: Vec<Value>,
+    boundary: Boundary,
+    /// The messages of the next request, if they are written instead of records.
+    api: Option<VerbatimReply>,
+    /// Prefix of the ids of calls that have none.
+    call_ids: String,
+    listener: Option<Listener>,
+    /// The results of the turn. The listener gets them at its end, so that their order does not depend on
+    /// the speed of calls.
+    unheard: Vec<String>,
+}
+
+impl<Sink: Write> Emitter<Sink> {
+    pub(super) fn new(
+        sink: Sink,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        session: SessionId,
+        listener: Option<Listener>,
+        options: &Options,
+    ) -> Self {
+        let writer = Writer::new(sink);
+        Self {
+            writer,
+            clock,
+            ids,
+            session,
+            echo: options.echo,
+            pending: Vec::new(),
+            boundary: Boundary::Line,
+            api: options.results.map(VerbatimReply::of),
+            call_ids: options.call_ids.clone(),
+            listener,
+            unheard: Vec::new(),
+        }
+    }
+
+    pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> WriteResult {
+        if let Some(listener) = &mut self.listener {
+            for record in piece.records().0 {
+                listener(record.text(piece.raw()));
+            }
+        }
+        if let Some(api) = &mut self.api {
+            piece.visit_records(|record| api.record(record));
+            return Ok(());
+        }
+        if self.echo == Echo::Everything {
+            self.writer.echo(piece.raw())?;
+            self.boundary = boundary;
+        }
+        if self.boundary == Boundary::Line {
+            for record in std::mem::take(&mut self.pending) {
+                self.writer.record(&record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the reply of the model.
+    pub(super) fn end_reply(&mut self) -> WriteResult {
+        let reply = self.api.as_mut().map(VerbatimReply::take_reply);
+        self.messages(reply.filter(|_| self.echo == Echo::Everything))
+    }
+
+    fn messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {
+        let mut messages = messages.into_iter().flatten();
+        messages.try_for_each(|message| self.writer.record(&message))
+    }
+
+    pub(super) fn flush(&mut self) -> WriteResult {
+        self.writer.flush()
+    }
+
+    pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> WriteResult {
+        if let Some(listener) = &mut self.listener {
+            self.unheard.drain(..).for_each(|record| listener(&record));
+        }
+        let results = self.api.as_mut().map(VerbatimReply::take_results);
+        self.messages(results)?;
+        self.write(TurnEndRecord {
+            subtype: TurnEndSubtype::Only,
+            tool_use_ids: ids,
+            uuid: Some(self.uuid()),
+            session_id: Some(self.session.clone()),
+        })
+    }
+
+    /// Writes the result of a call.
+    pub(super) fn result(&mut self, call: FinishedCall) -> WriteResult {
+        let result = call.result;
+        let is_error = result.is_error();
+        let turnpipe = ToolResultExtension {
+            lane: Some(call.lane),
+            batch: call.batch.map(|batch| batch.0),
+            verdict: call.verdict,
+            duration_ms: u64::try_from(result.phases.run.as_millis()).unwrap_or(u64::MAX),
+            permission: result.permission,
+            persisted: result.persisted.map(|persisted| PersistedOutput {
+                path: persisted.path.display().to_string(),
+                bytes: persisted.size,
+            }),
+            sandbox: result.confinement.map(sandbox_report),
+            hooks: result.hooks,
+            v: Version::default(),
+            outcome: result.outcome,
+        };
+        let stop = result.stop.map(|reason| (call.id.clone(), reason));
+        let block = ToolResultBlock {
+            tool_use_id: call.id,
+            content: result.content,
+            is_error,
+        };
+        if self.listener.is_some() {
+            let message = ResultMessage::new(block.clone());
+            let record = json!({"type": "user", "message": message});
+            self.unheard.push(record.to_string());
+        }
+        if let Some(api) = &mut self.api {
+            let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
+            api.result(call.name, has_id, block.into());
+            return Ok(());
+        }
+        let message = ResultMessage::new(block);
+        let record = ToolResultRecord {
+            message,
+            parent_tool_use_id: None,
+            tool_use_result: result.structured,
+            turnpipe,
+            uuid: self.uuid(),
+            session_id: self.session.clone(),
+            timestamp: self.timestamp(),
+        };
+        self.write(record)?;
+        if let Some((id, reason)) = stop {
+            self.write(HookStoppedRecord {
+                subtype: HookStoppedSubtype::Only,
+                tool_use_id: Some(id),
+                content: reason,
+                uuid: self.uuid(),
+                session_id: self.session.clone(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reports that a call still runs, with its own description of its progress if it has one.
+    pub(super) fn progress(
+        &mut self,
+        call: &RunCall,
+        elapsed: Duration,
+        note: Option<String>,
+    ) -> WriteResult {
+        let record = ToolProgressRecord {
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            parent_tool_use_id: None,
+            elapsed_time_seconds: elapsed.as_secs_f64(),
+            heartbeat: note.is_none().then_some(true),
+            note,
+            uuid: Some(self.uuid()),
+            session_id: Some(self.session.clone()),
+        };
+        self.write(record)
+    }
+
+    pub(super) fn content_replacement(
+        &mut self,
+        replacements: Vec<(ToolUseId, String)>,
+    ) -> WriteResult {
+        let replacements = replacements
+            .into_iter()
+            .map(|(tool_use_id, replacement)| Replacement {
+                tool_use_id,
+                replacement,
+            })
+            .collect();
+        let record = ContentReplacementRecord {
+            session_id: self.session.clone(),
+            replacements,
+            uuid: self.uuid(),
+            timestamp: self.timestamp(),
+        };
+        self.write(record)
+    }
+
+    pub(super) fn interrupt_received(&mut self, request_id: &str) -> WriteResult {
+        let request_id = request_id.to_owned();
+        let response = ControlResponse::Success {
+            request_id,
+            response: None,
+        };
+        self.write(ControlResponseRecord { response })
+    }
+
+    /// Writes the cost of a request to another model.
+    pub(super) fn model_cost(&mut self, cost: SideExtension) -> WriteResult {
+        let session = Some(self.session.clone());
+        self.write(UsageRecord::new(self.uuid(), session, cost))
+    }
+
+    fn uuid(&self) -> String {
+        self.ids.uuid().to_string()
+    }
+
+    fn timestamp(&self) -> String {
+        format!("{:.3}", self.clock.now())
+    }
+
+    /// Writes a record, after the open line if there is one. Does nothing if messages of an API are
+    /// written.
+    pub(super) fn write(&mut self, record: impl serde::Serialize) -> WriteResult {
+        if self.api.is_some() {
+            return Ok(());
+        }
+        match self.boundary {
+            Boundary::Line => self.writer.record(&record),
+            Boundary::Inside => {
+                self.pending.push(serde_json::to_value(record)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn sandbox_report(report: ConfinementReport) -> SandboxReport {
+    let confinement = report.confinement;
+    SandboxReport {
+        enforced: confinement.is_complete(),
+        mechanism: confinement
+            .missing
+            .or_else(|| Some("landlock, seccomp".to_owned())),
+        landlock_abi: confinement.landlock_abi,
+        seccomp: confinement.seccomp,
+        reclassify: report.looks_denied.then_some(Lane::Serial),
+    }
+}

@@ -1,0 +1,222 @@
+//! Exit statuses that are results, not failures, and commands that print nothing on success.
+
+use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
+
+/// Commands whose exit status 1 is a result, with its meaning.
+const RESULTS: &[(&str, &str)] = &[
+    ("grep,egrep,fgrep,rg,git grep", "No matches found"),
+    ("find", "Some directories were inaccessible"),
+    ("diff,git diff", "Files differ"),
+    ("test,[", "Condition is false"),
+];
+
+/// Commands that print nothing on success.
+const SILENT: &[&str] = &[
+    ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
+    "touch", "true", "unset", "wait",
+];
+
+/// Returns the meaning of exit status `code`, if it is a result of a known command and not a
+/// failure. `printed_errors`: stderr was not empty.
+pub(super) fn interpretation(
+    command: &str,
+    code: i32,
+    printed_errors: bool,
+) -> Option<&'static str> {
+    if code != 1 {
+        return None;
+    }
+    let last = last_command(command)?;
+    if last.after_cd && printed_errors {
+        return None;
+    }
+    let mut name = program_of(&last.command).to_owned();
+    if name == "git" {
+        name = format!("git {}", last.command.operands().first().unwrap_or(&""));
+    }
+    RESULTS
+        .iter()
+        .find(|(names, _)| names.split(',').any(|known| known == name))
+        .map(|(_, meaning)| *meaning)
+}
+
+/// Whether a command line prints nothing on success.
+pub(super) fn expects_no_output(command: &str) -> bool {
+    let list = simple_commands(command);
+    list.certain
+        && !list.commands.is_empty()
+        && list
+            .commands
+            .iter()
+            .all(|command| SILENT.contains(&program_of(command)))
+}
+
+/// Returns the name of the program, which may be a wrapper.
+fn program_of(command: &SimpleCommand) -> &str {
+    let program = command.words.first();
+    program.map_or("", |program| program_name(program))
+}
+
+/// The command that determined the exit status.
+#[derive(Debug, PartialEq, Eq)]
+struct LastCommand {
+    /// Never without words.
+    command: SimpleCommand,
+    /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
+    /// error.
+    after_cd: bool,
+}
+
+/// Commands that, before `&&`, cannot be the source of the exit status.
+const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
+
+/// Commands that change which command determines the status.
+const CHANGE_THE_RULES: &[&str] = &[
+    "set", "trap", "exit", "exec", "eval", "return", "source", ".",
+];
+
+/// Returns the command that determines the status, if certain.
+fn last_command(line: &str) -> Option<LastCommand> {
+    let read = simple_commands(line);
+    let changes_the_rules = read.commands.iter().any(|command| {
+        let first = command.words.first().map(String::as_str);
+        first.is_some_and(|word| CHANGE_THE_RULES.contains(&word))
+    });
+    if !read.certain || changes_the_rules {
+        return None;
+    }
+    let mut after_cd = false;
+    let mut commands = read.commands.into_iter().rev();
+    let last = commands.next()?;
+    let mut follows = last.follows;
+    for before in commands {
+        match follows {
+            Follows::And => match before.words.first().map(String::as_str) {
+                Some("cd") => after_cd = true,
+                Some(word) if NEVER_FAIL.contains(&word) => {}
+                _ => return None,
+            },
+            Follows::Pipe => {}
+            // After `||`, the last command determines the status, unless everything before it
+            // succeeded.
+            Follows::Or | Follows::Next | Follows::Background => break,
+        }
+        follows = before.follows;
+    }
+    (!last.words.is_empty()).then_some(LastCommand {
+        command: last,
+        after_cd,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_that_are_results_are_not_failures() {
+        let rows: &[(&str, i32, bool, Option<&str>)] = &[
+            ("grep x f", 1, false, Some("No matches found")),
+            ("grep x f", 2, true, None),
+            ("grep x f", 0, false, None),
+            ("cat f | rg x", 1, false, Some("No matches found")),
+            ("/usr/bin/egrep x f", 1, false, Some("No matches found")),
+            (
+                "find / -name x",
+                1,
+                true,
+                Some("Some directories were inaccessible"),
+            ),
+            ("diff a b", 1, false, Some("Files differ")),
+            (
+                "diff <(sort a) <(sort b | uniq)",
+                1,
+                false,
+                Some("Files differ"),
+            ),
+            ("diff <(sort a", 1, false, None),
+            ("diff <(sort a) b; false", 1, false, None),
+            ("test -f x", 1, false, Some("Condition is false")),
+            ("[ -f x ]", 1, false, Some("Condition is false")),
+            ("git diff --exit-code", 1, false, Some("Files differ")),
+            (
+                "git -C sub -c a=b --no-pager grep x",
+                1,
+                false,
+                Some("No matches found"),
+            ),
+            ("git commit -m x", 1, false, None),
+            ("git -C diff status", 1, false, None),
+            ("git", 1, false, None),
+            ("cd d && grep x f", 1, false, Some("No matches found")),
+            ("cd nowhere && grep x f", 1, true, None),
+            ("npm test && grep x f", 1, false, None),
+            ("grep x f | wc -l", 1, false, None),
+            ("grep x f; false", 1, false, None),
+            ("false", 1, false, None),
+            ("! grep x f", 1, false, None),
+        ];
+        for (command, code, printed_errors, expected) in rows {
+            assert_eq!(
+                interpretation(command, *code, *printed_errors),
+                *expected,
+                "{command}"
+            );
+        }
+    }
+
+    #[test]
+    fn silent_commands_are_known() {
+        for command in ["mkdir -p a", "cd a && rm b", "/bin/cp a b; touch c"] {
+            assert!(expects_no_output(command), "{command}");
+        }
+        for command in ["ls", "rm a; ls", "make; touch x", "git rm a", ""] {
+            assert!(!expects_no_output(command), "{command}");
+        }
+    }
+
+    const ALONE: bool = false;
+
+    const AFTER_CD: bool = true;
+
+    #[test]
+    fn the_command_that_determines_the_status_is_found() {
+        let rows: &[(&str, Option<(&str, bool)>)] = &[
+            ("grep x f", Some(("grep x f", ALONE))),
+            ("cat f | grep -q 'a b'", Some(("grep -q a b", ALONE))),
+            ("make; grep x f", Some(("grep x f", ALONE))),
+            ("make\ngrep x f\n", Some(("grep x f", ALONE))),
+            ("make & grep x f", Some(("grep x f", ALONE))),
+            ("cd d && grep x f", Some(("grep x f", AFTER_CD))),
+            ("cd d && cat f | grep x", Some(("grep x", AFTER_CD))),
+            ("echo hi && grep x f", Some(("grep x f", ALONE))),
+            ("LC_ALL=C A=1 grep x f >out 2>&1", Some(("grep x f", ALONE))),
+            ("grep x f &>/dev/null", Some(("grep x f", ALONE))),
+            ("grep x f 2>/dev/null # why", Some(("grep x f", ALONE))),
+            ("grep x \\\n f", Some(("grep x f", ALONE))),
+            ("grep \"a \\\" b\" f", Some(("grep a \" b f", ALONE))),
+            ("grep x <in", Some(("grep x", ALONE))),
+            ("a=b; grep x$Y f", Some(("grep x$Y f", ALONE))),
+            ("make && grep x f", None),
+            ("make || grep x f", Some(("grep x f", ALONE))),
+            ("set -e; grep x f", None),
+            ("grep \"$(cat p)\" f", None),
+            ("grep ${x:-a;b} f", None),
+            ("(grep x f)", None),
+            ("grep x <<E\nx\nE", None),
+            ("grep 'open", None),
+            ("grep x `id`", None),
+            ("case a in b) ;; esac", None),
+            ("grep x f; a=b", None),
+            ("grep x f >", None),
+            ("| grep x", None),
+            ("", None),
+        ];
+        for (line, expected) in rows {
+            let found =
+                last_command(line).map(|last| (last.command.words.join(" "), last.after_cd));
+            let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+}

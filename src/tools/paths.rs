@@ -1,0 +1,81 @@
+//! Paths in the input of tools, and in their results.
+
+use std::path::{Path, PathBuf};
+
+use super::context::DecisionContext;
+pub(super) use crate::permission::normalised;
+
+/// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
+/// relative to the session's directory, and `.` and `..` are resolved lexically.
+pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
+    let home = context.environment.text("HOME").map(Path::new);
+    let path = match (text.strip_prefix('~'), home) {
+        (Some(""), Some(home)) => home.to_path_buf(),
+        (Some(rest), Some(home)) if rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(text),
+    };
+    normalised(&context.directory.join(path))
+}
+
+/// Like [`absolute`]; the default is the session's directory.
+pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
+    text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
+}
+
+/// Returns `path` for display: relative to `directory` if it is below it.
+pub(super) fn shown(path: &Path, directory: &Path) -> String {
+    match path.strip_prefix(directory) {
+        Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy(),
+        _ => path.to_string_lossy(),
+    }
+    .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Component;
+
+    use proptest::prelude::*;
+
+    use super::super::test_context::Session;
+    use super::*;
+
+    #[test]
+    fn paths_become_absolute() {
+        let session = Session::new();
+        let context = &session.context;
+        let base = session.path("");
+        let table = [
+            ("a.txt", base.join("a.txt")),
+            ("./x/../b", base.join("b")),
+            ("/etc/../tmp/./c", PathBuf::from("/tmp/c")),
+            ("/../..", PathBuf::from("/")),
+            ("~", PathBuf::from("/home/somebody")),
+            ("~/d", PathBuf::from("/home/somebody/d")),
+            ("~//d", PathBuf::from("/home/somebody/d")),
+            ("~other/d", base.join("~other/d")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(absolute(text, context), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_below_the_directory_are_shown_relative() {
+        assert_eq!(shown(Path::new("/a/b/c"), Path::new("/a")), "b/c");
+        assert_eq!(shown(Path::new("/a"), Path::new("/a")), "/a");
+        assert_eq!(shown(Path::new("/ab/c"), Path::new("/a")), "/ab/c");
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_is_idempotent_and_leaves_no_dots(text in "/?([a-c.]{0,3}/){0,6}[a-c.]{0,3}") {
+            let once = normalised(&Path::new("/base").join(text));
+            prop_assert!(once.is_absolute());
+            prop_assert_eq!(normalised(&once), once.clone());
+            prop_assert!(!once.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)));
+        }
+    }
+}
