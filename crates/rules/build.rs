@@ -6,13 +6,13 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-#[path = "src/shell/records.rs"]
-mod records;
 #[path = "src/tool_facts/rows.rs"]
 mod rows;
+#[path = "src/shell/rows.rs"]
+mod table_rows;
 
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=src/shell/records.rs");
+    println!("cargo::rerun-if-changed=src/shell/rows.rs");
     println!("cargo::rerun-if-changed=src/shell/tables");
     println!("cargo::rerun-if-changed=src/tool_facts");
     println!("cargo::rerun-if-changed=src/permission/tables/programs.txt");
@@ -31,14 +31,14 @@ fn write(name: &str, expression: &str) -> io::Result<()> {
 /// Writes a table of commands by their names.
 fn commands(table: &str) -> io::Result<()> {
     let text = fs::read_to_string(format!("src/shell/tables/{table}.txt"))?;
-    let records = records::Records::parse(&text).map_err(io::Error::other)?;
-    let names: Vec<_> = records.names.into_iter().collect();
-    let count = records.lines.len();
-    let records = records.lines.iter();
-    let records = records.map(|lines| format!("Record::new(&{lines:?}),\n"));
-    let records = records.collect::<String>();
+    let rows = table_rows::Rows::parse(&text).map_err(io::Error::other)?;
+    let names: Vec<_> = rows.names.into_iter().collect();
+    let count = rows.lines.len();
+    let rows = rows.lines.iter();
+    let rows = rows.map(|lines| format!("Row::new(&{lines:?}),\n"));
+    let rows = rows.collect::<String>();
     let table_text = format!(
-        "{{ static RECORDS: [Record; {count}] = [{records}]; Table {{ names: &{names:?}, records: &RECORDS }} }}"
+        "{{ static ROWS: [Row; {count}] = [{rows}]; Table {{ names: &{names:?}, rows: &ROWS }} }}"
     );
     write(&format!("shell-{table}"), &table_text)
 }

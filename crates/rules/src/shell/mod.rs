@@ -22,7 +22,7 @@ mod parts;
 mod pattern;
 mod portable;
 #[cfg(test)]
-mod records;
+mod rows;
 mod source;
 mod syntax;
 mod table;

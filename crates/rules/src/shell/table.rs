@@ -138,7 +138,7 @@ impl Command {
         }
     }
 
-    /// Adds the fields of a record.
+    /// Adds the fields of a row.
     fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
         for word in properties.split_whitespace() {
             if let Some(name) = word.strip_prefix("--") {
@@ -176,18 +176,18 @@ impl Command {
 /// A table: commands by name. Each is read when it is first looked up, since most processes need few.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Positions in `records`, sorted by name.
+    /// Positions in `rows`, sorted by name.
     names: &'static [(&'static str, usize)],
-    records: &'static [Record],
+    rows: &'static [Row],
 }
 
 #[derive(Debug)]
-struct Record {
+struct Row {
     lines: &'static [&'static str],
     command: OnceLock<Box<Command>>,
 }
 
-impl Record {
+impl Row {
     const fn new(lines: &'static [&'static str]) -> Self {
         Self {
             lines,
@@ -201,14 +201,14 @@ impl Table {
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     pub(super) fn get(&self, name: &str) -> Option<&Command> {
         let at = self.names.binary_search_by_key(&name, |(name, _)| name);
-        let record = self.records.get(self.names.get(at.ok()?)?.1)?;
-        let read = || Box::new(self.read(record).expect("the table is valid"));
-        Some(record.command.get_or_init(read))
+        let row = self.rows.get(self.names.get(at.ok()?)?.1)?;
+        let read = || Box::new(self.read(row).expect("the table is valid"));
+        Some(row.command.get_or_init(read))
     }
 
-    fn read(&self, record: &Record) -> Result<Command, String> {
+    fn read(&self, row: &Row) -> Result<Command, String> {
         let mut command = Command::default();
-        for line in record.lines {
+        for line in row.lines {
             command.read(line, self)?;
         }
         Ok(command)
@@ -239,15 +239,15 @@ pub(super) static LAUNCHERS: Table = table!("launchers");
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::Records;
+    use super::super::rows::Rows;
     use super::*;
 
     fn parse(text: &'static str) -> Result<Table, String> {
-        let Records { names, lines } = Records::parse(text)?;
-        let records = lines.into_iter().map(|lines| Record::new(lines.leak()));
+        let Rows { names, lines } = Rows::parse(text)?;
+        let rows = lines.into_iter().map(|lines| Row::new(lines.leak()));
         Ok(Table {
             names: names.into_iter().collect::<Vec<_>>().leak(),
-            records: records.collect::<Vec<_>>().leak(),
+            rows: rows.collect::<Vec<_>>().leak(),
         })
     }
 
@@ -286,7 +286,7 @@ mod tests {
             "a | operands=b",
             "a | b",
         ] {
-            let read = parse(text).and_then(|table| table.read(&table.records[0]));
+            let read = parse(text).and_then(|table| table.read(&table.rows[0]));
             assert!(read.is_err(), "{text}");
         }
     }

@@ -1,23 +1,23 @@
-//! The records of a table of commands, for the build script too.
+//! The rows of a table of commands, for the build script too.
 
 use std::collections::BTreeMap;
 
-/// The records of a table.
+/// The rows of a table.
 #[derive(Default)]
-pub(super) struct Records<'a> {
+pub(super) struct Rows<'a> {
     /// Positions in `lines`, by name.
     pub(super) names: BTreeMap<&'a str, usize>,
-    /// The lines with the properties of each record.
+    /// The lines with the properties of each row.
     pub(super) lines: Vec<Vec<&'a str>>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> Rows<'a> {
     /// Splits a table.
     ///
     /// # Errors
     /// A name is listed twice, or the first line has none.
     pub(super) fn parse(text: &'a str) -> Result<Self, String> {
-        let mut records = Self::default();
+        let mut rows = Self::default();
         for line in text
             .lines()
             .filter(|line| !line.starts_with('#') && !line.is_empty())
@@ -25,18 +25,18 @@ impl<'a> Records<'a> {
             let properties = match line.split_once(" |") {
                 Some((names, properties)) if !line.starts_with(' ') => {
                     for name in names.split(", ") {
-                        if records.names.insert(name, records.lines.len()).is_some() {
+                        if rows.names.insert(name, rows.lines.len()).is_some() {
                             return Err(format!("{name} is listed twice"));
                         }
                     }
-                    records.lines.push(Vec::new());
+                    rows.lines.push(Vec::new());
                     properties
                 }
                 _ => line,
             };
-            let record = records.lines.last_mut();
-            record.ok_or("the first line has no name")?.push(properties);
+            let row = rows.lines.last_mut();
+            row.ok_or("the first line has no name")?.push(properties);
         }
-        Ok(records)
+        Ok(rows)
     }
 }
