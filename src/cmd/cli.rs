@@ -5,13 +5,16 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::{completions, doctor, hook_explain, hook_settings, man, state_clean};
+use crate::cmd::admin::{
+    completions, doctor, hook_explain, hook_settings, man, schema, state_clean,
+};
 use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{HelpArguments, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, remove, report, search, show, stats, tail,
+    append, archive, calls, check, diff, export, list, path, remove, rename, report, search, show,
+    stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -65,15 +68,15 @@ const COMMANDS: &[Command] = &[
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
-            Command::new::<list::SessionPathArguments>("path"),
+            Command::new::<path::SessionPathArguments>("path"),
             Command::new::<append::SessionAppendArguments>("append"),
-            Command::new::<append::SessionRenameArguments>("rename"),
+            Command::new::<rename::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
             Command::new::<remove::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
-    Command::new::<man::SchemaArguments>("schema"),
+    Command::new::<schema::SchemaArguments>("schema"),
     Command::group(
         "state",
         "Manage the saved state of sessions",

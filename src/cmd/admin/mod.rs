@@ -7,4 +7,5 @@ mod doctor_mcp;
 pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
 pub(crate) mod man;
+pub(crate) mod schema;
 pub(crate) mod state_clean;

@@ -1,4 +1,4 @@
-//! `session append` and `session rename`: record a stream or a name in a session file.
+//! `session append`: record a stream in a session file.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,6 @@ use crate::cmd::{
 use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
-use crate::records::SessionRenamedRecord;
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts,
@@ -320,66 +319,5 @@ pub(crate) fn refused(error: RecordError) -> anyhow::Error {
             .into(),
         RecordFailure::Refused(_) | RecordFailure::Locked | RecordFailure::Open(_) => usage.into(),
         RecordFailure::Append(_) | RecordFailure::Io(_) => error.into(),
-    }
-}
-
-/// Give a session a name
-///
-/// Writes the name where the session's own agent reads it: for Claude Code, Qwen Code, Gemini CLI and pi
-/// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
-/// dash.
-#[derive(Debug, Args)]
-pub(crate) struct SessionRenameArguments {
-    /// The session: a path, an id or a prefix of it, a title, or `latest`
-    session: String,
-    /// The name, at most 200 characters; control characters are removed
-    name: String,
-    /// Write to network file systems too; make sure that no other machine writes to the file
-    #[arg(long)]
-    force: bool,
-    #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    form: FormArguments,
-}
-
-impl Run for SessionRenameArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.source)
-    }
-
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let name =
-            SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
-        let named = self.source.one(&self.session, io)?;
-        let path = named.lasting_path().map_err(|error| named.named(&error))?;
-        let session = named.open().map_err(|error| named.named(&error))?;
-        let facts = session
-            .summary(self.source.mapping())
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        let systems = systems(self.force);
-        let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
-        let Some(target) = files.rename(&name).map_err(refused)? else {
-            let agent = session.agent().name();
-            let problem = format!(
-                "{}: {agent} does not store names of sessions",
-                path.display()
-            );
-            return Err(UsageError::new(problem).into());
-        };
-        let session_id = files.session_id();
-        files.finish(Sync::Data).map_err(refused)?;
-        if self.form.form(io.terminal) == Form::Text {
-            let path = terminal_safe_line(&target.display().to_string());
-            output::print(io, &format!("{path}: {}\n", name.as_str()))?;
-            return Ok(Status::Done);
-        }
-        let record = SessionRenamedRecord {
-            session_id,
-            title: name.as_str().to_owned(),
-            path: target.display().to_string(),
-        };
-        output::records(&[record], io)?;
-        Ok(Status::Done)
     }
 }
