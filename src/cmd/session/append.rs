@@ -11,19 +11,18 @@ use clap::Args;
 use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
-use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{
-    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
+    FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
 use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts,
-    SessionName, Target, ownership,
+    Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts, Target,
+    ownership,
 };
-use crate::text::{counted, terminal_safe_line};
+use crate::text::counted;
 use crate::view::{Counting, ProgressLine};
 
 /// Needles of records that are kept, except those about calls.

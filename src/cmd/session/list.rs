@@ -12,7 +12,6 @@ use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
-use crate::message::SessionId;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionRecord};
 use crate::session::{
     Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, infer_states, list,
