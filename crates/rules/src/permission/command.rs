@@ -14,7 +14,7 @@ use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::programs;
-use super::standard_input::StandardInput;
+use super::standard_input::{Composed, StandardInput};
 use super::started::{StartedCommands, guessed, started};
 use super::wildcard::GAP;
 use crate::shell::{CommandPart, PartWord, WordPiece};
@@ -39,7 +39,7 @@ pub(super) struct Command<'a> {
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
     /// Texts that its command line writes to a file that it names.
-    composed: Rc<[String]>,
+    composed: Rc<[Composed]>,
     mentions: OnceCell<Mentions>,
     mentioned: OnceCell<[Vec<NamedFile>; 2]>,
     /// Spellings; one must match for it to be allowed.
@@ -131,7 +131,7 @@ pub(super) fn commands<'a>(
         }
     }
     let (composed, is_exact) = line.composed();
-    let composed: Rc<[String]> = composed.into();
+    let composed: Rc<[Composed]> = composed.into();
     for command in &mut commands {
         if context.passes_text() {
             command.composed = composed.clone();

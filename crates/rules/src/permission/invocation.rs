@@ -71,6 +71,14 @@ impl Invocation {
                 invocation.texts.push(text);
             }
         }
+        // `git bisect view push` is a `git push`.
+        if invocation.program() == "git" && invocation.begins_anywhere() {
+            for at in invocation.begins_at..invocation.outlines.len() {
+                let rest = invocation.outlines[at..].iter().map(String::as_str);
+                let text = joined(std::iter::once("git").chain(rest));
+                invocation.texts.push(text);
+            }
+        }
         // `git-push` is a `git push`.
         let split = invocation.texts.iter().filter(|text| text.contains("git-"));
         let split: Vec<String> = split.map(|text| text.replace("git-", "git ")).collect();

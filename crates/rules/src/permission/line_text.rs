@@ -146,7 +146,15 @@ impl<'a> PathContext<'a> {
                 || NESTING.split(' ').any(|nesting| nesting == name)
         });
         let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
-        let copies = |word: &str| programs::COPIES.contains(programs::name(word)) || word == "tee";
+        let copies = |word: &str| {
+            let name = programs::name(word);
+            let option = word.split_once('=').map_or(word, |(option, _)| option);
+            programs::COPIES.contains(name)
+                || programs::CHANGES.contains(name)
+                || programs::CHANGES.has_marks(name)
+                || option.starts_with("-o")
+                || programs::OUTPUT_OPTIONS.has_option(option)
+        };
         words.clone().any(|word| word == "export")
             || self.names(&["BASH_REMATCH", "$_", "${_"])
             || self.has_option(&["declare", "typeset", "local", "readonly"], "x")

@@ -8,8 +8,9 @@ use super::invocation::Invocation;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
+use super::standard_input::Composed;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::{CommandPart, analyse, lenient_parts};
+use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up. More are replaced by one name that may be any file.
 const MAX_NAMES: usize = 4096;
@@ -36,7 +37,7 @@ impl Mentions {
     /// texts that the command line writes to a file that the command names.
     pub(super) fn of(
         levels: &[CommandPart],
-        composed: &[String],
+        composed: &[Composed],
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
@@ -81,7 +82,7 @@ impl Mentions {
     fn add(
         &mut self,
         level: &CommandPart,
-        composed: &[String],
+        composed: &[Composed],
         depth: usize,
         context: &PathContext<'_>,
     ) {
@@ -114,12 +115,21 @@ impl Mentions {
             let texts = words.flat_map(|word| outlines(word, context));
             self.runnable.extend(texts.flat_map(|text| words_of(&text)));
         }
+        // `helm --post-renderer rm`, `brew bundle exec rm`.
+        let behind_runner = |at: usize| {
+            let mut before = invocation.words[1..at].iter();
+            let value = |word: &PartWord| word.value.as_deref().unwrap_or_default().to_owned();
+            let last = before.clone().last().map(value).unwrap_or_default();
+            last.starts_with('-') && !last.contains('=')
+                || before.any(|word| programs::RUNNER_WORDS.contains(&value(word)))
+        };
         for word in invocation.read_words() {
             let at = invocation.words.iter().position(|one| one == word);
             let only_reads = at.is_some_and(|at| invocation.only_reads_operand(at));
             let names_no_program = at.is_some_and(|at| {
                 let before = invocation.words[at - 1].value.as_deref();
                 !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
+                    && !behind_runner(at)
                     && (takes_data || invocation.is_subcommand(at))
             });
             // A copy of a program or a link to it is the program: `cp "$(which rm)" x; ./x`.
@@ -148,14 +158,13 @@ impl Mentions {
             }
         }
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
+        let input = level.input.text().into_iter().map(|text| (text, false));
         let composed = composed.iter().filter(|_| !is_data);
-        for text in level
-            .input
-            .text()
-            .into_iter()
-            .chain(composed.map(String::as_str))
-        {
-            if !(is_shell && self.add_script(text, depth, context)) {
+        let composed = composed.map(|composed| (composed.text.as_str(), composed.is_word));
+        for (text, is_word) in input.chain(composed) {
+            if is_word && !text.contains(char::is_whitespace) {
+                self.runnable.extend(words_of(text));
+            } else if !(is_shell && self.add_script(text, depth, context)) {
                 self.add_text(text);
             }
         }
@@ -198,7 +207,7 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     let words = |text: &str| {
         let words = text
             .split(is_separator)
-            .map(|word| word.trim_end_matches('.'));
+            .map(|word| word.trim_start_matches('+').trim_end_matches('.'));
         let words = words.filter(|word| !word.is_empty());
         // `git-push` is `git push`.
         let words = words.map(programs::name).flat_map(|word| {
@@ -221,8 +230,14 @@ fn spelled(text: &str) -> impl Iterator<Item = String> {
 /// Returns the possible names of files in a text in any language, without unknown text before them.
 fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
+    // `s,x,cat .env,`: any character may enclose a name.
+    let is_delimiter = |letter: char| "!#%,:;@^~+=".contains(letter);
     let named = |text: String| {
-        let pieces = text.split(is_separator).flat_map(names_in);
+        let pieces = text.split(is_separator).flat_map(|piece| {
+            let inner = piece.trim_matches(is_delimiter);
+            let inner = Some(inner).filter(|inner| *inner != piece);
+            names_in(piece).chain(inner.into_iter().flat_map(names_in))
+        });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
         let names = whole.into_iter().chain(pieces);
         let names = names.map(|name| {

@@ -90,21 +90,26 @@ pub(super) static UNSEEN: Programs = with!("unseen");
 pub(super) static ANY: Programs = with!("any");
 /// Options whose value is a file that the program writes.
 pub(super) static OUTPUT_OPTIONS: Programs = with!("output-options");
+/// Programs whose output option names a file without text.
+pub(super) static COMPILES: Programs = with!("compiles");
 /// Programs whose words are data unless they contain special characters.
 pub(super) static TAKES_DATA: Programs = with!("takes-data");
+/// Words after which a program of `TAKES_DATA` may start a command.
+pub(super) static RUNNER_WORDS: Programs = with!("runner-words");
 /// Programs that show no contents of their operands.
 pub(super) static COUNTS: Programs = with!("counts");
 /// Programs whose subcommands may be shortened.
 pub(super) static ABBREVIATES: Programs = with!("abbreviates");
 /// Options whose value is a program that is started.
 pub(super) static PROGRAM_OPTIONS: Programs = with!("program-options");
-/// Words that make a program change its operands. The marks of `-` are options that may precede the name of a
-/// written file.
+/// Words that make a program change its operands.
 pub(super) static WRITING_OPTIONS: Programs = with!("writing-options");
 /// Programs that do not change the files that their operands name.
 pub(super) static READS: Programs = with!("reads");
 /// Programs that do not change the file that their first operand names.
 pub(super) static SCRIPTS: Programs = with!("scripts");
+/// Options without a value, after which an operand is only read.
+pub(super) static FLAGS: Programs = with!("flags");
 /// Options whose value is a file or directory that the program reads.
 pub(super) static INPUT_OPTIONS: Programs = with!("input-options");
 /// The commands of `git`; others may be aliases.

@@ -1,11 +1,20 @@
 //! Text that the commands of a command line may read: standard input and files that it writes.
 
 use super::invocation::joined;
+use super::operands::option_values;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use crate::shell::{CommandPart, PartInput, PartWord};
+
+/// A text that a command line may write to a file or a pipe.
+#[derive(Clone)]
+pub(super) struct Composed {
+    pub(super) text: String,
+    /// Whether it is a word of a program other than `echo`: without spaces, it names no file.
+    pub(super) is_word: bool,
+}
 
 /// Possible standard input of the commands of a command line.
 pub(super) struct StandardInput<'a> {
@@ -18,7 +27,7 @@ pub(super) struct StandardInput<'a> {
     /// Whether their content is in `composed`.
     is_exact: bool,
     /// Texts that may be written.
-    composed: Vec<String>,
+    composed: Vec<Composed>,
     pub(super) context: &'a PathContext<'a>,
 }
 
@@ -36,18 +45,16 @@ impl<'a> StandardInput<'a> {
             is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
         });
         let mut names = Vec::new();
-        for part in parts {
-            let values = written(part, &names);
-            let values = values.into_iter().flat_map(|word| outlines(word, context));
-            names.extend(values.flat_map(|value| base_names(&value)));
+        let mut is_exact = true;
+        for part in parts.iter().flat_map(CommandPart::levels) {
+            let (found, writes) = written(&part, &names, context);
+            is_exact &= !writes || prints_exactly(&part);
+            names.extend(found);
         }
         Self {
             printed: texts.collect(),
             replaces_input,
-            is_exact: parts
-                .iter()
-                .filter(|part| !part.writes.is_empty())
-                .all(prints_exactly),
+            is_exact,
             written: names,
             composed: parts.iter().flat_map(composed).collect(),
             context,
@@ -68,7 +75,7 @@ impl<'a> StandardInput<'a> {
     }
 
     /// Returns the texts that the command line writes to files, and whether they are all.
-    pub(super) fn composed(&self) -> (&[String], bool) {
+    pub(super) fn composed(&self) -> (&[Composed], bool) {
         (&self.composed, self.is_exact)
     }
 
@@ -105,7 +112,8 @@ impl<'a> StandardInput<'a> {
         names.any(|name| {
             let is_unknown = name.contains([GAP, GLOB]);
             self.written.iter().any(|written| {
-                *written == name
+                let begins = written.strip_suffix(GLOB);
+                *written == name || begins.is_some_and(|begin| name.starts_with(begin))
                     || (is_unknown && Wildcard::parse(&escaped(written)).may_cover(&name))
             })
         })
@@ -119,29 +127,55 @@ fn base_names(value: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Returns the words that may name files to which a command writes its input, its output or a copy
-/// of a file with one of these names.
-fn written<'a>(part: &'a CommandPart, names: &[String]) -> Vec<&'a PartWord> {
+/// Returns the names of files to which a command may write text: its input, its output, what a script in its words says,
+/// or a file with one of these names, changed or not; and whether it writes it by itself.
+fn written(
+    part: &CommandPart,
+    names: &[String],
+    context: &PathContext<'_>,
+) -> (Vec<String>, bool) {
     let mut values = part
         .words
         .iter()
         .map(|word| word.value.as_deref().unwrap_or_default());
     let program = programs::name(values.next().unwrap_or_default());
-    let mut sources = values.flat_map(base_names);
-    let is_copy = programs::COPIES.contains(program)
-        && sources.any(|name| name == "stdin" || names.contains(&name));
+    let is_source = |name: String| name == "stdin" || names.contains(&name);
+    let changes = programs::COPIES.contains(program) || programs::CHANGES.contains(program);
     let takes_input = part.input != PartInput::Inherited && programs::CHANGES.contains(program);
-    let operands = part.words.iter().skip(1).filter(|_| is_copy || takes_input);
-    part.writes.iter().chain(operands).collect()
+    let takes = takes_input || changes && values.flat_map(base_names).any(is_source);
+    let mut options = part.words.iter().filter(|word| word.text.starts_with('-'));
+    let has = |option: &str| part.words.iter().any(|word| word.text == option);
+    let output = option_values(&part.words, &programs::OUTPUT_OPTIONS);
+    let is_binary = programs::COMPILES.contains(program) && !has("-E") && !has("-P");
+    let output: Vec<PartWord> = output.filter(|_| !is_binary && !part.only_reads).collect();
+    let edits = options.any(|option| programs::CHANGES.is_mark(program, option));
+    let operands = part.words.iter().skip(1).filter(|_| takes || edits);
+    let words = part.writes.iter().chain(operands).chain(&output);
+    let outlines = words.flat_map(|word| outlines(word, context));
+    let mut found: Vec<String> = outlines.flat_map(|value| base_names(&value)).collect();
+    if program.ends_with("split") && takes {
+        // They add letters and digits to the name.
+        let begins = found.iter().map(|name| format!("{name}{GLOB}"));
+        found = begins.chain([format!("x{GLOB}")]).collect();
+    }
+    (found, !part.writes.is_empty() || !output.is_empty())
 }
 
-/// Returns the texts that a command may write to a file: what it prints and its input.
-fn composed(part: &CommandPart) -> Vec<String> {
+/// Returns the texts that a command may print or write to a file: its words and its input. `date '+rm x'` prints what
+/// its words say; most programs print names of files that they are given, but only `echo` and `printf` as they are.
+fn composed(part: &CommandPart) -> Vec<Composed> {
     let program = part.words.first().and_then(|word| word.value.as_deref());
     let prints = matches!(program, Some("echo" | "printf"));
-    let words = part.words.iter().skip(1).filter(|_| prints);
-    let words = words.map(|word| word.value.as_deref().unwrap_or(&word.text));
-    words.chain(part.input.text()).map(str::to_owned).collect()
+    let words = part.words.iter().skip(1);
+    let words = words.map(|word| Composed {
+        text: word.value.as_deref().unwrap_or(&word.text).to_owned(),
+        is_word: !prints,
+    });
+    let input = part.input.text().map(|text| Composed {
+        text: text.to_owned(),
+        is_word: false,
+    });
+    words.chain(input).collect()
 }
 
 /// Whether the texts that a command may write are its output.
