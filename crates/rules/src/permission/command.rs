@@ -38,6 +38,8 @@ pub(super) struct Command<'a> {
     reached: BaseDirectories,
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
+    /// The number of commands before it.
+    index: usize,
     /// Texts that its command line writes to a file that it names.
     composed: Rc<[Composed]>,
     mentions: OnceCell<Mentions>,
@@ -132,7 +134,8 @@ pub(super) fn commands<'a>(
     }
     let (composed, is_exact) = line.composed();
     let composed: Rc<[Composed]> = composed.into();
-    for command in &mut commands {
+    for (index, command) in commands.iter_mut().enumerate() {
+        command.index = index;
         if context.passes_text() {
             command.composed = composed.clone();
         }
@@ -186,6 +189,7 @@ impl<'a> Command<'a> {
             directories,
             reached,
             new_names: Rc::default(),
+            index: 0,
             composed: Rc::default(),
             mentions: OnceCell::new(),
             mentioned: OnceCell::new(),
@@ -201,7 +205,9 @@ impl<'a> Command<'a> {
 impl Command<'_> {
     /// Returns what it mentions in texts that programs may interpret.
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
-        let mentions = || Mentions::of(&self.levels, &self.composed, context);
+        let composed = self.composed.iter();
+        let composed = composed.filter(|composed| composed.origin != self.index);
+        let mentions = || Mentions::of(&self.levels, &composed.collect::<Vec<_>>(), context);
         self.mentions.get_or_init(mentions)
     }
 

@@ -150,9 +150,9 @@ impl<'a> PathContext<'a> {
             let name = programs::name(word);
             let option = word.split_once('=').map_or(word, |(option, _)| option);
             programs::COPIES.contains(name)
-                || programs::CHANGES.contains(name)
-                || programs::CHANGES.has_marks(name)
+                || programs::WRITES_TEXT.contains(name)
                 || option.starts_with("-o")
+                || option.starts_with("-i")
                 || programs::OUTPUT_OPTIONS.has_option(option)
         };
         words.clone().any(|word| word == "export")

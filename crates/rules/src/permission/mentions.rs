@@ -37,7 +37,7 @@ impl Mentions {
     /// texts that the command line writes to a file that the command names.
     pub(super) fn of(
         levels: &[CommandPart],
-        composed: &[Composed],
+        composed: &[&Composed],
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
@@ -82,7 +82,7 @@ impl Mentions {
     fn add(
         &mut self,
         level: &CommandPart,
-        composed: &[Composed],
+        composed: &[&Composed],
         depth: usize,
         context: &PathContext<'_>,
     ) {
@@ -120,7 +120,8 @@ impl Mentions {
             let mut before = invocation.words[1..at].iter();
             let value = |word: &PartWord| word.value.as_deref().unwrap_or_default().to_owned();
             let last = before.clone().last().map(value).unwrap_or_default();
-            last.starts_with('-') && !last.contains('=')
+            last.starts_with("--") && !last.contains('=') && !programs::is_flag(&last)
+                || programs::COMMAND_OPTIONS.contains(&last)
                 || before.any(|word| programs::RUNNER_WORDS.contains(&value(word)))
         };
         for word in invocation.read_words() {

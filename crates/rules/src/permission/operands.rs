@@ -199,8 +199,8 @@ impl Invocation {
         let is_script = programs::SCRIPTS.contains(self.program()) && (1..at).all(is_switch);
         let mut words = (1..self.words.len()).map(value);
         // The value of an option may be a file that it writes.
-        let is_flag = before.starts_with("--no") || programs::FLAGS.contains(before);
-        let is_value = is_option(before) && !before.contains('=') && !is_flag && !is_input(before);
+        let has_value = is_option(before) && !before.contains('=') && !programs::is_flag(before);
+        let is_value = has_value && !is_input(before);
         self.is_copied(at)
             || is_script
             || only_reads

@@ -12,6 +12,8 @@ use crate::shell::{CommandPart, PartInput, PartWord};
 #[derive(Clone)]
 pub(super) struct Composed {
     pub(super) text: String,
+    /// The index of the command.
+    pub(super) origin: usize,
     /// Whether it is a word of a program other than `echo`: without spaces, it names no file.
     pub(super) is_word: bool,
 }
@@ -56,7 +58,7 @@ impl<'a> StandardInput<'a> {
             replaces_input,
             is_exact,
             written: names,
-            composed: parts.iter().flat_map(composed).collect(),
+            composed: parts.iter().enumerate().flat_map(composed).collect(),
             context,
         }
     }
@@ -163,16 +165,18 @@ fn written(
 
 /// Returns the texts that a command may print or write to a file: its words and its input. `date '+rm x'` prints what
 /// its words say; most programs print names of files that they are given, but only `echo` and `printf` as they are.
-fn composed(part: &CommandPart) -> Vec<Composed> {
+fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
     let program = part.words.first().and_then(|word| word.value.as_deref());
     let prints = matches!(program, Some("echo" | "printf"));
     let words = part.words.iter().skip(1);
     let words = words.map(|word| Composed {
         text: word.value.as_deref().unwrap_or(&word.text).to_owned(),
+        origin,
         is_word: !prints,
     });
     let input = part.input.text().map(|text| Composed {
         text: text.to_owned(),
+        origin,
         is_word: false,
     });
     words.chain(input).collect()
