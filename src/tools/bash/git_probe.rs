@@ -13,7 +13,9 @@ use memchr::memmem;
 
 use super::git_layout::ordinary_place;
 use crate::io::CancelToken;
-use crate::process::{Capture, Captured, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables};
+use crate::process::{
+    Capture, Captured, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
+};
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
 use crate::tools::child_environment::{cleaned, keep_git_from_writing};
@@ -100,8 +102,9 @@ impl GitProbe {
         if place.scope == GitScope::Network {
             let common = self.path(&["rev-parse", "--git-common-dir"], directory);
             let mut old = ["remotes", "branches"].iter();
-            let has_entry =
-                |path: PathBuf| std::fs::read_dir(path).is_ok_and(|mut files| files.next().is_some());
+            let has_entry = |path: PathBuf| {
+                std::fs::read_dir(path).is_ok_and(|mut files| files.next().is_some())
+            };
             if common.is_some_and(|common| old.any(|name| has_entry(common.join(name)))) {
                 return Err("git may use the address of a remote in a file".to_owned());
             }
@@ -174,7 +177,8 @@ impl GitProbe {
     }
 
     fn git(&self, arguments: &[&str], directory: &Path) -> Result<Vec<u8>, String> {
-        self.run(arguments, directory, &[]).map(|(output, _)| output)
+        self.run(arguments, directory, &[])
+            .map(|(output, _)| output)
     }
 
     /// Runs git with variables; returns its output and its standard error.

@@ -132,12 +132,6 @@ fn unreadable_settings_are_not_clean() {
         );
     }
     std::fs::write(&config, "").unwrap();
-    let remotes = directory.path().join(".git/remotes");
-    std::fs::create_dir(&remotes).unwrap();
-    assert!(probe(&usual).settle(&network, directory.path()).is_ok());
-    std::fs::write(remotes.join("origin"), "URL: git://example.com/x\n").unwrap();
-    assert!(probe(&usual).settle(&network, directory.path()).is_err());
-    std::fs::remove_dir_all(remotes).unwrap();
     std::fs::write(directory.path().join(".npmrc"), "").unwrap();
     assert!(probe(&usual).settle(&network, directory.path()).is_err());
     std::fs::write(&config, "[broken\n").unwrap();
@@ -165,22 +159,7 @@ fn a_sparse_index_is_recognized_without_its_extension() {
     let user = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
     git(&[&user[..], &["commit", "-qm", "files"]].concat());
     let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
-    let place = Requirement::CleanGitConfig(GitUse {
-        steps: Vec::new(),
-        scope: GitScope::Objects,
-    });
-    let settle = || {
-        let environment = Environment::from_iter([("PATH", std::env::var("PATH").unwrap())]);
-        let probe = GitProbe::new(&DecisionContext {
-            directory: directory.path().to_owned(),
-            allowed_directories: Vec::new(),
-            environment: Arc::new(environment),
-            kept_variables: Arc::default(),
-            lane: Arc::new(Supervisor::default().spawners(1)),
-            shell: foreign,
-        });
-        probe.settle(&place, directory.path())
-    };
+    let settle = || probe_of(directory.path(), foreign, GitScope::Objects);
     assert_eq!(settle(), Ok(()));
     git(&["sparse-checkout", "set", "--cone", "--sparse-index", "sub"]);
     std::fs::remove_file(directory.path().join(".git/config.worktree")).unwrap();
@@ -195,4 +174,33 @@ fn a_sparse_index_is_recognized_without_its_extension() {
     index[end..].fill(0);
     std::fs::write(&path, index).unwrap();
     assert!(settle().is_err());
+}
+
+#[test]
+fn remotes_in_old_files_choose_servers() {
+    let directory = tempfile::tempdir().unwrap();
+    let remotes = directory.path().join(".git/remotes");
+    for name in ["objects", "refs", "remotes"] {
+        std::fs::create_dir_all(directory.path().join(".git").join(name)).unwrap();
+    }
+    std::fs::write(directory.path().join(".git/HEAD"), "ref: refs/heads/x\n").unwrap();
+    let settle = || probe_of(directory.path(), ShellGuarantees::OWN, GitScope::Network);
+    assert_eq!(settle(), Ok(()));
+    std::fs::write(remotes.join("origin"), "URL: git://example.com/x\n").unwrap();
+    assert!(settle().is_err());
+}
+
+fn probe_of(directory: &Path, shell: ShellGuarantees, scope: GitScope) -> Result<(), String> {
+    let environment = Environment::from_iter([("PATH", std::env::var("PATH").unwrap())]);
+    let probe = GitProbe::new(&DecisionContext {
+        directory: directory.to_owned(),
+        allowed_directories: Vec::new(),
+        environment: Arc::new(environment),
+        kept_variables: Arc::default(),
+        lane: Arc::new(Supervisor::default().spawners(1)),
+        shell,
+    });
+    let steps = Vec::new();
+    let requirement = Requirement::CleanGitConfig(GitUse { steps, scope });
+    probe.settle(&requirement, directory)
 }

@@ -145,7 +145,6 @@ impl Invocation {
                 .all(|word| ["-r", "-f", "-q", "--"].contains(word))
     }
 
-
     /// Returns the words that name files it changes directly.
     pub(super) fn changed(&self) -> impl Iterator<Item = PartWord> {
         let operands = self.behind(|program, words| {
@@ -183,7 +182,10 @@ impl Invocation {
         let start = (1..at).rev().find(is_start).unwrap_or_default();
         let program = programs::name(value(start));
         let only_reads = programs::READS.contains(program)
-            || start == 0 && self.subcommand().is_some_and(|word| programs::READS.is_mark(program, word));
+            || start == 0
+                && self
+                    .subcommand()
+                    .is_some_and(|word| programs::READS.is_mark(program, word));
         let is_input = |text: &str| {
             let name = text.split_once('=').map_or(text, |(name, _)| name);
             let options = &programs::INPUT_OPTIONS;
@@ -210,7 +212,13 @@ impl Invocation {
 
     /// Returns the subcommand of `git`.
     fn subcommand(&self) -> Option<&PartWord> {
-        const WITH_VALUE: [&str; 5] = ["-c", "--namespace", "--config-env", "--attr-source", "--super-prefix"];
+        const WITH_VALUE: [&str; 5] = [
+            "-c",
+            "--namespace",
+            "--config-env",
+            "--attr-source",
+            "--super-prefix",
+        ];
         let mut words = self.words.iter().skip(1);
         while let Some(word) = words.next().filter(|_| self.program() == "git") {
             let text = word.value.as_deref()?;

@@ -115,7 +115,8 @@ impl<'a> StandardInput<'a> {
             let is_unknown = name.contains([GAP, GLOB]);
             self.written.iter().any(|written| {
                 let begins = written.strip_suffix(GLOB);
-                *written == name || begins.is_some_and(|begin| name.starts_with(begin))
+                *written == name
+                    || begins.is_some_and(|begin| name.starts_with(begin))
                     || (is_unknown && Wildcard::parse(&escaped(written)).may_cover(&name))
             })
         })
@@ -131,11 +132,7 @@ fn base_names(value: &str) -> Vec<String> {
 
 /// Returns the names of files to which a command may write text: its input, its output, what a script in its words says,
 /// or a file with one of these names, changed or not; and whether it writes it by itself.
-fn written(
-    part: &CommandPart,
-    names: &[String],
-    context: &PathContext<'_>,
-) -> (Vec<String>, bool) {
+fn written(part: &CommandPart, names: &[String], context: &PathContext<'_>) -> (Vec<String>, bool) {
     let mut values = part
         .words
         .iter()
