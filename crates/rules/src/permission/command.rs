@@ -40,8 +40,10 @@ pub(super) struct Command<'a> {
     new_names: Rc<[NewName]>,
     /// The number of commands before it.
     index: usize,
-    /// Texts that its command line writes to a file that it names.
+    /// Texts that its command line writes to a file or a pipe.
     composed: Rc<[Composed]>,
+    /// Whether it may read these texts: there is a pipe, or it names the file.
+    uses_text: bool,
     mentions: OnceCell<Mentions>,
     mentioned: OnceCell<[Vec<NamedFile>; 2]>,
     /// Spellings; one must match for it to be allowed.
@@ -83,12 +85,13 @@ pub(super) fn commands<'a>(
         command.new_names = new_names::linked(command.new_names(context)).into();
         return vec![command];
     };
-    let line = StandardInput::new(parts, context);
+    let mut line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, context);
     let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
     let mut commands: Vec<Command<'a>> = Vec::new();
-    for (levels, directories) in parts.into_iter().zip(directories) {
+    for (index, (levels, directories)) in parts.into_iter().zip(directories).enumerate() {
+        line.current = index;
         let written = levels
             .first()
             .and_then(|part| script.get(part.span.clone()));
@@ -132,11 +135,12 @@ pub(super) fn commands<'a>(
             command.reached.is_open |= !names.is_empty() && leaves_links;
         }
     }
-    let (composed, is_exact) = line.composed();
-    let composed: Rc<[Composed]> = composed.into();
+    let composed: Rc<[Composed]> = line.composed().into();
     for (index, command) in commands.iter_mut().enumerate() {
         command.index = index;
-        if context.passes_text() {
+        line.current = index;
+        command.uses_text = context.passes_text();
+        if command.uses_text || line.writes() {
             command.composed = composed.clone();
         }
         let mut programs = command.invocations.iter().map(Invocation::program);
@@ -144,9 +148,9 @@ pub(super) fn commands<'a>(
             command.reached.is_open = true;
         }
         if line.is_used_by(&command.levels) {
-            command.composed = composed.clone();
+            command.uses_text = true;
             let mut invocations = command.invocations.iter();
-            command.runs_unknown |= !is_exact && invocations.any(Invocation::may_run_a_file);
+            command.runs_unknown |= !line.is_exact() && invocations.any(Invocation::may_run_a_file);
         }
         command.runs_unknown |= context.is_unclear();
     }
@@ -191,6 +195,7 @@ impl<'a> Command<'a> {
             new_names: Rc::default(),
             index: 0,
             composed: Rc::default(),
+            uses_text: false,
             mentions: OnceCell::new(),
             mentioned: OnceCell::new(),
             known,
@@ -207,6 +212,10 @@ impl Command<'_> {
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
         let composed = self.composed.iter();
         let composed = composed.filter(|composed| composed.origin != self.index);
+        let composed = composed.map(|composed| Composed {
+            names_no_file: composed.names_no_file || !self.uses_text,
+            ..composed.clone()
+        });
         let mentions = || Mentions::of(&self.levels, &composed.collect::<Vec<_>>(), context);
         self.mentions.get_or_init(mentions)
     }

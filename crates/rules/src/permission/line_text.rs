@@ -134,8 +134,9 @@ impl<'a> PathContext<'a> {
     /// variable, or by a file that a function or a script inside the line writes or uses.
     pub(super) fn passes_unseen(&self) -> bool {
         const NESTING: &str = "eval trap env function";
-        let mut words = self
-            .unquoted
+        // An option of shells, which names no output.
+        let script = self.unquoted.replace("-o pipefail", "");
+        let mut words = script
             .split(|letter: char| letter.is_whitespace() || ";|&{}`<>$".contains(letter))
             .filter(|word| !word.is_empty());
         let is_nested = words.clone().any(|word| {

@@ -37,7 +37,7 @@ impl Mentions {
     /// texts that the command line writes to a file that the command names.
     pub(super) fn of(
         levels: &[CommandPart],
-        composed: &[&Composed],
+        composed: &[Composed],
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
@@ -82,7 +82,7 @@ impl Mentions {
     fn add(
         &mut self,
         level: &CommandPart,
-        composed: &[&Composed],
+        composed: &[Composed],
         depth: usize,
         context: &PathContext<'_>,
     ) {
@@ -161,9 +161,9 @@ impl Mentions {
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
         let input = level.input.text().into_iter().map(|text| (text, false));
         let composed = composed.iter().filter(|_| !is_data);
-        let composed = composed.map(|composed| (composed.text.as_str(), composed.is_word));
-        for (text, is_word) in input.chain(composed) {
-            if is_word && !text.contains(char::is_whitespace) {
+        let composed = composed.map(|composed| (composed.text.as_str(), composed.names_no_file));
+        for (text, names_no_file) in input.chain(composed) {
+            if names_no_file {
                 self.runnable.extend(words_of(text));
             } else if !(is_shell && self.add_script(text, depth, context)) {
                 self.add_text(text);
@@ -205,10 +205,16 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     let is_separator = |letter: char| {
         !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
     };
+    // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
+    let is_code = text.contains(|letter: char| letter.is_whitespace() || "();".contains(letter));
     let words = |text: &str| {
-        let words = text
-            .split(is_separator)
-            .map(|word| word.trim_start_matches('+').trim_end_matches('.'));
+        let words = text.split(is_separator).flat_map(|word| {
+            let pieces = word.split(['/', '+', '.']).filter(|_| is_code);
+            let unmarked = word.strip_prefix('-').filter(|_| is_code);
+            let unmarked = unmarked.filter(|word| !word.starts_with('-'));
+            let word = word.trim_start_matches('+').trim_end_matches('.');
+            std::iter::once(word).chain(unmarked).chain(pieces)
+        });
         let words = words.filter(|word| !word.is_empty());
         // `git-push` is `git push`.
         let words = words.map(programs::name).flat_map(|word| {
@@ -234,10 +240,12 @@ fn names_of(text: &str) -> Vec<String> {
     // `s,x,cat .env,`: any character may enclose a name.
     let is_delimiter = |letter: char| "!#%,:;@^~+=".contains(letter);
     let named = |text: String| {
+        let is_code =
+            text.contains(|letter: char| letter.is_whitespace() || "();".contains(letter));
         let pieces = text.split(is_separator).flat_map(|piece| {
-            let inner = piece.trim_matches(is_delimiter);
-            let inner = Some(inner).filter(|inner| *inner != piece);
-            names_in(piece).chain(inner.into_iter().flat_map(names_in))
+            let inner = piece.split(is_delimiter).filter(|_| is_code);
+            let inner = inner.filter(move |inner| *inner != piece && inner.contains(['.', '/']));
+            names_in(piece).chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
         });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
         let names = whole.into_iter().chain(pieces);

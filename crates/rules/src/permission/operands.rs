@@ -63,7 +63,11 @@ impl Invocation {
             .and_then(|text| text.strip_suffix('"'));
         let mut ends = inside.unwrap_or_default().split("..");
         let is_name = |text: &str| {
-            text.starts_with(char::is_alphanumeric) && !text.contains(['/', ':', '"', '$', '`'])
+            // It may be the id of a file.
+            let is_id = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            !is_id
+                && text.starts_with(char::is_alphanumeric)
+                && !text.contains(['/', ':', '"', '$', '`'])
         };
         let shows = |word: &PartWord| word.value.as_deref().is_none_or(|text| text == "show");
         self.program() == "git"
