@@ -135,11 +135,18 @@ pub(super) fn commands<'a>(
             command.reached.is_open |= !names.is_empty() && leaves_links;
         }
     }
+    // `if awk …; then …; fi <<< text`
+    let feeds = |levels: &[CommandPart]| {
+        let alone = levels.iter().filter(|level| level.words.is_empty());
+        alone.clone().any(|level| level.input.text().is_some())
+    };
+    let passes_text =
+        context.passes_text() || commands.iter().any(|command| feeds(&command.levels));
     let composed: Rc<[Composed]> = line.composed().into();
     for (index, command) in commands.iter_mut().enumerate() {
         command.index = index;
         line.current = index;
-        command.uses_text = context.passes_text();
+        command.uses_text = passes_text;
         if command.uses_text || line.writes() {
             command.composed = composed.clone();
         }

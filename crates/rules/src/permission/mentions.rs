@@ -200,13 +200,18 @@ fn is_plain(text: &str, others: &str) -> bool {
     !text.starts_with('-') && text.chars().all(is_allowed)
 }
 
+/// Whether a text has signs that are unusual in the name of a file and the value of an option.
+fn is_code(text: &str) -> bool {
+    !is_plain(text.trim_start_matches('-'), "_.+-/@~:,%{}[]*?=")
+}
+
 /// Returns the words of a text in any language, also with its quotes and escapes removed.
 fn words_of(text: &str) -> Vec<Vec<String>> {
     let is_separator = |letter: char| {
         !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
     };
     // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
-    let is_code = text.contains(|letter: char| letter.is_whitespace() || "();".contains(letter));
+    let is_code = is_code(text);
     let words = |text: &str| {
         let words = text.split(is_separator).flat_map(|word| {
             let pieces = word.split(['/', '+', '.']).filter(|_| is_code);
@@ -238,10 +243,9 @@ fn spelled(text: &str) -> impl Iterator<Item = String> {
 fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
     // `s,x,cat .env,`: any character may enclose a name.
-    let is_delimiter = |letter: char| "!#%,:;@^~+=".contains(letter);
+    let is_delimiter = |letter: char| "!#%,:;@^~+=-".contains(letter);
     let named = |text: String| {
-        let is_code =
-            text.contains(|letter: char| letter.is_whitespace() || "();".contains(letter));
+        let is_code = is_code(&text);
         let pieces = text.split(is_separator).flat_map(|piece| {
             let inner = piece.split(is_delimiter).filter(|_| is_code);
             let inner = inner.filter(move |inner| *inner != piece && inner.contains(['.', '/']));

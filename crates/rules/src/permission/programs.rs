@@ -191,7 +191,7 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
 /// Whether a text is a long option with a shortened name.
 fn is_abbreviation(text: &str, option: &str) -> bool {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
-    name.len() > 4 && name.starts_with("--") && option.starts_with(name)
+    name.len() > 2 && name.starts_with("--") && option.starts_with(name)
 }
 
 /// Whether an option is known to have no value.
