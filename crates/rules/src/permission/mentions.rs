@@ -212,10 +212,11 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     };
     // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
     let is_code = is_code(text);
+    let is_option = text.starts_with('-') && !is_code;
     let words = |text: &str| {
         let words = text.split(is_separator).flat_map(|word| {
-            let pieces = word.split(['/', '+', '.']).filter(|_| is_code);
-            let unmarked = word.strip_prefix('-').filter(|_| is_code);
+            let pieces = word.split(['/', '+', '.', '-']).filter(|_| is_code);
+            let unmarked = word.strip_prefix('-').filter(|_| !is_option);
             let unmarked = unmarked.filter(|word| !word.starts_with('-'));
             let word = word.trim_start_matches('+').trim_end_matches('.');
             std::iter::once(word).chain(unmarked).chain(pieces)

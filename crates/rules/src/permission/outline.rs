@@ -86,7 +86,7 @@ pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
         .match_indices(['=', '@', ':', ')', ','])
         .filter_map(|(at, _)| word.get(at + 1..));
-    let letters = word.strip_prefix('-').unwrap_or_default();
+    let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
     let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
     let digits = letters.get(count..).unwrap_or_default();

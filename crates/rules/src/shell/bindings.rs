@@ -32,6 +32,9 @@ struct Binding {
     is_list: bool,
 }
 
+/// The variable with the working directory, which is `.` at the start of a name.
+const DIRECTORY: &str = "PWD";
+
 impl Bindings {
     /// Records possible values of a variable, which certainly has a known value in `scope`. Values
     /// of a list are split.
@@ -58,9 +61,9 @@ impl Bindings {
             text.get(..at)
                 .is_some_and(|before| before.ends_with(['$', '{']))
         };
-        if text.contains("$PWD") && text.match_indices("PWD").all(is_only_read) {
+        if text.contains("$PWD") && text.match_indices(DIRECTORY).all(is_only_read) {
             self.0.push(Binding {
-                name: "PWD".to_owned(),
+                name: DIRECTORY.to_owned(),
                 values: vec![vec![WordPiece::Text(".".to_owned())]],
                 scope: 0..text.len(),
                 is_list: false,
@@ -91,13 +94,17 @@ impl Bindings {
     fn resolved(&self, word: &PartWord, unknown: &[String]) -> Vec<WordPiece> {
         let at = word.span.start;
         let is_alone = word.pieces.len() == 1;
-        let pieces = word.pieces.iter();
+        let pieces = word.pieces.iter().enumerate();
         pieces
-            .map(|piece| {
+            .map(|(index, piece)| {
                 let WordPiece::Variable { is_quoted, .. } = piece else {
                     return piece.clone();
                 };
-                let Some(values) = self.values(piece, at, unknown, MAX_DEPTH) else {
+                // Elsewhere, as in `/$PWD`, the working directory is not `.`.
+                let begins =
+                    index == 0 || word.text.starts_with('-') && ends_name(&word.pieces[index - 1]);
+                let values = self.values(piece, at, unknown, MAX_DEPTH);
+                let Some(values) = values.filter(|_| begins || !is_directory(piece)) else {
                     return without_value(piece);
                 };
                 if *is_quoted {
@@ -121,7 +128,8 @@ impl Bindings {
         };
         let bound = || self.0.iter().filter(|binding| binding.name == *name);
         let is_certain = bound().any(|binding| binding.scope.contains(&at));
-        if !is_certain || depth == 0 || unknown.contains(name) {
+        let is_inside = name == DIRECTORY && (depth < MAX_DEPTH || !operator.is_empty());
+        if !is_certain || depth == 0 || is_inside || unknown.contains(name) {
             return None;
         }
         let mut values = Vec::new();
@@ -183,6 +191,16 @@ fn is_quoted(piece: &WordPiece) -> bool {
             ..
         }
     )
+}
+
+/// Whether a piece is the working directory.
+fn is_directory(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Variable { name, .. } if name == DIRECTORY)
+}
+
+/// Whether a piece ends with the sign between an option and its value.
+fn ends_name(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Text(text) if text.ends_with('='))
 }
 
 fn is_variable(piece: &WordPiece) -> bool {
