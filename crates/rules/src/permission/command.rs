@@ -42,6 +42,8 @@ pub(super) struct Command<'a> {
     index: usize,
     /// Texts that its command line writes to a file or a pipe.
     composed: Rc<[Composed]>,
+    /// Whether they are in a file that one of its options names.
+    is_configured: bool,
     /// Whether it may read these texts: there is a pipe, or it names the file.
     uses_text: bool,
     mentions: OnceCell<Mentions>,
@@ -156,6 +158,7 @@ pub(super) fn commands<'a>(
         }
         if line.is_used_by(&command.levels) {
             command.uses_text = true;
+            command.is_configured = line.configures(&command.levels);
             let mut invocations = command.invocations.iter();
             command.runs_unknown |= !line.is_exact() && invocations.any(Invocation::may_run_a_file);
         }
@@ -203,6 +206,7 @@ impl<'a> Command<'a> {
             index: 0,
             composed: Rc::default(),
             uses_text: false,
+            is_configured: false,
             mentions: OnceCell::new(),
             mentioned: OnceCell::new(),
             known,
@@ -221,6 +225,7 @@ impl Command<'_> {
         let composed = composed.filter(|composed| composed.origin != self.index);
         let composed = composed.map(|composed| Composed {
             names_no_file: composed.names_no_file || !self.uses_text,
+            is_configuration: self.is_configured,
             ..composed.clone()
         });
         let mentions = || Mentions::of(&self.levels, &composed.collect::<Vec<_>>(), context);

@@ -13,14 +13,18 @@ pub(super) struct CommandPattern {
     pattern: Wildcard,
     /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
+    /// These two without the directory of the program, if they have one.
+    by_name: Vec<Wildcard>,
     reordered: Option<Reordered>,
 }
 
-/// The words of a pattern such as `git reset --hard *`, for matching options in any order.
+/// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
 struct Reordered {
     /// The words that are not options.
     operands: Vec<String>,
+    /// Whether further operands may follow.
+    is_open: bool,
     /// The letters of short options.
     letters: String,
     long_options: Vec<String>,
@@ -39,16 +43,29 @@ impl CommandPattern {
             .strip_suffix(" *")
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
-        let reordered = without_arguments
-            .as_ref()
-            .and_then(|_| Reordered::parse(&pattern));
+        let is_plain = without_arguments.is_some() || wildcard.stars() == 0;
+        let reordered = is_plain.then(|| Reordered::parse(&pattern));
         let program = pattern.split_whitespace().next();
+        let named = pattern.replacen(
+            program.unwrap_or_default(),
+            program.map_or("", programs::name),
+            1,
+        );
+        let shortened = named
+            .strip_suffix(" *")
+            .filter(|_| without_arguments.is_some());
+        let by_name = std::iter::once(named.as_str()).chain(shortened);
+        let by_name = by_name
+            .filter(|_| named != pattern)
+            .map(Wildcard::parse)
+            .collect();
         let program = program.filter(|program| !program.starts_with('*'));
         Self {
             program: program.map(|program| Wildcard::parse(programs::name(program))),
             text: pattern,
             pattern: wildcard,
             without_arguments,
+            by_name,
             reordered,
         }
     }
@@ -68,13 +85,20 @@ impl CommandPattern {
         self.alternatives().any(|pattern| pattern.covers(text))
     }
 
-    /// Whether it may match a command whose text has gaps.
-    pub(super) fn may_cover(&self, text: &str) -> bool {
-        self.alternatives().any(|pattern| pattern.may_cover(text))
+    /// Whether it matches a command by any path of the program.
+    pub(super) fn covers_by_name(&self, text: &str) -> bool {
+        let mut patterns = self.alternatives().chain(&self.by_name);
+        patterns.any(|pattern| pattern.covers(text))
     }
 
-    /// Whether it may match these words, which may have gaps, with options in another order (`rm -v
-    /// -fr x` for `rm -rf *`).
+    /// Whether it may match a command whose text has gaps.
+    pub(super) fn may_cover(&self, text: &str) -> bool {
+        let mut patterns = self.alternatives().chain(&self.by_name);
+        patterns.any(|pattern| pattern.may_cover(text))
+    }
+
+    /// Whether it may match these words, which may have gaps, with options in other places (`rm -v
+    /// -fr x` for `rm -rf *`, `git push -u origin main` for `git push origin *`).
     pub(super) fn may_cover_reordered(&self, words: &[String]) -> bool {
         self.reordered
             .as_ref()
@@ -120,35 +144,45 @@ impl CommandPattern {
 }
 
 impl Reordered {
-    /// Parses a pattern whose only star is its last word; `None` if it has no options.
-    fn parse(pattern: &str) -> Option<Self> {
-        let words = pattern.strip_suffix(" *")?.split_whitespace();
-        let (options, operands): (Vec<&str>, Vec<&str>) =
-            words.partition(|word| word.starts_with('-'));
-        if options.is_empty() {
-            return None;
-        }
+    /// Parses a pattern whose only star, if any, is its last word.
+    fn parse(pattern: &str) -> Self {
+        let words = pattern.strip_suffix(" *").unwrap_or(pattern);
+        let (options, operands): (Vec<&str>, Vec<&str>) = words
+            .split_whitespace()
+            .partition(|word| word.starts_with('-'));
         let is_long = |option: &&str| option.starts_with("--");
         let (long, short): (Vec<&str>, Vec<&str>) = options.into_iter().partition(is_long);
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
-        let pattern = Self {
+        Self {
             operands: owned(operands),
+            is_open: words.len() < pattern.len(),
             letters: short.concat().replace('-', ""),
             long_options: owned(long),
-        };
-        (pattern.letters.len() + pattern.long_options.len() > 0).then_some(pattern)
+        }
     }
 
     fn may_cover(&self, words: &[String]) -> bool {
-        // The values of options before a subcommand look like operands.
-        let operands: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
-        let mut found = operands.iter();
-        self.operands.first() == operands.first().copied()
-            && self
-                .operands
-                .iter()
-                .all(|operand| found.any(|word| *word == operand))
-            && self.has_options(words)
+        let (Some(program), Some(first)) = (self.operands.first(), words.first()) else {
+            return false;
+        };
+        if programs::name(program) != first {
+            return false;
+        }
+        let has_options = !self.letters.is_empty() || !self.long_options.is_empty();
+        let mut rest = &words[1..];
+        for operand in &self.operands[1..] {
+            // The values of options look like operands.
+            let found = rest.iter().enumerate().position(|(at, word)| {
+                is_operand(word, operand) && (has_options || (0..at).all(|at| is_skipped(rest, at)))
+            });
+            match found {
+                Some(at) => rest = &rest[at + 1..],
+                // `-XPOST`
+                None if has_options && words.iter().any(|word| has_attached(word, operand)) => {}
+                None => return false,
+            }
+        }
+        self.has_options(words) && (self.is_open || rest.is_empty())
     }
 
     /// Whether its options are among these words.
@@ -165,6 +199,29 @@ impl Reordered {
         };
         self.letters.chars().all(has_letter) && self.long_options.iter().all(has_long)
     }
+}
+
+/// Whether a word is an operand of a pattern, which may be written with another directory if it names a file.
+fn is_operand(word: &str, operand: &str) -> bool {
+    let plain = |text: &str| format!("/{}", text.trim_end_matches('/').trim_start_matches("./"));
+    let (word, operand) = (plain(word), plain(operand));
+    let has_extension = programs::name(&operand).trim_matches('.').contains('.');
+    word == operand
+        || (operand[1..].contains('/') || has_extension) && word.ends_with(&operand)
+        || has_extension && operand.ends_with(&word)
+}
+
+/// Whether an option with one letter, or several, has this value.
+fn has_attached(option: &str, value: &str) -> bool {
+    let letters = option.strip_suffix(value).unwrap_or_default();
+    letters.len() > 1 && letters.starts_with('-') && !letters.starts_with("--")
+}
+
+/// Whether a word is an option, the value of one, or an assignment.
+fn is_skipped(words: &[String], at: usize) -> bool {
+    let is_option = |word: &str| word.starts_with(['-', '+']);
+    let is_value = || at > 0 && is_option(&words[at - 1]) && !words[at - 1].contains('=');
+    is_option(&words[at]) || words[at].contains('=') || is_value()
 }
 
 /// The tools that a rule matches.

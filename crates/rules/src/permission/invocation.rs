@@ -140,11 +140,6 @@ impl Invocation {
         (0..first).chain(self.begins_at..self.words.len())
     }
 
-    /// Whether another command may start at a word.
-    pub(super) fn may_begin_at(&self, at: usize) -> bool {
-        at >= self.begins_at
-    }
-
     /// Whether a word precedes every word at which another command may start.
     pub(super) fn is_subcommand(&self, at: usize) -> bool {
         let has_one =
@@ -280,7 +275,7 @@ impl Invocation {
 
     /// Whether it matches; parts known only at run time match only stars.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.has_text(pattern, |text| pattern.covers(text))
+        self.has_text(pattern, |text| pattern.covers_by_name(text))
     }
 
     /// Whether it may match; unknown parts match.

@@ -18,6 +18,9 @@ const MAX_NAMES: usize = 4096;
 /// Maximum length of a name with spaces, in bytes.
 const MAX_NAME: usize = 255;
 
+/// Maximum length of a word in which a name may follow a command without a blank, in bytes.
+const MAX_GLUED: usize = 64;
+
 /// Maximum nesting depth of scripts.
 const MAX_DEPTH: usize = 4;
 
@@ -153,6 +156,13 @@ impl Mentions {
                 if !is_operand {
                     self.read.extend(names_of(&text));
                 }
+                if programs::SCRIPTS.contains(program) && text.starts_with('-') {
+                    // `perl -esystem+rm`
+                    self.runnable.extend(words_of(&format!("{text} ")));
+                }
+                if programs::GLUED_NAMES.contains(program) {
+                    self.add_glued(&text);
+                }
                 if !(only_reads && (is_operand || text.starts_with('-'))) {
                     self.changed.extend(names_of(&text));
                 }
@@ -160,9 +170,13 @@ impl Mentions {
         }
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
         let input = level.input.text().into_iter().map(|text| (text, false));
-        let composed = composed.iter().filter(|_| !is_data);
+        let composed = composed.iter();
+        let composed = composed.filter(|composed| !is_data || composed.is_configuration);
         let composed = composed.map(|composed| (composed.text.as_str(), composed.names_no_file));
         for (text, names_no_file) in input.chain(composed) {
+            if programs::GLUED_NAMES.contains(program) && !names_no_file {
+                self.add_glued(text);
+            }
             if names_no_file {
                 self.runnable.extend(words_of(text));
             } else if !(is_shell && self.add_script(text, depth, context)) {
@@ -183,6 +197,23 @@ impl Mentions {
             self.add(&level, &[], depth, context);
         }
         parts.is_some()
+    }
+
+    /// Adds the names that may follow the letters of a command.
+    fn add_glued(&mut self, text: &str) {
+        for piece in text
+            .split_whitespace()
+            .filter(|piece| piece.len() <= MAX_GLUED)
+        {
+            let starts = piece.char_indices().map(|(at, _)| &piece[at..]);
+            let names = starts.map(|name| name.trim_end_matches(['"', '\'', '|', 'q', 'x']));
+            let names: Vec<String> = names
+                .filter(|name| name.contains(['.', '/']))
+                .map(str::to_owned)
+                .collect();
+            self.read.extend(names.iter().cloned());
+            self.changed.extend(names);
+        }
     }
 
     fn add_text(&mut self, text: &str) {
@@ -215,7 +246,7 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     let is_option = text.starts_with('-') && !is_code;
     let words = |text: &str| {
         let words = text.split(is_separator).flat_map(|word| {
-            let pieces = word.split(['/', '+', '.', '-']).filter(|_| is_code);
+            let pieces = word.split(['/', '+', '.', '-', '_']).filter(|_| is_code);
             let unmarked = word.strip_prefix('-').filter(|_| !is_option);
             let unmarked = unmarked.filter(|word| !word.starts_with('-'));
             let word = word.trim_start_matches('+').trim_end_matches('.');
@@ -244,7 +275,7 @@ fn spelled(text: &str) -> impl Iterator<Item = String> {
 fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
     // `s,x,cat .env,`: any character may enclose a name.
-    let is_delimiter = |letter: char| "!#%,:;@^~+=-".contains(letter);
+    let is_delimiter = |letter: char| "!#%,:;@^~+=-_".contains(letter);
     let named = |text: String| {
         let is_code = is_code(&text);
         let pieces = text.split(is_separator).flat_map(|piece| {

@@ -208,39 +208,39 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
     files
 }
 
-/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match.
+/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match. `..` behind
+/// the link is the directory above its target.
 fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
-    let below = path.strip_prefix("/").ok()?;
-    let written = below.to_string_lossy();
-    let written = written.split('/').filter(|name| !["", "."].contains(name));
-    let normalised = normalised_outline(below);
-    // `..` behind a link is the directory above its target.
-    link_among(&written.collect::<Vec<_>>())
-        .or_else(|| link_among(&normalised.split('/').collect::<Vec<_>>()))
+    let below = path.strip_prefix("/").ok()?.to_string_lossy();
+    let mut names: Vec<&str> = Vec::new();
+    let mut rest = below.split('/').filter(|name| !["", "."].contains(name));
+    while let Some(name) = rest.next() {
+        if name == ".." {
+            names.pop();
+            continue;
+        }
+        names.push(name);
+        let is_last = rest.clone().next().is_none();
+        if let Some(link) = link_at_end(&names).filter(|link| *link != "fd" || !is_last) {
+            return Some((link, rest.collect::<Vec<_>>().join("/")));
+        }
+    }
+    None
 }
 
-/// Splits the names of a path below `/` at a directory link of procfs.
-fn link_among(names: &[&str]) -> Option<(&'static str, String)> {
+/// Whether the last of some names below `/` is a directory link of procfs.
+fn link_at_end(names: &[&str]) -> Option<&'static str> {
     let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
-    let descriptor = match names {
-        [dev, fd, _, below @ ..] if may_be(dev, "dev") && may_be(fd, "fd") => below,
-        [dev, "stdin", below @ ..] if may_be(dev, "dev") => below,
-        [proc, _, below @ ..] if may_be(proc, "proc") => {
-            let at = below.iter().position(|name| may_be(name, "fd"));
-            at.and_then(|at| below.get(at + 2..)).unwrap_or_default()
+    match names {
+        [dev, fd, _] if may_be(dev, "dev") && may_be(fd, "fd") => Some("fd"),
+        [dev, "stdin"] if may_be(dev, "dev") => Some("fd"),
+        [proc, _, .., fd, _] if may_be(proc, "proc") && may_be(fd, "fd") => Some("fd"),
+        [proc, _, .., link] if may_be(proc, "proc") => {
+            let mut links = ["cwd", "root"].into_iter();
+            links.find(|name| may_be(link, name))
         }
-        _ => &[],
-    };
-    if !descriptor.is_empty() {
-        return Some(("fd", descriptor.join("/")));
+        _ => None,
     }
-    if names.len() < 3 || !may_be(names[0], "proc") {
-        return None;
-    }
-    ["cwd", "root"].into_iter().find_map(|link| {
-        let at = names.iter().skip(2).position(|name| may_be(name, link))?;
-        Some((link, names[at + 3..].join("/")))
-    })
 }
 
 /// Removes `.` and `..` from a path with gaps. `..` after a gap becomes a gap.

@@ -69,11 +69,16 @@ impl Invocation {
                 && text.starts_with(char::is_alphanumeric)
                 && !text.contains(['/', ':', '"', '$', '`'])
         };
+        // A tag, as in `git diff "x..$y"`, may name a file.
+        let is_diff = |word: &PartWord| word.value.as_deref() == Some("diff");
+        let diffs = self.words.iter().skip(1).take(1).any(is_diff);
         let shows = |word: &PartWord| word.value.as_deref().is_none_or(|text| text == "show");
         self.program() == "git"
             && word.value.is_none()
             && !self.words.iter().skip(1).take(1).any(shows)
-            && ends.next().is_some_and(is_name)
+            && ends
+                .next()
+                .is_some_and(|end| is_name(end) && (!diffs || end == "HEAD"))
             && ends.next().is_some_and(|end| !end.contains(':'))
     }
 
@@ -92,7 +97,7 @@ impl Invocation {
         };
         let is_git = self.program() == "git";
         programs::TEXTS.contains_with(self.program(), subcommand)
-            && !(is_git && self.words.iter().any(names_file))
+            && !(is_git && (self.begins_anywhere() || self.words.iter().any(names_file)))
             || self.unstages()
     }
 
@@ -180,7 +185,7 @@ impl Invocation {
                 program if program.starts_with("python") => {
                     before == "-m" && (1..at - 1).all(is_switch)
                 }
-                _ => *at == 1 && self.may_begin_at(1),
+                program => *at == 1 && programs::STARTS.contains(program),
             }
         };
         let start = (1..at).rev().find(is_start).unwrap_or_default();

@@ -110,6 +110,8 @@ pub(super) static WRITING_OPTIONS: Programs = with!("writing-options");
 pub(super) static READS: Programs = with!("reads");
 /// Programs that do not change the file that their first operand names.
 pub(super) static SCRIPTS: Programs = with!("scripts");
+/// Programs in whose commands a name may follow without a blank.
+pub(super) static GLUED_NAMES: Programs = with!("glued-names");
 /// Options without a value.
 static FLAGS: Programs = with!("flags");
 /// Options whose value is a file or directory that the program reads.

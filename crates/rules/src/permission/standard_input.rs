@@ -14,6 +14,8 @@ pub(super) struct Composed {
     pub(super) text: String,
     /// The index of the command.
     pub(super) origin: usize,
+    /// Whether it is in a file that an option of the command names.
+    pub(super) is_configuration: bool,
     /// Whether the files that it names are not looked at.
     pub(super) names_no_file: bool,
 }
@@ -139,6 +141,27 @@ impl<'a> StandardInput<'a> {
             })
     }
 
+    /// Whether an option of a command names a file that the command line writes, other than one with a message.
+    pub(super) fn configures(&self, levels: &[CommandPart]) -> bool {
+        let mut words = levels.iter().flat_map(|level| level.words.windows(2));
+        words.any(|pair| {
+            let [before, word] = pair else { return false };
+            let is_option = |word: &PartWord| {
+                let messages = [
+                    "-F",
+                    "--file",
+                    "--body-file",
+                    "--notes-file",
+                    "-f",
+                    "--filename",
+                ];
+                word.text.starts_with('-') && !messages.contains(&word.text.as_str())
+            };
+            let is_attached = is_option(word) && word.text.contains('=');
+            (is_attached || is_option(before)) && self.is_written(word)
+        })
+    }
+
     /// Whether it may be a file that the command line writes.
     pub(super) fn is_written(&self, word: &PartWord) -> bool {
         let values = outlines(word, self.context);
@@ -205,11 +228,13 @@ fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
             names_no_file: !prints && !text.contains(char::is_whitespace),
             text,
             origin,
+            is_configuration: false,
         }
     });
     let input = part.input.text().map(|text| Composed {
         text: text.to_owned(),
         origin,
+        is_configuration: false,
         names_no_file: false,
     });
     words.chain(input).collect()
