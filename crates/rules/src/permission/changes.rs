@@ -96,7 +96,7 @@ impl Command<'_> {
                 if let Some(letters) = value.strip_prefix('-') {
                     letters
                         .chars()
-                        .all(|letter| "EPRTadfinprvcm".contains(letter))
+                        .all(|letter| "EPRadfinprvcm".contains(letter))
                 } else {
                     self.file(value, context).iter().all(
                         |file| matches!(file, NamedFile::Known(path) if context.is_inside(path)),
@@ -104,6 +104,15 @@ impl Command<'_> {
                 }
             })
         };
+        // `cp -r x/. .` may replace any file.
+        let sources = arguments
+            .split_last()
+            .map_or(&[][..], |(_, sources)| sources);
+        let merges = program == "cp"
+            && sources.iter().any(|word| {
+                let value = word.value.as_deref().unwrap_or_default();
+                value.trim_end_matches('/').ends_with("/.") || value == "."
+            });
         // Without the in-place option, the script must be read-only, so that it starts no program.
         let is_plain = program != "sed" || {
             let kept = level.words.iter();
@@ -111,6 +120,6 @@ impl Command<'_> {
             let without = joined(kept.map(|word| word.text.as_str()));
             analyse(&without).verdict.is_read_only()
         };
-        programs::EDITS.contains(program) && arguments.iter().all(is_known) && is_plain
+        programs::EDITS.contains(program) && arguments.iter().all(is_known) && is_plain && !merges
     }
 }

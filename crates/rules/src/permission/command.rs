@@ -8,15 +8,16 @@ use super::command_pattern::CommandPattern;
 use super::directories::{self, BaseDirectories, Target};
 use super::domain::host;
 use super::invocation::{Invocation, joined};
+use super::languages::evaluated;
 use super::mentions::Mentions;
 use super::named_file::NamedFile;
 use super::new_names::{self, NewName};
-use super::outline::{found_by, names_in, outlines};
+use super::outline::{found_by, names_in, outline, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::programs;
 use super::standard_input::{Composed, StandardInput};
 use super::started::{StartedCommands, guessed, started};
-use super::wildcard::GAP;
+use super::wildcard::{GAP, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, WordPiece};
 
 /// A command of a command line.
@@ -38,6 +39,11 @@ pub(super) struct Command<'a> {
     reached: BaseDirectories,
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
+    /// The command line, if it has several commands and this is the first.
+    line: Option<&'a str>,
+    /// Whether it evaluates text, or opens a file that may be a connection, so that only rules for all commands
+    /// allow it.
+    is_open: bool,
     /// The number of commands before it.
     index: usize,
     /// Texts that its command line writes to a file or a pipe.
@@ -119,6 +125,9 @@ pub(super) fn commands<'a>(
         }
         commands.push(command);
     }
+    if let [first, _, ..] = commands.as_mut_slice() {
+        first.line = Some(script.trim());
+    }
     let names = commands
         .iter()
         .flat_map(|command| command.new_names(context));
@@ -193,6 +202,7 @@ impl<'a> Command<'a> {
             }
         }
         known.dedup_by(|one, other| one.text == other.text);
+        let is_open = levels.iter().any(|level| is_open(level, context));
         let reached = directories::reached(&started, &directories, context);
         Self {
             text,
@@ -203,6 +213,8 @@ impl<'a> Command<'a> {
             directories,
             reached,
             new_names: Rc::default(),
+            line: None,
+            is_open,
             index: 0,
             composed: Rc::default(),
             uses_text: false,
@@ -258,6 +270,7 @@ impl Command<'_> {
     /// Whether it, or anything that it starts, matches.
     pub(super) fn runs(&self, pattern: &CommandPattern) -> bool {
         self.invocations.iter().any(|one| one.is(pattern))
+            || self.line.is_some_and(|line| pattern.covers(line))
     }
 
     /// Whether it, or anything that it starts, may match. Unknown parts match.
@@ -267,7 +280,8 @@ impl Command<'_> {
 
     /// Whether it is known to match, directly or as the argument of wrappers.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.known.iter().any(|known| {
+        let known = self.known.iter().filter(|_| !self.is_open);
+        known.into_iter().any(|known| {
             pattern.begins_with(&known.set)
                 && pattern.covers(&known.text)
                 && (pattern.is_literal() || !known.starts_unseen)
@@ -441,6 +455,29 @@ impl Command<'_> {
             changed
         })
     }
+}
+
+/// Whether a command runs a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
+/// `cat < "$x"`.
+fn is_open(level: &CommandPart, context: &PathContext<'_>) -> bool {
+    let program = level.words.first().and_then(|word| word.value.as_deref());
+    let program = program.unwrap_or_default();
+    let names_variable = |pair: &[PartWord]| {
+        let [before, word] = pair else { return false };
+        let takes = before.text == "-v" || !matches!(program, "test" | "[" | "[[" | "printf");
+        takes && begins_with_gap(&outline(word, context))
+    };
+    let may_connect = |word: &PartWord| {
+        let is_server = |name: String| {
+            name.starts_with(GAP) || name.starts_with("/dev/tcp/") || name.starts_with("/dev/udp/")
+        };
+        !word.text.starts_with("<(") && outlines(word, context).into_iter().any(is_server)
+    };
+    let evaluates = programs::EVALUATES.contains(program);
+    evaluates
+        && (!evaluated(level, program, context).is_empty()
+            || level.words.windows(2).any(names_variable))
+        || level.reads.iter().any(may_connect)
 }
 
 /// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part

@@ -15,19 +15,20 @@ pub(super) struct CommandPattern {
     without_arguments: Option<Wildcard>,
     /// These two without the directory of the program, if they have one.
     by_name: Vec<Wildcard>,
-    reordered: Option<Reordered>,
+    words: Option<Words>,
 }
 
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
-struct Reordered {
-    /// The words that are not options.
-    operands: Vec<String>,
-    /// Whether further operands may follow.
+struct Words {
+    /// The words that are not options. A star matches within a word.
+    operands: Vec<(String, Wildcard)>,
+    /// Whether other operands may precede, follow or separate them.
     is_open: bool,
     /// The letters of short options.
     letters: String,
-    long_options: Vec<String>,
+    /// The long options, and whether the name may be longer.
+    long_options: Vec<(String, bool)>,
 }
 
 impl CommandPattern {
@@ -43,8 +44,6 @@ impl CommandPattern {
             .strip_suffix(" *")
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
-        let is_plain = without_arguments.is_some() || wildcard.stars() == 0;
-        let reordered = is_plain.then(|| Reordered::parse(&pattern));
         let program = pattern.split_whitespace().next();
         let named = pattern.replacen(
             program.unwrap_or_default(),
@@ -62,11 +61,11 @@ impl CommandPattern {
         let program = program.filter(|program| !program.starts_with('*'));
         Self {
             program: program.map(|program| Wildcard::parse(programs::name(program))),
-            text: pattern,
             pattern: wildcard,
             without_arguments,
             by_name,
-            reordered,
+            words: Words::parse(&pattern),
+            text: pattern,
         }
     }
 
@@ -97,12 +96,11 @@ impl CommandPattern {
         patterns.any(|pattern| pattern.may_cover(text))
     }
 
-    /// Whether it may match these words, which may have gaps, with options in other places (`rm -v
-    /// -fr x` for `rm -rf *`, `git push -u origin main` for `git push origin *`).
-    pub(super) fn may_cover_reordered(&self, words: &[String]) -> bool {
-        self.reordered
-            .as_ref()
-            .is_some_and(|pattern| pattern.may_cover(words))
+    /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
+    /// main` for `git push origin *`).
+    pub(super) fn covers_words(&self, words: &[String]) -> bool {
+        let pattern = self.words.as_ref();
+        pattern.is_some_and(|pattern| pattern.covers(words))
     }
 
     /// Returns the literal words that the pattern starts with.
@@ -127,7 +125,7 @@ impl CommandPattern {
             .literals()
             .skip(1)
             .filter(|word| !word.starts_with('-'));
-        let options = self.reordered.as_ref();
+        let options = self.words.as_ref();
         literals.all(|literal| words.contains(&literal))
             && options.is_none_or(|pattern| pattern.has_options(words))
     }
@@ -143,26 +141,42 @@ impl CommandPattern {
     }
 }
 
-impl Reordered {
-    /// Parses a pattern whose only star, if any, is its last word.
-    fn parse(pattern: &str) -> Self {
-        let words = pattern.strip_suffix(" *").unwrap_or(pattern);
-        let (options, operands): (Vec<&str>, Vec<&str>) = words
-            .split_whitespace()
+impl Words {
+    /// Parses a pattern; `None` if the program is not known, or a star is inside an option.
+    fn parse(pattern: &str) -> Option<Self> {
+        let all = pattern.split_whitespace();
+        let (options, operands): (Vec<&str>, Vec<&str>) = all
+            .filter(|word| *word != "*")
             .partition(|word| word.starts_with('-'));
-        let is_long = |option: &&str| option.starts_with("--");
-        let (long, short): (Vec<&str>, Vec<&str>) = options.into_iter().partition(is_long);
-        let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
-        Self {
-            operands: owned(operands),
-            is_open: words.len() < pattern.len(),
-            letters: short.concat().replace('-', ""),
-            long_options: owned(long),
+        let mut long_options = Vec::new();
+        let mut letters = String::new();
+        for option in options {
+            let name = option.strip_suffix('*').unwrap_or(option);
+            if name.contains('*') {
+                return None;
+            }
+            if name.starts_with("--") {
+                long_options.push((name.to_owned(), name != option));
+            } else {
+                letters.push_str(&name[1..]);
+            }
         }
+        let operands = operands.into_iter();
+        let operands = operands.map(|word| (word.to_owned(), Wildcard::parse(word)));
+        let words = Self {
+            operands: operands.collect(),
+            is_open: pattern.ends_with('*') || pattern.contains(" * "),
+            letters,
+            long_options,
+        };
+        let is_known = |(program, _): &(String, Wildcard)| !program.contains('*');
+        (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
     }
 
-    fn may_cover(&self, words: &[String]) -> bool {
-        let (Some(program), Some(first)) = (self.operands.first(), words.first()) else {
+    fn covers(&self, words: &[String]) -> bool {
+        let Some((((program, _), operands), first)) =
+            self.operands.split_first().zip(words.first())
+        else {
             return false;
         };
         if programs::name(program) != first {
@@ -170,10 +184,11 @@ impl Reordered {
         }
         let has_options = !self.letters.is_empty() || !self.long_options.is_empty();
         let mut rest = &words[1..];
-        for operand in &self.operands[1..] {
+        for (operand, wildcard) in operands {
             // The values of options look like operands.
             let found = rest.iter().enumerate().position(|(at, word)| {
-                is_operand(word, operand) && (has_options || (0..at).all(|at| is_skipped(rest, at)))
+                let is_next = has_options || (0..at).all(|at| is_skipped(rest, at));
+                is_next && (wildcard.covers(word) || is_operand(word, operand))
             });
             match found {
                 Some(at) => rest = &rest[at + 1..],
@@ -182,7 +197,8 @@ impl Reordered {
                 None => return false,
             }
         }
-        self.has_options(words) && (self.is_open || rest.is_empty())
+        let ends = || rest.iter().all(|word| has_options && word.starts_with('-'));
+        self.has_options(words) && (self.is_open || ends())
     }
 
     /// Whether its options are among these words.
@@ -193,12 +209,21 @@ impl Reordered {
             let mut short = options().filter(|option| !option.starts_with("--"));
             short.any(|option| option.contains(letter))
         };
-        let has_long = |name: &String| {
-            let mut rests = options().filter_map(|option| option.strip_prefix(name.as_str()));
-            rests.any(|rest| rest.is_empty() || rest.starts_with('='))
+        let has_long = |(name, is_open): &(String, bool)| {
+            options().any(|option| match option.strip_prefix(name.as_str()) {
+                Some(rest) => *is_open || rest.is_empty() || rest.starts_with('='),
+                None => is_shortened(option, name),
+            })
         };
         self.letters.chars().all(has_letter) && self.long_options.iter().all(has_long)
     }
+}
+
+/// Whether a long option is the beginning of another. `--save` is not short for `--save-dev`.
+fn is_shortened(option: &str, name: &str) -> bool {
+    let option = option.split_once('=').map_or(option, |(option, _)| option);
+    let rest = name.strip_prefix(option).filter(|_| option.len() > 2);
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('-'))
 }
 
 /// Whether a word is an operand of a pattern, which may be written with another directory if it names a file.

@@ -4,7 +4,7 @@ use super::command_pattern::CommandPattern;
 use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
 use super::programs;
-use super::wildcard::begins_with_gap;
+use super::wildcard::{GAP, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, analyse};
 use crate::tool_facts::possibly_patched;
 
@@ -24,6 +24,8 @@ pub(super) struct Invocation {
     pub(super) outlines: Vec<String>,
     /// All spellings of the command.
     texts: Vec<String>,
+    /// The command with assignments before it and redirections behind it.
+    surrounded: Vec<String>,
 }
 
 impl Invocation {
@@ -58,6 +60,7 @@ impl Invocation {
             patched: Vec::new(),
             outlines,
             texts: vec![written, meant, by_name],
+            surrounded: Vec::new(),
         };
         // `git -C . push` is also a `git push`, even after `sudo`.
         let is_known =
@@ -91,6 +94,7 @@ impl Invocation {
     /// Creates the invocation of a command with its redirections.
     pub(super) fn of(level: &CommandPart, context: &PathContext<'_>) -> Self {
         let mut invocation = Self::new(&level.words, false, context);
+        invocation.add_surroundings(level, context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         if context.writes_through_descriptors() {
@@ -101,6 +105,33 @@ impl Invocation {
             invocation.writes.extend_from_slice(&level.words);
         }
         invocation
+    }
+
+    /// Adds its text with assignments before it and redirections behind it.
+    fn add_surroundings(&mut self, level: &CommandPart, context: &PathContext<'_>) {
+        let written = self.texts.first().cloned().unwrap_or_default();
+        let operators = [
+            (&level.reads, "<"),
+            (&level.writes, ">"),
+            (&level.writes, ">>"),
+        ];
+        let mut texts = vec![written];
+        for (words, operator) in operators {
+            let redirected = words.iter().flat_map(|word| {
+                let target = outline(word, context);
+                texts[0..1]
+                    .iter()
+                    .map(move |text| format!("{text} {operator} {target}"))
+            });
+            let redirected: Vec<String> = redirected.collect();
+            texts.extend(redirected);
+        }
+        if !level.assigned.is_empty() {
+            let assigned = texts.iter().map(|text| format!("{}{text}", level.assigned));
+            let assigned: Vec<String> = assigned.collect();
+            texts.extend(assigned);
+        }
+        self.surrounded.extend(texts.into_iter().skip(1));
     }
 
     /// Adds the files that variables name.
@@ -216,9 +247,13 @@ impl Invocation {
 
     /// Adds, for each operand that may be a directory, the copies of all operands in it.
     fn add_copies(&mut self) {
-        let words = self.words.iter().skip(1).take(MAX_COPIED);
-        let values = words.filter_map(|word| word.value.as_deref());
-        let values = values.map(|value| value.rsplit_once('=').map_or(value, |(_, after)| after));
+        let first = self.outlines.len().saturating_sub(MAX_COPIED).max(1);
+        let values = self.outlines.iter().skip(first);
+        let values = values.map(|value| {
+            value
+                .rsplit_once('=')
+                .map_or(value.as_str(), |(_, after)| after)
+        });
         let operands: Vec<&str> = values.filter(|value| !value.starts_with('-')).collect();
         let targets = operands
             .iter()
@@ -228,7 +263,11 @@ impl Invocation {
             let names = operands.iter().map(|from| programs::name(from));
             names.map(move |name| format!("{to}/{name}"))
         });
-        let copies: Vec<String> = copies.collect();
+        let mut copies: Vec<String> = copies.collect();
+        if self.outlines.len() > MAX_COPIED {
+            let targets = operands.iter().rev().take(MAX_COPIED);
+            copies.extend(targets.map(|to| format!("{to}/{GAP}")));
+        }
         self.add_changed(copies.iter().map(String::as_str));
     }
 
@@ -287,8 +326,9 @@ impl Invocation {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
-            && pattern.may_cover_reordered(&self.outlines)
+            && pattern.covers_words(&self.outlines)
             || self.is_short_for(pattern)
+            || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {
                 is_known(text) && is_covered(text)
                     || (self.begins_anywhere()
