@@ -18,7 +18,7 @@ use super::programs;
 use super::standard_input::{Composed, StandardInput};
 use super::started::{StartedCommands, guessed, started};
 use super::wildcard::{GAP, begins_with_gap};
-use crate::shell::{CommandPart, PartWord, WordPiece};
+use crate::shell::{CommandPart, PartWord, WordPiece, lenient_parts};
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -87,6 +87,14 @@ pub(super) fn commands<'a>(
         };
         let mut command = Command::new(script, Vec::new(), started, directories, context);
         command.runs_unknown |= context.is_unclear();
+        // Bash runs the lines before the one that it cannot parse.
+        let read = lenient_parts(script).parts;
+        let line = StandardInput::new(&read, context);
+        if context.passes_text() || line.writes() {
+            command.composed = line.composed().into();
+            command.uses_text = true;
+        }
+        command.index = usize::MAX;
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }

@@ -1,10 +1,10 @@
 //! A program with its arguments, in all spellings that rules may use.
 
 use super::command_pattern::CommandPattern;
-use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
+use super::outline::{found_by, outline, outlines, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
 use super::programs;
-use super::wildcard::{GAP, begins_with_gap};
+use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, analyse};
 use crate::tool_facts::possibly_patched;
 
@@ -31,7 +31,15 @@ pub(super) struct Invocation {
 impl Invocation {
     pub(super) fn new(words: &[PartWord], is_guessed: bool, context: &PathContext<'_>) -> Self {
         let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
-        let words = with_pathspecs(with_placeholders(words));
+        let mut words = with_pathspecs(with_placeholders(words));
+        for word in words.iter_mut().filter(|word| word.value.is_none()) {
+            // `o=--output; git diff $o x`
+            if let [value] = outlines(word, context).as_slice()
+                && !value.contains([GAP, GLOB])
+            {
+                word.value = Some(value.clone());
+            }
+        }
         let mut outlines: Vec<String> = words.iter().map(|word| outline(word, context)).collect();
         let program = outlines.first().map_or("", |word| programs::name(word));
         let begins_at = if is_guessed {

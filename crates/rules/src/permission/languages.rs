@@ -111,12 +111,6 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
             rest.to_owned()
         }));
     }
-    // `1erm x` of `sed`.
-    let letters = script.match_indices('e');
-    let is_command = |at: &usize| !script[..*at].ends_with(|letter: char| letter.is_lowercase());
-    let runs = letters.map(|(at, _)| at).filter(is_command);
-    let runs = runs.filter_map(|at| script[at + 1..].lines().next());
-    commands.extend(runs.take(MAX_COMMANDS + 1).map(str::to_owned));
     let mut string = None;
     let mut letters = script.chars();
     while let Some(letter) = letters.next() {
@@ -129,7 +123,21 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
         }
     }
     commands.retain(|command| command.contains(char::is_whitespace));
+    commands.extend(run_by_sed(script).take(MAX_COMMANDS + 1).map(str::to_owned));
     commands
+}
+
+/// Returns the command lines that the command `e` of `sed` may run: `1erm x`.
+fn run_by_sed(script: &str) -> impl Iterator<Item = &str> {
+    let letters = script.match_indices('e');
+    letters.filter_map(|(at, _)| {
+        // The address `/x/I` may precede it.
+        let before = script[..at].trim_end_matches(['I', 'M']);
+        let rest = script[at + 1..].split(['\n', ';']).next()?.trim_start();
+        let is_command = !before.ends_with(char::is_alphabetic)
+            && rest.starts_with(|letter: char| letter.is_alphabetic() || "./".contains(letter));
+        is_command.then_some(rest)
+    })
 }
 
 /// Returns possible names of files in a text of another language.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
+use super::languages::commands_in;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
@@ -121,7 +122,8 @@ impl Mentions {
         // `helm --post-renderer rm`, `brew bundle exec rm`.
         let behind_runner = |at: usize| {
             let mut before = invocation.words[1..at].iter();
-            let value = |word: &PartWord| word.value.as_deref().unwrap_or_default().to_owned();
+            // A word known only at run time may be an option.
+            let value = |word: &PartWord| word.value.as_deref().unwrap_or("--?").to_owned();
             let last = before.clone().last().map(value).unwrap_or_default();
             last.starts_with("--") && !last.contains('=') && !programs::is_flag(&last)
                 || programs::COMMAND_OPTIONS.contains(&last)
@@ -176,6 +178,12 @@ impl Mentions {
         for (text, names_no_file) in input.chain(composed) {
             if programs::GLUED_NAMES.contains(program) && !names_no_file {
                 self.add_glued(text);
+            }
+            if programs::SCRIPT_FIRST.contains(program) {
+                // `1erm x`
+                let commands = commands_in(text);
+                self.runnable
+                    .extend(commands.iter().flat_map(|text| words_of(text)));
             }
             if names_no_file {
                 self.runnable.extend(words_of(text));

@@ -2,6 +2,7 @@
 
 use super::invocation::Invocation;
 use super::programs::{self, Programs};
+use super::wildcard::GAP;
 use crate::shell::PartWord;
 
 impl Invocation {
@@ -212,9 +213,12 @@ impl Invocation {
         // The value of an option may be a file that it writes.
         let has_value = is_option(before) && !before.contains('=') && !programs::is_flag(before);
         let is_value = has_value && !is_input(before);
+        // It may be an option with a value: `git diff $1 x`.
+        let is_unknown = at > 1 && self.outlines[at - 1].trim_matches(GAP).is_empty();
         self.is_copied(at)
             || is_script
             || only_reads
+                && !is_unknown
                 && (program == "git" || !is_value)
                 && !words.any(|word| programs::WRITING_OPTIONS.contains(word))
     }
