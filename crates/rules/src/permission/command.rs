@@ -20,6 +20,9 @@ use super::started::{StartedCommands, guessed, started};
 use super::wildcard::{GAP, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, WordPiece, lenient_parts};
 
+/// The work of looking up a file, compared with looking at a byte of text.
+const FILE_WORK: usize = 64;
+
 /// A command of a command line.
 pub(super) struct Command<'a> {
     /// The source text.
@@ -79,27 +82,7 @@ pub(super) fn commands<'a>(
     context: &PathContext<'_>,
 ) -> Vec<Command<'a>> {
     let Some(parts) = parts else {
-        let mut started = guessed(script, context);
-        let directories = if std::mem::take(&mut started.changes_directory) {
-            Vec::new()
-        } else {
-            vec![context.request.directory.to_owned()]
-        };
-        let mut command = Command::new(script, Vec::new(), started, directories, context);
-        command.runs_unknown |= context.is_unclear();
-        // Bash runs the lines before the one that it cannot parse.
-        let read = lenient_parts(script).parts;
-        let line = StandardInput::new(&read, context);
-        if context.passes_text() || line.writes() {
-            command.composed = line.composed().into();
-            command.uses_text = true;
-        }
-        command.index = usize::MAX;
-        if command.takes_names() {
-            command.names_taken.push(PartWord::unknown(0..0, "$name"));
-        }
-        command.new_names = new_names::linked(command.new_names(context)).into();
-        return vec![command];
+        return vec![unparsed(script, context)];
     };
     let mut line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
@@ -182,6 +165,31 @@ pub(super) fn commands<'a>(
         command.runs_unknown |= context.is_unclear();
     }
     commands
+}
+
+/// Returns the command of a text that cannot be parsed.
+fn unparsed<'a>(script: &'a str, context: &PathContext<'_>) -> Command<'a> {
+    let mut started = guessed(script, context);
+    let directories = if std::mem::take(&mut started.changes_directory) {
+        Vec::new()
+    } else {
+        vec![context.request.directory.to_owned()]
+    };
+    let mut command = Command::new(script, Vec::new(), started, directories, context);
+    command.runs_unknown |= context.is_unclear();
+    // Bash runs the lines before the one that it cannot parse.
+    let read = lenient_parts(script).parts;
+    let line = StandardInput::new(&read, context);
+    if context.passes_text() || line.writes() {
+        command.composed = line.composed().into();
+        command.uses_text = true;
+    }
+    command.index = usize::MAX;
+    if command.takes_names() {
+        command.names_taken.push(PartWord::unknown(0..0, "$name"));
+    }
+    command.new_names = new_names::linked(command.new_names(context)).into();
+    command
 }
 
 impl<'a> Command<'a> {
@@ -298,11 +306,21 @@ impl Command<'_> {
 
     /// Returns the hosts of URLs in its words.
     pub(super) fn hosts(&self) -> impl Iterator<Item = String> {
-        let words = self.invocations.iter().flat_map(|one| &one.words);
-        words
-            .filter_map(|word| word.value.as_deref())
-            .filter(|value| value.contains("://"))
-            .filter_map(host)
+        self.invocations.iter().flat_map(|one| {
+            let is_client = matches!(one.program(), "curl" | "wget");
+            let values = one
+                .words
+                .iter()
+                .skip(1)
+                .filter_map(|word| word.value.as_deref());
+            values.filter_map(move |value| {
+                if value.contains("://") {
+                    return host(value);
+                }
+                // `curl example.com/x`
+                host(&format!("http://{value}")).filter(|_| is_client)
+            })
+        })
     }
 
     /// Returns the known leading words of the innermost command, unless a variable may change its
@@ -379,6 +397,9 @@ impl Command<'_> {
 
     /// Returns the files that a word, or part of one, may name in its base directories.
     pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
+        if !context.spend(name.len() + FILE_WORK) {
+            return vec![NamedFile::anything()];
+        }
         let mut files = NamedFile::of(name, &self.reached.known, context);
         let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
         if self.reached.is_open && is_relative {

@@ -98,9 +98,10 @@ impl CommandPattern {
 
     /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
     /// main` for `git push origin *`).
-    pub(super) fn covers_words(&self, words: &[String]) -> bool {
+    /// With `is_open`, a word known only at run time may be any of them.
+    pub(super) fn covers_words(&self, words: &[String], is_open: bool) -> bool {
         let pattern = self.words.as_ref();
-        pattern.is_some_and(|pattern| pattern.covers(words))
+        pattern.is_some_and(|pattern| pattern.covers(words, is_open))
     }
 
     /// Returns the literal words that the pattern starts with.
@@ -173,7 +174,7 @@ impl Words {
         (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
     }
 
-    fn covers(&self, words: &[String]) -> bool {
+    fn covers(&self, words: &[String], is_open: bool) -> bool {
         let Some((((program, _), operands), first)) =
             self.operands.split_first().zip(words.first())
         else {
@@ -188,7 +189,8 @@ impl Words {
             // The values of options look like operands.
             let found = rest.iter().enumerate().position(|(at, word)| {
                 let is_next = has_options || (0..at).all(|at| is_skipped(rest, at));
-                is_next && (wildcard.covers(word) || is_operand(word, operand))
+                let is_any = is_open && begins_with_gap(word);
+                is_next && (is_any || wildcard.covers(word) || is_operand(word, operand))
             });
             match found {
                 Some(at) => rest = &rest[at + 1..],

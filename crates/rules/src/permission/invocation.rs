@@ -74,11 +74,19 @@ impl Invocation {
         let is_known =
             |start: &usize| *start == 0 || !begins_with_gap(&invocation.outlines[*start]);
         let starts = invocation.beginnings().filter(is_known);
-        for start in starts.collect::<Vec<usize>>() {
+        let size = meant_size(&invocation.outlines);
+        let starts: Vec<usize> = starts.collect();
+        // Each start reads all words.
+        context.spend(starts.len() * size);
+        for start in starts {
+            if context.is_exhausted() {
+                break;
+            }
             for at in invocation.positions_from(start).into_iter().skip(1) {
                 let program = invocation.outlines.iter().skip(start).take(1);
                 let kept = program.chain(invocation.outlines.iter().skip(at));
                 let text = joined(kept.map(String::as_str));
+                context.spend(text.len());
                 invocation.texts.push(text);
             }
         }
@@ -322,19 +330,24 @@ impl Invocation {
 
     /// Whether it matches; parts known only at run time match only stars.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.has_text(pattern, |text| pattern.covers_by_name(text))
+        self.has_text(pattern, |text| pattern.covers_by_name(text), false)
     }
 
     /// Whether it may match; unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
-        self.has_text(pattern, |text| pattern.may_cover(text))
+        self.has_text(pattern, |text| pattern.may_cover(text), true)
     }
 
-    fn has_text(&self, pattern: &CommandPattern, is_covered: impl Fn(&str) -> bool) -> bool {
+    fn has_text(
+        &self,
+        pattern: &CommandPattern,
+        is_covered: impl Fn(&str) -> bool,
+        is_open: bool,
+    ) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
-            && pattern.covers_words(&self.outlines)
+            && pattern.covers_words(&self.outlines, is_open)
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {
@@ -433,6 +446,11 @@ impl Invocation {
         let first = found.map_or(self.words.len(), |program| program + 1);
         self.words.iter().skip(first)
     }
+}
+
+/// Returns the length of some words, in bytes.
+fn meant_size(words: &[String]) -> usize {
+    words.iter().map(|word| word.len() + 1).sum()
 }
 
 /// Returns the index of the first word of a program at which it may start another.

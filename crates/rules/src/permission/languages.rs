@@ -123,12 +123,11 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
         }
     }
     commands.retain(|command| command.contains(char::is_whitespace));
-    commands.extend(run_by_sed(script).take(MAX_COMMANDS + 1).map(str::to_owned));
     commands
 }
 
 /// Returns the command lines that the command `e` of `sed` may run: `1erm x`.
-fn run_by_sed(script: &str) -> impl Iterator<Item = &str> {
+pub(super) fn run_by_sed(script: &str) -> impl Iterator<Item = &str> {
     let letters = script.match_indices('e');
     letters.filter_map(|(at, _)| {
         // The address `/x/I` may precede it.

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
-use super::languages::commands_in;
+use super::languages::run_by_sed;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
-use super::standard_input::Composed;
+use super::standard_input::{Composed, StandardInput};
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
 
@@ -50,7 +50,7 @@ impl Mentions {
             let read = lenient_parts(context.script());
             guessed.extend(read.parts.iter().flat_map(CommandPart::levels));
             for enclosed in &read.enclosed {
-                mentions.add_script(enclosed, MAX_DEPTH, context);
+                mentions.add_script(enclosed, composed, MAX_DEPTH, context);
             }
         }
         for level in levels.iter().chain(&guessed) {
@@ -107,6 +107,11 @@ impl Mentions {
         if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
             return;
         }
+        let texts = composed.iter().map(|composed| composed.text.len());
+        let words = level.words.iter().map(|word| word.text.len());
+        if !context.spend(texts.chain(words).sum::<usize>()) {
+            return;
+        }
         let invocation = Invocation::new(&level.words, false, context);
         let program = invocation.program();
         let is_shell = programs::SHELLS.contains(program);
@@ -143,7 +148,7 @@ impl Mentions {
                 self.runnable.extend(words_of(&word.text));
             }
             for text in outlines(word, context) {
-                if is_shell && self.add_script(&text, depth, context) {
+                if is_shell && self.add_script(&text, composed, depth, context) {
                     continue;
                 }
                 // The program may decode the text: `curl` decodes URLs.
@@ -158,9 +163,12 @@ impl Mentions {
                 if !is_operand {
                     self.read.extend(names_of(&text));
                 }
-                if programs::SCRIPTS.contains(program) && text.starts_with('-') {
-                    // `perl -esystem+rm`
-                    self.runnable.extend(words_of(&format!("{text} ")));
+                // `perl -esystem+rm`, `perl -e system+rm`
+                let before = at.and_then(|at| invocation.words[at - 1].value.as_deref());
+                let follows =
+                    before.is_some_and(|text| text.starts_with('-') && !text.starts_with("--"));
+                if programs::SCRIPTS.contains(program) && (follows || text.starts_with('-')) {
+                    self.add_text(&format!("{text} "));
                 }
                 if programs::GLUED_NAMES.contains(program) {
                     self.add_glued(&text);
@@ -172,6 +180,7 @@ impl Mentions {
         }
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
         let input = level.input.text().into_iter().map(|text| (text, false));
+        let given = composed;
         let composed = composed.iter();
         let composed = composed.filter(|composed| !is_data || composed.is_configuration);
         let composed = composed.map(|composed| (composed.text.as_str(), composed.names_no_file));
@@ -179,30 +188,39 @@ impl Mentions {
             if programs::GLUED_NAMES.contains(program) && !names_no_file {
                 self.add_glued(text);
             }
-            if programs::SCRIPT_FIRST.contains(program) {
-                // `1erm x`
-                let commands = commands_in(text);
-                self.runnable
-                    .extend(commands.iter().flat_map(|text| words_of(text)));
+            if program.ends_with("sed") {
+                self.runnable.extend(run_by_sed(text).flat_map(words_of));
             }
             if names_no_file {
                 self.runnable.extend(words_of(text));
-            } else if !(is_shell && self.add_script(text, depth, context)) {
+            } else if !(is_shell && self.add_script(text, given, depth, context)) {
                 self.add_text(text);
             }
         }
     }
 
     /// Adds the commands of a script; returns whether it is understood.
-    fn add_script(&mut self, script: &str, depth: usize, context: &PathContext<'_>) -> bool {
+    fn add_script(
+        &mut self,
+        script: &str,
+        given: &[Composed],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
         let is_script = script.contains(char::is_whitespace) && !script.contains([GAP, GLOB]);
         let parts = analyse(script).parts.filter(|_| is_script);
         let found = parts.as_deref().unwrap_or_default();
-        for level in found.iter().flat_map(CommandPart::levels) {
-            self.add(&level, &[], depth, context);
+        let line = StandardInput::new(found, context);
+        for (index, part) in found.iter().enumerate() {
+            let composed = line.composed().iter();
+            let composed = composed.filter(|composed| composed.origin != index);
+            let composed: Vec<Composed> = composed.chain(given).cloned().collect();
+            for level in part.levels() {
+                self.add(&level, &composed, depth, context);
+            }
         }
         parts.is_some()
     }
@@ -210,15 +228,13 @@ impl Mentions {
     /// Adds the names that may follow the letters of a command.
     fn add_glued(&mut self, text: &str) {
         for piece in text
-            .split_whitespace()
+            .split(|letter: char| letter.is_whitespace() || letter == '|')
             .filter(|piece| piece.len() <= MAX_GLUED)
         {
             let starts = piece.char_indices().map(|(at, _)| &piece[at..]);
             let names = starts.map(|name| name.trim_end_matches(['"', '\'', '|', 'q', 'x']));
-            let names: Vec<String> = names
-                .filter(|name| name.contains(['.', '/']))
-                .map(str::to_owned)
-                .collect();
+            let names = names.filter(|name| name.len() > 1).map(str::to_owned);
+            let names: Vec<String> = names.collect();
             self.read.extend(names.iter().cloned());
             self.changed.extend(names);
         }
@@ -256,7 +272,9 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
         let words = text.split(is_separator).flat_map(|word| {
             let pieces = word.split(['/', '+', '.', '-', '_']).filter(|_| is_code);
             let unmarked = word.strip_prefix('-').filter(|_| !is_option);
-            let unmarked = unmarked.filter(|word| !word.starts_with('-'));
+            let is_assigned = text.contains('=');
+            let unmarked = unmarked.filter(|word| is_assigned || !word.starts_with('-'));
+            let unmarked = unmarked.map(|word| word.trim_start_matches('-'));
             let word = word.trim_start_matches('+').trim_end_matches('.');
             std::iter::once(word).chain(unmarked).chain(pieces)
         });
@@ -288,7 +306,7 @@ fn names_of(text: &str) -> Vec<String> {
         let is_code = is_code(&text);
         let pieces = text.split(is_separator).flat_map(|piece| {
             let inner = piece.split(is_delimiter).filter(|_| is_code);
-            let inner = inner.filter(move |inner| *inner != piece && inner.contains(['.', '/']));
+            let inner = inner.filter(move |inner| *inner != piece && inner.len() > 1);
             names_in(piece).chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
         });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);

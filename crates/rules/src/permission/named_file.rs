@@ -36,16 +36,7 @@ impl NamedFile {
         if path.is_relative() && directories.is_empty() {
             return vec![Self::Outlined(format!("{GAP}/{name}"))];
         }
-        if let Some((link, below)) = link_of_process(path) {
-            let mut files = Self::of(&format!("{GAP}/{below}"), directories, context);
-            let below = if link == "root" {
-                format!("/{below}")
-            } else {
-                below
-            };
-            files.extend(Self::of(&below, directories, context));
-            return files;
-        }
+        let given = directories;
         let root = [PathBuf::from("/")];
         let directories = if path.is_absolute() {
             &root
@@ -55,6 +46,12 @@ impl NamedFile {
         let mut files = Vec::new();
         for directory in directories {
             let path = directory.join(path);
+            if let Some((link, below)) = link_of_process(&path) {
+                files.extend(Self::of(&format!("{GAP}/{below}"), directories, context));
+                let root = if link == "root" { "/" } else { "" };
+                files.extend(Self::of(&format!("{root}{below}"), given, context));
+                continue;
+            }
             if name.contains([GAP, GLOB]) {
                 let outline = normalised_outline(&path);
                 if outline.starts_with(GAP) {

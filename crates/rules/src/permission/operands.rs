@@ -72,7 +72,7 @@ impl Invocation {
         };
         // A tag, as in `git diff "x..$y"`, may name a file.
         let is_diff = |word: &PartWord| word.value.as_deref() == Some("diff");
-        let diffs = self.words.iter().skip(1).take(1).any(is_diff);
+        let diffs = self.subcommand().is_some_and(is_diff);
         let shows = |word: &PartWord| word.value.as_deref().is_none_or(|text| text == "show");
         self.program() == "git"
             && word.value.is_none()

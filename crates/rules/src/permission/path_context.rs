@@ -1,6 +1,6 @@
 //! Path resolution for a call: the file that a path names and its location.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -93,7 +93,13 @@ pub(super) struct PathContext<'a> {
     pub(super) unquoted: String,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
     branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
+    /// The work that is left for the command line, in bytes of text that is looked at.
+    left: Cell<usize>,
 }
+
+/// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does
+/// not wait for a hook without end; a line that takes more needs approval.
+const MAX_WORK: usize = 1_000_000;
 
 /// Removes `.` and `..` from a path lexically, without following links.
 pub fn normalised(path: &Path) -> PathBuf {
@@ -122,7 +128,20 @@ impl<'a> PathContext<'a> {
             },
             real_paths: RefCell::default(),
             branches: RefCell::default(),
+            left: Cell::new(MAX_WORK),
         }
+    }
+
+    /// Counts work; returns whether there was enough left.
+    pub(super) fn spend(&self, bytes: usize) -> bool {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// Whether the command line took too much work, so that what it does is not known.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.left.get() == 0
     }
 
     /// Returns the home directory, unless the command line may change it.

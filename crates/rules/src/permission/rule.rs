@@ -255,20 +255,25 @@ impl Rule {
                 command.runs_unknown
                     || command.may_be(pattern)
                     || command.mentions(context).runs(pattern, context)
+                    || context.is_exhausted()
             }
             Specifier::Reading(_) => {
                 command.runs_unknown
                     || command.mentioned(context)[0].iter().any(may_be)
                     || command.reads_unknown(context, may_be)
                     || command.changes_unknown(context, may_be)
+                    || context.is_exhausted()
             }
             Specifier::Writing(_) => {
                 command.runs_unknown
                     || command.mentioned(context)[1].iter().any(may_be)
                     || command.changes_unknown(context, may_be)
+                    || context.is_exhausted()
             }
             Specifier::Outside(_) => {
-                command.runs_unknown || command.changes_unknown(context, may_be)
+                command.runs_unknown
+                    || command.changes_unknown(context, may_be)
+                    || context.is_exhausted()
             }
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
                 false

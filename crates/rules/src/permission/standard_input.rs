@@ -143,6 +143,10 @@ impl<'a> StandardInput<'a> {
 
     /// Whether an option of a command names a file that the command line writes, other than one with a message.
     pub(super) fn configures(&self, levels: &[CommandPart]) -> bool {
+        let program = levels
+            .last()
+            .and_then(|level| level.words.first()?.value.as_deref());
+        let program = program.unwrap_or_default();
         let mut words = levels.iter().flat_map(|level| level.words.windows(2));
         words.any(|pair| {
             let [before, word] = pair else { return false };
@@ -158,7 +162,8 @@ impl<'a> StandardInput<'a> {
                 word.text.starts_with('-') && !messages.contains(&word.text.as_str())
             };
             let is_attached = is_option(word) && word.text.contains('=');
-            (is_attached || is_option(before)) && self.is_written(word)
+            let is_installed = matches!(program, "pip" | "pip3");
+            (is_attached || is_option(before) || is_installed) && self.is_written(word)
         })
     }
 
@@ -212,7 +217,17 @@ fn written(
     let writes = redirected.clone().next().is_some() || !output.is_empty();
     let words = redirected.chain(operands).chain(&output);
     let outlines = words.flat_map(|word| outlines(word, context));
-    let found = outlines.flat_map(|value| base_names(&value)).collect();
+    let found = outlines.flat_map(|value| {
+        let mut names = base_names(&value);
+        // A program may be given the directory: `git clone --template=d x`.
+        let directories = value
+            .split('/')
+            .filter(|name| !["", ".", ".."].contains(name));
+        names.extend(directories.map(str::to_owned));
+        names
+    });
+    let found = found.filter(|name| !name.trim_matches(GAP).is_empty());
+    let found = found.collect();
     (found, writes)
 }
 

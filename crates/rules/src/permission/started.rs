@@ -3,8 +3,8 @@
 
 use super::invocation::Invocation;
 use super::languages::{
-    MAX_COMMANDS, commands_in, evaluated, files_of_sed, names_of_files, run_variables, scripts_in,
-    variables,
+    MAX_COMMANDS, commands_in, evaluated, files_of_sed, names_of_files, run_by_sed, run_variables,
+    scripts_in, variables,
 };
 use super::outline::{outline, outlines};
 use super::path_context::PathContext;
@@ -15,6 +15,9 @@ use crate::shell::{CommandPart, PartInput, PartWord, analyse, is_read_alike, len
 
 /// Maximum nesting depth of command lines in arguments.
 const MAX_DEPTH: usize = 5;
+
+/// The work of parsing a byte of a command line, compared with looking at one.
+const PARSING_WORK: usize = 8;
 
 /// Maximum number of words of a wrapper that are tried as the start of its command.
 const MAX_BEGINNINGS: usize = 8;
@@ -53,7 +56,9 @@ pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommand
 impl StartedCommands {
     /// Adds a command line.
     fn add_script(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
-        let Some(depth) = depth.checked_sub(1) else {
+        let depth = depth.checked_sub(1);
+        let is_affordable = line.context.spend(script.len() * PARSING_WORK);
+        let Some(depth) = depth.filter(|_| is_affordable) else {
             self.runs_unknown = true;
             return;
         };
@@ -86,6 +91,9 @@ impl StartedCommands {
 
     /// Adds commands that may start at any word of a text in another language.
     fn add_anywhere(&mut self, text: &str, line: &StandardInput<'_>) {
+        if !line.context.spend(text.len()) {
+            return;
+        }
         let text = text.replace('\\', "");
         for piece in text.split([
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
@@ -103,7 +111,8 @@ impl StartedCommands {
 
     /// Adds a command with everything that it may start.
     fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
-        if sets_up(level, line.context) {
+        let size: usize = level.words.iter().map(|word| word.text.len() + 1).sum();
+        if sets_up(level, line.context) || !line.context.spend(size) {
             return;
         }
         let mut invocation = Invocation::of(level, line.context);
@@ -185,6 +194,12 @@ impl StartedCommands {
             let is_script = is_option || text.contains(char::is_whitespace);
             text.contains(GAP) && ((starts && is_option) || (is_evaluated && is_script))
         });
+        let size: usize = texts.iter().flatten().map(|text| text.len() + 1).sum();
+        // Each word is joined with those behind it.
+        if !line.context.spend(size * texts.len() / 4) {
+            self.runs_unknown = true;
+            return Vec::new();
+        }
         scripts_in(&texts).collect()
     }
 
@@ -210,7 +225,10 @@ impl StartedCommands {
             .flat_map(|word| outlines(word, line.context));
         for script in values.chain(input.text.map(str::to_owned)) {
             self.add_anywhere(&script, line);
-            let commands = commands_in(&script);
+            let mut commands = commands_in(&script);
+            if program.ends_with("sed") {
+                commands.extend(run_by_sed(&script).map(str::to_owned));
+            }
             self.runs_unknown |= commands.len() > MAX_COMMANDS;
             for command in commands.iter().take(MAX_COMMANDS) {
                 self.add_lenient(command, depth.saturating_sub(1), line);
