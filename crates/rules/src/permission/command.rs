@@ -13,7 +13,7 @@ use super::mentions::Mentions;
 use super::named_file::NamedFile;
 use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outline, outlines};
-use super::path_context::{PathContext, ResolvedPath};
+use super::path_context::{PathContext, ResolvedPath, normalised};
 use super::programs;
 use super::standard_input::{Composed, StandardInput};
 use super::started::{StartedCommands, guessed, started};
@@ -22,6 +22,9 @@ use crate::shell::{CommandPart, PartWord, WordPiece, lenient_parts};
 
 /// The work of looking up a file, compared with looking at a byte of text.
 const FILE_WORK: usize = 64;
+
+/// Maximum number of directories among the words of a command in which it may work.
+const MAX_DIRECTORIES: usize = 8;
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -389,10 +392,48 @@ impl Command<'_> {
             files
         };
         let files = || {
-            let names = self.mentions(context).names();
-            names.map(|names| names.iter().flat_map(of).collect())
+            let mentions = self.mentions(context);
+            let directories = self.mentioned_directories(context);
+            let below = |name: &String| {
+                let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
+                let names = directories.iter().filter(|_| is_relative);
+                let files = names.filter(|_| context.spend(FILE_WORK));
+                let files = files.flat_map(|directory| {
+                    NamedFile::of(name, std::slice::from_ref(directory), context)
+                });
+                files.collect::<Vec<_>>()
+            };
+            let names = mentions.names().map(|names| {
+                let inside = names.iter().flat_map(below);
+                names.iter().flat_map(of).chain(inside).collect::<Vec<_>>()
+            });
+            let [mut read, changed] = names;
+            read.extend(mentions.operands().iter().flat_map(below));
+            [read, changed]
         };
         self.mentioned.get_or_init(files)
+    }
+
+    /// Returns the directories among its words, in which a program may work: `patch -d x`, `vim +'cd x'`.
+    fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
+        let operands = self.mentions(context).operands().iter();
+        let paths = operands.flat_map(|name| {
+            let bases = self.reached.known.iter();
+            bases.map(move |base| normalised(&base.join(name)))
+        });
+        let mut found: Vec<PathBuf> = paths
+            .filter(|path| context.spend(FILE_WORK) && context.is_directory(path))
+            .filter(|path| !self.reached.known.contains(path))
+            .take(MAX_DIRECTORIES)
+            .collect();
+        // Git starts commands at the top of the work tree.
+        let is_git = |one: &Invocation| one.program() == "git" && one.begins_anywhere();
+        if self.invocations.iter().any(is_git) {
+            let above = self.reached.known.iter();
+            let above = above.flat_map(|base| base.ancestors().skip(1).take(MAX_DIRECTORIES));
+            found.extend(above.map(Path::to_owned));
+        }
+        found
     }
 
     /// Returns the files that a word, or part of one, may name in its base directories.

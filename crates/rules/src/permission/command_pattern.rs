@@ -22,13 +22,21 @@ pub(super) struct CommandPattern {
 #[derive(Debug, Clone)]
 struct Words {
     /// The words that are not options. A star matches within a word.
-    operands: Vec<(String, Wildcard)>,
+    operands: Vec<Operand>,
     /// Whether other operands may precede, follow or separate them.
     is_open: bool,
     /// The letters of short options.
     letters: String,
     /// The long options, and whether the name may be longer.
     long_options: Vec<(String, bool)>,
+}
+
+#[derive(Debug, Clone)]
+struct Operand {
+    text: String,
+    wildcard: Wildcard,
+    /// Whether other operands may precede it.
+    is_free: bool,
 }
 
 impl CommandPattern {
@@ -145,10 +153,20 @@ impl CommandPattern {
 impl Words {
     /// Parses a pattern; `None` if the program is not known, or a star is inside an option.
     fn parse(pattern: &str) -> Option<Self> {
-        let all = pattern.split_whitespace();
-        let (options, operands): (Vec<&str>, Vec<&str>) = all
-            .filter(|word| *word != "*")
-            .partition(|word| word.starts_with('-'));
+        let mut operands = Vec::new();
+        let mut options = Vec::new();
+        let mut is_free = false;
+        for word in pattern.split_whitespace() {
+            match word {
+                "*" => is_free = true,
+                option if option.starts_with('-') => options.push(option),
+                word => operands.push(Operand {
+                    text: word.to_owned(),
+                    wildcard: Wildcard::parse(word),
+                    is_free: std::mem::take(&mut is_free),
+                }),
+            }
+        }
         let mut long_options = Vec::new();
         let mut letters = String::new();
         for option in options {
@@ -162,40 +180,42 @@ impl Words {
                 letters.push_str(&name[1..]);
             }
         }
-        let operands = operands.into_iter();
-        let operands = operands.map(|word| (word.to_owned(), Wildcard::parse(word)));
         let words = Self {
-            operands: operands.collect(),
+            operands,
             is_open: pattern.ends_with('*') || pattern.contains(" * "),
             letters,
             long_options,
         };
-        let is_known = |(program, _): &(String, Wildcard)| !program.contains('*');
+        let is_known = |program: &Operand| !program.text.contains('*');
         (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
     }
 
     fn covers(&self, words: &[String], is_open: bool) -> bool {
-        let Some((((program, _), operands), first)) =
-            self.operands.split_first().zip(words.first())
+        let Some(((program, operands), first)) = self.operands.split_first().zip(words.first())
         else {
             return false;
         };
-        if programs::name(program) != first {
+        if programs::name(&program.text) != first {
             return false;
         }
         let has_options = !self.letters.is_empty() || !self.long_options.is_empty();
         let mut rest = &words[1..];
-        for (operand, wildcard) in operands {
+        for operand in operands {
             // The values of options look like operands.
             let found = rest.iter().enumerate().position(|(at, word)| {
-                let is_next = has_options || (0..at).all(|at| is_skipped(rest, at));
+                let is_next =
+                    has_options || operand.is_free || (0..at).all(|at| is_skipped(rest, at));
                 let is_any = is_open && begins_with_gap(word);
-                is_next && (is_any || wildcard.covers(word) || is_operand(word, operand))
+                is_next
+                    && (is_any || operand.wildcard.covers(word) || is_operand(word, &operand.text))
             });
             match found {
+                // It may be several words.
+                Some(at) if begins_with_gap(&rest[at]) => return true,
                 Some(at) => rest = &rest[at + 1..],
                 // `-XPOST`
-                None if has_options && words.iter().any(|word| has_attached(word, operand)) => {}
+                None if has_options
+                    && words.iter().any(|word| has_attached(word, &operand.text)) => {}
                 None => return false,
             }
         }

@@ -40,6 +40,12 @@ impl Invocation {
                 word.value = Some(value.clone());
             }
         }
+        // The shell removes `$x` without quotes if it is empty.
+        words.retain(|word| {
+            word.value.as_deref() != Some("")
+                || word.text.contains(['"', '\''])
+                || !word.text.contains('$')
+        });
         let mut outlines: Vec<String> = words.iter().map(|word| outline(word, context)).collect();
         let program = outlines.first().map_or("", |word| programs::name(word));
         let begins_at = if is_guessed {
@@ -125,13 +131,13 @@ impl Invocation {
 
     /// Adds its text with assignments before it and redirections behind it.
     fn add_surroundings(&mut self, level: &CommandPart, context: &PathContext<'_>) {
-        let written = self.texts.first().cloned().unwrap_or_default();
+        let meant = joined(self.outlines.iter().map(String::as_str));
         let operators = [
             (&level.reads, "<"),
             (&level.writes, ">"),
             (&level.writes, ">>"),
         ];
-        let mut texts = vec![written];
+        let mut texts = vec![meant];
         for (words, operator) in operators {
             let redirected = words.iter().flat_map(|word| {
                 let target = outline(word, context);
@@ -142,8 +148,13 @@ impl Invocation {
             let redirected: Vec<String> = redirected.collect();
             texts.extend(redirected);
         }
-        if !level.assigned.is_empty() {
-            let assigned = texts.iter().map(|text| format!("{}{text}", level.assigned));
+        let set = level.assignments.iter().map(|set| {
+            let value = outline(&set.word, context);
+            format!("{}={value} ", set.name)
+        });
+        let set: String = set.collect();
+        if !set.is_empty() {
+            let assigned = texts.iter().map(|text| format!("{set}{text}"));
             let assigned: Vec<String> = assigned.collect();
             texts.extend(assigned);
         }
@@ -281,8 +292,8 @@ impl Invocation {
         });
         let mut copies: Vec<String> = copies.collect();
         if self.outlines.len() > MAX_COPIED {
-            let targets = operands.iter().rev().take(MAX_COPIED);
-            copies.extend(targets.map(|to| format!("{to}/{GAP}")));
+            let all = self.outlines.iter().skip(1);
+            copies.extend(all.map(|to| format!("{to}/{GAP}")));
         }
         self.add_changed(copies.iter().map(String::as_str));
     }

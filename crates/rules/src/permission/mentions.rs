@@ -34,6 +34,8 @@ pub(super) struct Mentions {
     read: BTreeSet<String>,
     /// Possible names of files that are changed.
     changed: BTreeSet<String>,
+    /// All names in the words of programs that do more than read.
+    operands: BTreeSet<String>,
 }
 
 impl Mentions {
@@ -59,7 +61,11 @@ impl Mentions {
         if context.is_ambiguous() || context.passes_unseen() {
             mentions.add_text(context.script());
         }
-        for names in [&mut mentions.read, &mut mentions.changed] {
+        for names in [
+            &mut mentions.read,
+            &mut mentions.changed,
+            &mut mentions.operands,
+        ] {
             if names.len() > MAX_NAMES {
                 *names = BTreeSet::from([format!("{GAP}/{GLOB}")]);
             }
@@ -78,6 +84,11 @@ impl Mentions {
         }
     }
 
+    /// Returns the names in the words of programs that do more than read.
+    pub(super) fn operands(&self) -> &BTreeSet<String> {
+        &self.operands
+    }
+
     /// Returns the possible names of files that are read, and of files that are changed.
     pub(super) fn names(&self) -> [&BTreeSet<String>; 2] {
         [&self.read, &self.changed]
@@ -93,17 +104,7 @@ impl Mentions {
         let first = level.words.first().and_then(|word| word.value.as_deref());
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
-        let set = level.assignments.iter();
-        for text in set.flat_map(|set| outlines(&set.word, context)) {
-            self.add_text(&text);
-        }
-        let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
-        if level.words.iter().any(|word| sets(&word.text)) {
-            // `printf -v x`, `${x:=y}`.
-            for word in &level.words {
-                self.add_text(&word.text);
-            }
-        }
+        self.add_assigned(level, context);
         if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
             return;
         }
@@ -159,6 +160,7 @@ impl Mentions {
                 if !is_data {
                     self.runnable.extend(words_of(&text));
                 }
+                self.operands.extend(names_of(&text));
                 let is_operand = is_plain(&text, "_.+-/@~:,%{}[]*?");
                 if !is_operand {
                     self.read.extend(names_of(&text));
@@ -195,6 +197,21 @@ impl Mentions {
                 self.runnable.extend(words_of(text));
             } else if !(is_shell && self.add_script(text, given, depth, context)) {
                 self.add_text(text);
+            }
+        }
+    }
+
+    /// Adds the values of variables that a command sets.
+    fn add_assigned(&mut self, level: &CommandPart, context: &PathContext<'_>) {
+        let set = level.assignments.iter();
+        for text in set.flat_map(|set| outlines(&set.word, context)) {
+            self.add_text(&text);
+        }
+        let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
+        if level.words.iter().any(|word| sets(&word.text)) {
+            // `printf -v x`, `${x:=y}`.
+            for word in &level.words {
+                self.add_text(&word.text);
             }
         }
     }
@@ -315,7 +332,13 @@ fn names_of(text: &str) -> Vec<String> {
             name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
         });
         let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
-        names.map(str::to_owned).collect::<Vec<_>>()
+        // A program or another shell may expand `~`.
+        let at_home = |name: &str| {
+            name.strip_prefix("~/")
+                .map(|below| format!("{GAP}/{below}"))
+        };
+        let names = names.flat_map(|name| std::iter::once(name.to_owned()).chain(at_home(name)));
+        names.collect::<Vec<_>>()
     };
     spelled(text).flat_map(named).collect()
 }

@@ -49,7 +49,9 @@ impl NamedFile {
             if let Some((link, below)) = link_of_process(&path) {
                 files.extend(Self::of(&format!("{GAP}/{below}"), directories, context));
                 let root = if link == "root" { "/" } else { "" };
-                files.extend(Self::of(&format!("{root}{below}"), given, context));
+                let is_elsewhere = |base: &&PathBuf| link_of_process(&base.join("x")).is_none();
+                let bases: Vec<PathBuf> = given.iter().filter(is_elsewhere).cloned().collect();
+                files.extend(Self::of(&format!("{root}{below}"), &bases, context));
                 continue;
             }
             if name.contains([GAP, GLOB]) {

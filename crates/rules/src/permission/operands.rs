@@ -97,6 +97,18 @@ impl Invocation {
                 || letters.is_some_and(|letters| letters.contains('F'))
         };
         let is_git = self.program() == "git";
+        // `git fetch ./x.bundle`
+        let operand = self
+            .words
+            .iter()
+            .skip(2)
+            .find(|word| !word.text.starts_with('-'));
+        let transfers = subcommand
+            .iter()
+            .any(|word| matches!(&*word.text, "fetch" | "pull" | "push"));
+        let names_file = |word: &PartWord| {
+            names_file(word) || transfers && operand == Some(word) && word.text.contains('/')
+        };
         programs::TEXTS.contains_with(self.program(), subcommand)
             && !(is_git && (self.begins_anywhere() || self.words.iter().any(names_file)))
             || self.unstages()

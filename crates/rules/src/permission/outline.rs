@@ -213,6 +213,21 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let is_operand = |at: &usize| !words[*at].text.starts_with('-');
     let pattern = searches.and_then(|grep| (grep + 1..words.len()).find(is_operand));
     let first = dashes.unwrap_or_else(|| pattern.map_or(1, |pattern| pattern + 1));
+    for word in words.iter_mut().skip(1) {
+        // `:/x` and `:(top)x` are at the top of the work tree.
+        let below = word.value.as_deref().and_then(|value| {
+            let magic = value
+                .strip_prefix(":(")
+                .and_then(|rest| rest.split_once(')'));
+            value.strip_prefix(":/").or(magic.map(|(_, below)| below))
+        });
+        if let Some(below) = below.map(|below| format!("/{}", below.trim_start_matches('/'))) {
+            word.value = None;
+            word.pieces = std::iter::once(WordPiece::Unknown)
+                .chain(glob_pieces(&below))
+                .collect();
+        }
+    }
     for word in words.iter_mut().skip(first) {
         if let Some(value) = word
             .value

@@ -173,6 +173,14 @@ impl<'a> PathContext<'a> {
         branches
     }
 
+    /// Whether a path without `..` names a directory, or a link.
+    pub(super) fn is_directory(&self, path: &Path) -> bool {
+        let Some(above) = path.parent() else {
+            return true;
+        };
+        self.branches(above).iter().any(|branch| branch == path)
+    }
+
     /// Resolves an absolute path.
     pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
         ResolvedPath {

@@ -203,7 +203,8 @@ fn written(
     let program = programs::name(values.next().unwrap_or_default());
     let is_source = |name: String| name == "stdin" || names.iter().any(|(_, known)| *known == name);
     let changes = programs::COPIES.contains(program) || programs::CHANGES.contains(program);
-    let takes_input = part.input != PartInput::Inherited && programs::CHANGES.contains(program);
+    let has_input = part.input != PartInput::Inherited || !part.reads.is_empty();
+    let takes_input = has_input && programs::CHANGES.contains(program);
     let takes = takes_input || changes && values.flat_map(base_names).any(is_source);
     let mut options = part.words.iter().filter(|word| word.text.starts_with('-'));
     let has = |option: &str| part.words.iter().any(|word| word.text == option);
@@ -236,7 +237,7 @@ fn written(
 fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
     let program = part.words.first().and_then(|word| word.value.as_deref());
     let prints = matches!(program, Some("echo" | "printf"));
-    let words = part.words.iter().skip(1);
+    let words = part.words.iter().skip(1).chain(&part.reads);
     let words = words.map(|word| {
         let text = word.value.as_deref().unwrap_or(&word.text).to_owned();
         Composed {
