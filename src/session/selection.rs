@@ -116,10 +116,12 @@ pub(super) fn timestamp(time: SystemTime) -> Timestamp {
 /// eight characters.
 pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
-    let ends = ids.iter().filter_map(|id| last_part(id));
-    let mut sorted: Vec<&str> = ids.iter().copied().chain(ends).chain(others).collect();
+    let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
     sorted.sort_unstable();
     sorted.dedup();
+    let ends: Vec<&str> = sorted.iter().filter_map(|id| last_part(id)).collect();
+    sorted.extend(ends);
+    sorted.sort_unstable();
     let shared = |one: &str, other: &str| {
         let pairs = one.chars().zip(other.chars());
         pairs.take_while(|(one, other)| one == other).count()
@@ -136,7 +138,13 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     };
     let short = |id: &&'a str| {
         let start = &id[..length(id)];
-        let end = last_part(id).map(|end| &end[..length(end)]);
+        // The same last part of two ids names neither.
+        let is_unique = |end: &&str| {
+            let after = sorted.partition_point(|other| other <= end);
+            after - sorted.partition_point(|other| other < end) == 1
+        };
+        let end = last_part(id).filter(is_unique);
+        let end = end.map(|end| &end[..length(end)]);
         let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
         end.unwrap_or(start)
     };

@@ -282,6 +282,31 @@ mod tests {
     }
 
     #[test]
+    fn ends_of_several_ids_name_no_session() {
+        let ids = [
+            "0123456789-0123-000000000001",
+            "0123456789-0124-000000000001",
+        ];
+        let mut sessions = [
+            session("Same", TitleSource::Auto),
+            session("Same", TitleSource::Auto),
+        ];
+        for (session, id) in sessions.iter_mut().zip(ids) {
+            session.facts.session_id = Some(id.to_owned());
+        }
+        let page = session_table(&sessions, &look(None));
+        let shown = page.lines().skip(1).map(|line| line.split(' ').next());
+        assert!(
+            shown.eq([Some("0123456789-0123"), Some("0123456789-0124")]),
+            "{page}"
+        );
+        let mut look = look(None);
+        look.other_ids = vec![ids[1].to_owned()];
+        let page = session_table(&sessions[..1], &look);
+        assert!(page.contains("\n0123456789-0123 "), "{page}");
+    }
+
+    #[test]
     fn columns_are_straight_and_titles_harmless() {
         let sessions = [
             session("Fix \u{1b}[31mit\u{1b}]0;x\u{7}", TitleSource::Manual),

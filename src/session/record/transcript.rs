@@ -101,10 +101,14 @@ impl Transcript {
             .recorder
             .chain
             .follow_file(own_format(), &file, self.followed)?;
+        let is_new = self.followed == 0;
         let Some(line) = self.recorder.line(record) else {
             return Ok(false);
         };
         file.append(&line)?;
+        if let Some(title) = self.recorder.title_line().filter(|_| is_new) {
+            file.append(&title)?;
+        }
         self.recorded += 1;
         Ok(true)
     }
