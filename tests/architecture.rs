@@ -69,7 +69,7 @@ fn code(source: &str) -> String {
 type Segments = Vec<String>;
 
 /// Returns the paths that `use` declarations import, each with whether it is a re-export, and all
-/// other paths that begin with `crate` or `super`.
+/// other paths that begin with `crate`, `super` or an imported name.
 fn paths(code: &str) -> Vec<(Segments, bool)> {
     let mut found = Vec::new();
     let mut rest = String::new();
@@ -92,10 +92,20 @@ fn paths(code: &str) -> Vec<(Segments, bool)> {
         }
         rest.push_str(if number == 0 { "" } else { "\n" });
     }
+    let named: HashMap<String, Segments> = found
+        .iter()
+        .filter_map(|(path, _)| Some((path.last()?.clone(), path.clone())))
+        .collect();
     let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
     for word in rest.split(|letter| !is_path(letter)) {
-        if word.starts_with("crate::") || word.starts_with("super::") {
-            found.push((word.split("::").map(str::to_owned).collect(), false));
+        let Some((first, inner)) = word.split_once("::") else {
+            continue;
+        };
+        let inner = inner.split("::").map(str::to_owned);
+        if let "crate" | "super" = first {
+            found.push(([first.to_owned()].into_iter().chain(inner).collect(), false));
+        } else if let Some(path) = named.get(first) {
+            found.push((path.iter().cloned().chain(inner).collect(), false));
         }
     }
     found
@@ -226,7 +236,10 @@ fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
                 (is_mod && by_module.contains_key(first)).then_some(inner)
             });
             let Some(target) = target else { continue };
-            if is_export && let Some(name) = target.last() {
+            // The files below a `mod.rs` also see what it imports.
+            if (is_export || is_mod)
+                && let Some(name) = target.last()
+            {
                 let exported: Segments = module.iter().chain([name]).cloned().collect();
                 exports.insert(exported, target.clone());
             }
@@ -314,6 +327,19 @@ fn every_dir_and_file_is_a_module() {
     found.sort();
     modules.sort();
     assert_eq!(found, modules);
+}
+
+/// Circles are found between files other than `mod.rs`.
+#[test]
+fn mod_files_only_declare_and_reexport() {
+    let files = all_sources().into_iter();
+    for file in files.filter(|file| file.ends_with("mod.rs") && file.components().count() > 2) {
+        let source = code(&fs::read_to_string(&file).unwrap());
+        let mut words = source.split_whitespace();
+        let item =
+            words.find(|word| ["fn", "struct", "enum", "trait", "impl", "const"].contains(word));
+        assert_eq!(item, None, "{}", file.display());
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::file::{ConfigError, ConfigFile, ConfigSource, read_agent_settings, re
 use super::variables::{
     AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
     MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, Sourced, TEMPORARY,
+    labels_are_wanted, says_yes,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
@@ -18,7 +19,6 @@ use crate::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::results::ToolLimits;
 use crate::session::Prices;
-use crate::side::{labels_are_wanted, says_yes};
 use crate::state::StateRoot;
 use crate::tools::ShellTimeouts;
 

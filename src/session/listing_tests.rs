@@ -249,7 +249,7 @@ fn naming_does_not_move_a_session() {
     file.set_modified(time).unwrap();
     let opened = Session::open(&path).unwrap();
     let before = opened.summary(Mapping::Allowed).unwrap();
-    let moment = crate::session::record::Moment {
+    let moment = crate::io::Moment {
         clock: Arc::new(crate::io::FixedClock(
             "2026-09-09T00:00:00Z".parse().unwrap(),
         )),

@@ -1,12 +1,10 @@
 //! Selects the records of a stream to keep, and converts them.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::chain::Chain;
 use crate::agent::{ManualTitle, NewRecord, Title, TitleSource, is_in, own_record};
-use crate::io::{Clock, Ids, Io};
+use crate::io::Moment;
 
 /// Types of the records to keep.
 const KEPT: &str = "user assistant title recap tool_use_summary \
@@ -14,35 +12,6 @@ const KEPT: &str = "user assistant title recap tool_use_summary \
 
 /// Subtypes of the `system` records to keep.
 const KEPT_OF_SYSTEM: &str = "away_summary usage";
-
-/// The source of timestamps and ids.
-#[derive(Clone)]
-pub struct Moment {
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// The source of ids.
-    pub ids: Arc<dyn Ids>,
-}
-
-impl Moment {
-    /// Returns the clock and ids of a run.
-    pub fn of(io: &Io) -> Self {
-        Self {
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
-        }
-    }
-
-    /// Returns the current time, RFC 3339.
-    pub fn now(&self) -> String {
-        format!("{:.3}", self.clock.now())
-    }
-
-    /// Returns a new id.
-    pub fn uuid(&self) -> String {
-        self.ids.uuid().to_string()
-    }
-}
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

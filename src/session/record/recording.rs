@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::chain::{Continuation, TurnWatch};
 use super::foreign::{ForeignSession, Recorded};
-use super::recorder::{Moment, SessionFacts};
+use super::recorder::SessionFacts;
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::assemble::{Decoded, Event, MessageReader, Source};
+use crate::io::Moment;
 use crate::message::Message;
 use crate::records::{DialogRecord, MessageContext, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};

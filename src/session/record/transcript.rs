@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::recorder::{Moment, Recorder, SessionFacts};
+use super::recorder::{Recorder, SessionFacts};
 use crate::agent::own_format;
+use crate::io::Moment;
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
 use crate::session::open::{SessionError, open_safely};
 use crate::text::{terminal_safe_line, utf16_length};
