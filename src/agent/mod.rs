@@ -67,7 +67,10 @@ pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub use table::{Root, document, format_of, is_of, own_format, session_roots, trajectory_format};
+pub use table::{
+    Root, document, format_of, has_permission_settings, is_of, own_format, session_roots,
+    trajectory_format,
+};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
