@@ -5,12 +5,12 @@ use std::borrow::Borrow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::session::cost_table::{dollars, with_separators};
-use crate::cmd::times::{ago, to_the_minute};
 use crate::records::SessionCounts;
 use crate::session::{Listed, TitleSource, short_ids};
-use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
-use crate::view::aligned;
+use crate::text::{
+    byte_size, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
+};
+use crate::view::{ago, aligned, to_the_minute};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
