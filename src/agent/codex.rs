@@ -267,7 +267,7 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::of(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
-        tier => Tier::of(tier.unwrap_or_default()),
+        tier => Tier::named(tier.unwrap_or_default()).unwrap_or_default(),
     })
 }
 

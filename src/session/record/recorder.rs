@@ -58,10 +58,10 @@ impl SessionFacts {
         self.model = text(["model", "model"]).or(self.model.take());
         let title = text(["title", "title"]).map(|text| Title {
             text,
-            source: match record["title_source"].as_str() {
-                Some("manual") => TitleSource::Manual,
-                _ => TitleSource::Auto,
-            },
+            source: record["title_source"]
+                .as_str()
+                .and_then(TitleSource::named)
+                .unwrap_or(TitleSource::Auto),
         });
         self.title = title.or(self.title.take());
     }
