@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memchr::memmem;
+
 use super::git_layout::ordinary_place;
 use crate::io::CancelToken;
-use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables};
+use crate::process::{
+    Capture, Captured, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
+};
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
 use crate::tools::child_environment::{cleaned, keep_git_from_writing};
@@ -96,6 +100,14 @@ impl GitProbe {
             return Err("git may renew its shared or sparse index".to_owned());
         }
         if place.scope == GitScope::Network {
+            let common = self.path(&["rev-parse", "--git-common-dir"], directory);
+            let mut old = ["remotes", "branches"].iter();
+            let has_entry = |path: PathBuf| {
+                std::fs::read_dir(path).is_ok_and(|mut files| files.next().is_some())
+            };
+            if common.is_some_and(|common| old.any(|name| has_entry(common.join(name)))) {
+                return Err("git may use the address of a remote in a file".to_owned());
+            }
             let home = self.home.as_deref();
             let mut above = directory.ancestors().filter(|above| Some(*above) != home);
             let file = above.find_map(|above| {
@@ -119,9 +131,8 @@ impl GitProbe {
                 .git(&["ls-files", "--stage", "-z", ":/"], directory)
                 .map_err(|_| "git's index cannot be read".to_owned())?;
             if self.is_foreign {
-                let path = self.git(&["rev-parse", "--git-path", HOOK], directory)?;
-                let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
-                if directory.join(path).symlink_metadata().is_ok() {
+                let path = self.path(&["rev-parse", "--git-path", HOOK], directory);
+                if path.is_none_or(|path| path.symlink_metadata().is_ok()) {
                     return Err(format!("git may refresh its index and run `{HOOK}`"));
                 }
             }
@@ -136,17 +147,49 @@ impl GitProbe {
     /// Whether the repository has parts of a split index, whose times git renews when it reads them, or a
     /// sparse index, for which it writes objects, whatever the settings are.
     fn may_renew_files(&self, directory: &Path) -> bool {
-        let found = self.git(&["rev-parse", "--git-dir"], directory);
-        let path = found.unwrap_or_default();
-        let path = directory.join(OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path)));
-        if std::fs::read(path.join("index")).is_ok_and(|index| is_sparse(&index)) {
-            return true;
-        }
-        let mut entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        entries.any(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."))
+        let Some(path) = self.path(&["rev-parse", "--git-dir"], directory) else {
+            return false;
+        };
+        let is_shared = |name: &[u8]| name.starts_with(b"sharedindex.");
+        let mut entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        // Git expands an index with an entry for a directory, whether or not its extension says so. It prints no
+        // conflicts of most repositories, so that the output stays small.
+        entries.any(|entry| is_shared(entry.file_name().as_bytes()))
+            || path.join("index").symlink_metadata().is_ok() && {
+                let read = self.run(&["ls-files", "--unmerged"], directory, Self::TRACED);
+                let has = |trace: &[u8], name: &str| memmem::find(trace, name.as_bytes()).is_some();
+                !read.is_ok_and(|(_, trace)| {
+                    has(&trace, "\"event\":\"exit\"")
+                        && !has(&trace, "ensure_full_index")
+                        && !has(&trace, "expand_index")
+                })
+            }
+    }
+
+    /// Makes git describe its steps on its standard error.
+    const TRACED: &[(&str, &str)] = &[("GIT_TRACE2_EVENT", "2")];
+
+    /// Returns a path that git prints.
+    fn path(&self, question: &[&str], directory: &Path) -> Option<PathBuf> {
+        let path = self.git(question, directory).ok()?;
+        let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
+        Some(directory.join(path))
     }
 
     fn git(&self, arguments: &[&str], directory: &Path) -> Result<Vec<u8>, String> {
+        self.run(arguments, directory, &[])
+            .map(|(output, _)| output)
+    }
+
+    /// Runs git with variables; returns its output and its standard error.
+    fn run(
+        &self,
+        arguments: &[&str],
+        directory: &Path,
+        set: &[(&str, &str)],
+    ) -> Result<(Vec<u8>, Vec<u8>), String> {
+        let set = set.iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = self.environment.iter().cloned().chain(set).collect();
         let left = DEADLINE
             .checked_sub(self.begun.elapsed())
             .ok_or("git's configuration could not be read in time")?;
@@ -156,7 +199,7 @@ impl GitProbe {
                 &Command {
                     program: "git".into(),
                     arguments: arguments.iter().map(OsString::from).collect(),
-                    environment: Arc::clone(&self.environment),
+                    environment,
                     directory: directory.to_owned(),
                     stdin: Stdin::Null,
                     report: None,
@@ -176,22 +219,12 @@ impl GitProbe {
         if finished.ended != Ended::Exited || finished.status != ExitStatus::Code(0) || !is_whole {
             return Err("git's configuration cannot be read".to_owned());
         }
-        finished
-            .stdout
-            .prefix(MAX_OUTPUT as u64)
-            .map_err(|error| format!("git's configuration cannot be read: {error}"))
+        let text = |captured: &Captured| {
+            let text = captured.prefix(MAX_OUTPUT as u64);
+            text.map_err(|error| format!("git's configuration cannot be read: {error}"))
+        };
+        Ok((text(&finished.stdout)?, text(&finished.stderr)?))
     }
-}
-
-/// Whether an index has the extension for directories that are not checked out, with a length that fits.
-fn is_sparse(index: &[u8]) -> bool {
-    memchr::memmem::find_iter(index, b"sdir").any(|at| {
-        let after = &index[at + 4..];
-        let length = after
-            .first_chunk()
-            .map(|length| u32::from_be_bytes(*length));
-        length.is_some_and(|length| length as usize <= after.len())
-    })
 }
 
 /// Whether a setting of a repository chooses a server or a program for connections, except a usual address.
@@ -205,6 +238,7 @@ fn chooses_server(key: &str, value: &str) -> bool {
             let mut usual = ["https://", "git@", "ssh://"].iter();
             !usual.any(|scheme| value.starts_with(scheme))
         }
+        ("branch", "remote" | "pushremote") => value != "origin" && value != "upstream",
         ("core", name) => ["askpass", "gitproxy", "sshcommand"].contains(&name),
         ("credential" | "http" | "https" | "protocol" | "remote" | "ssh" | "url", _) => true,
         _ => false,

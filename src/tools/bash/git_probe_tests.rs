@@ -95,7 +95,7 @@ fn unreadable_settings_are_not_clean() {
     assert!(asked.settle(&place, &inside).is_err());
     std::fs::remove_file(&shared).unwrap();
     let index = directory.path().join(".git/index");
-    std::fs::write(&index, b"DIRC sdir\0\0\0\0hash").unwrap();
+    std::fs::write(&index, b"DIRC no index").unwrap();
     assert!(probe(&usual).settle(&place, directory.path()).is_ok());
     let asked = probe_for(&usual, foreign);
     assert!(asked.settle(&place, directory.path()).is_err());
@@ -117,6 +117,8 @@ fn unreadable_settings_are_not_clean() {
         ("remote \"o\"]\nuploadpack = x", false),
         ("credential]\nhelper = !x", false),
         ("core]\nsshCommand = x", false),
+        ("branch \"main\"]\nremote = upstream", true),
+        ("branch \"main\"]\nremote = git://example.com/x", false),
         ("url \"ext::x\"]\ninsteadOf = https://", false),
         ("protocol \"ext\"]\nallow = always", false),
         ("http]\nproxy = http://example.com", false),
@@ -140,15 +142,65 @@ fn unreadable_settings_are_not_clean() {
 }
 
 #[test]
-fn an_index_with_the_extension_is_sparse() {
-    for (index, expected) in [
-        (&b"DIRC\0\0a/sdir\0\0TREE\0\0\0\x02ab"[..], false),
-        (b"DIRC sdir\0\0\0\0hash", true),
-        (b"DIRC sdir\0\0\0\x04abcdhash", true),
-        (b"DIRC newsdir/x\0\0\0hash", false),
-        (b"DIRC sdir", false),
-        (b"", false),
-    ] {
-        assert_eq!(is_sparse(index), expected, "{index:?}");
+fn a_sparse_index_is_recognized_without_its_extension() {
+    let directory = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(directory.path()).args(arguments);
+        let status = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+        assert!(status.unwrap().status.success(), "{arguments:?}");
+    };
+    for name in ["sub", "big"] {
+        std::fs::create_dir(directory.path().join(name)).unwrap();
+        std::fs::write(directory.path().join(name).join("file"), name).unwrap();
     }
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    let user = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+    git(&[&user[..], &["commit", "-qm", "files"]].concat());
+    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    let settle = || probe_of(directory.path(), foreign, GitScope::Objects);
+    assert_eq!(settle(), Ok(()));
+    git(&["sparse-checkout", "set", "--cone", "--sparse-index", "sub"]);
+    std::fs::remove_file(directory.path().join(".git/config.worktree")).unwrap();
+    git(&["config", "--unset", "extensions.worktreeConfig"]);
+    assert!(settle().is_err());
+    let path = directory.path().join(".git/index");
+    let mut index = std::fs::read(&path).unwrap();
+    let at = memmem::find(&index, b"sdir").unwrap();
+    index.drain(at..at + 8);
+    let end = index.len() - 20;
+    // Git does not compare a sum of zeros.
+    index[end..].fill(0);
+    std::fs::write(&path, index).unwrap();
+    assert!(settle().is_err());
+}
+
+#[test]
+fn remotes_in_old_files_choose_servers() {
+    let directory = tempfile::tempdir().unwrap();
+    let remotes = directory.path().join(".git/remotes");
+    for name in ["objects", "refs", "remotes"] {
+        std::fs::create_dir_all(directory.path().join(".git").join(name)).unwrap();
+    }
+    std::fs::write(directory.path().join(".git/HEAD"), "ref: refs/heads/x\n").unwrap();
+    let settle = || probe_of(directory.path(), ShellGuarantees::OWN, GitScope::Network);
+    assert_eq!(settle(), Ok(()));
+    std::fs::write(remotes.join("origin"), "URL: git://example.com/x\n").unwrap();
+    assert!(settle().is_err());
+}
+
+fn probe_of(directory: &Path, shell: ShellGuarantees, scope: GitScope) -> Result<(), String> {
+    let environment = Environment::from_iter([("PATH", std::env::var("PATH").unwrap())]);
+    let probe = GitProbe::new(&DecisionContext {
+        directory: directory.to_owned(),
+        allowed_directories: Vec::new(),
+        environment: Arc::new(environment),
+        kept_variables: Arc::default(),
+        lane: Arc::new(Supervisor::default().spawners(1)),
+        shell,
+    });
+    let steps = Vec::new();
+    let requirement = Requirement::CleanGitConfig(GitUse { steps, scope });
+    probe.settle(&requirement, directory)
 }

@@ -14,7 +14,7 @@ use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::programs;
-use super::standard_input::StandardInput;
+use super::standard_input::{Composed, StandardInput};
 use super::started::{StartedCommands, guessed, started};
 use super::wildcard::GAP;
 use crate::shell::{CommandPart, PartWord, WordPiece};
@@ -38,8 +38,12 @@ pub(super) struct Command<'a> {
     reached: BaseDirectories,
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
-    /// Texts that its command line writes to a file that it names.
-    composed: Rc<[String]>,
+    /// The number of commands before it.
+    index: usize,
+    /// Texts that its command line writes to a file or a pipe.
+    composed: Rc<[Composed]>,
+    /// Whether it may read these texts: there is a pipe, or it names the file.
+    uses_text: bool,
     mentions: OnceCell<Mentions>,
     mentioned: OnceCell<[Vec<NamedFile>; 2]>,
     /// Spellings; one must match for it to be allowed.
@@ -81,12 +85,13 @@ pub(super) fn commands<'a>(
         command.new_names = new_names::linked(command.new_names(context)).into();
         return vec![command];
     };
-    let line = StandardInput::new(parts, context);
+    let mut line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, context);
     let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
     let mut commands: Vec<Command<'a>> = Vec::new();
-    for (levels, directories) in parts.into_iter().zip(directories) {
+    for (index, (levels, directories)) in parts.into_iter().zip(directories).enumerate() {
+        line.current = index;
         let written = levels
             .first()
             .and_then(|part| script.get(part.span.clone()));
@@ -130,10 +135,19 @@ pub(super) fn commands<'a>(
             command.reached.is_open |= !names.is_empty() && leaves_links;
         }
     }
-    let (composed, is_exact) = line.composed();
-    let composed: Rc<[String]> = composed.into();
-    for command in &mut commands {
-        if context.passes_text() {
+    // `if awk …; then …; fi <<< text`
+    let feeds = |levels: &[CommandPart]| {
+        let alone = levels.iter().filter(|level| level.words.is_empty());
+        alone.clone().any(|level| level.input.text().is_some())
+    };
+    let passes_text =
+        context.passes_text() || commands.iter().any(|command| feeds(&command.levels));
+    let composed: Rc<[Composed]> = line.composed().into();
+    for (index, command) in commands.iter_mut().enumerate() {
+        command.index = index;
+        line.current = index;
+        command.uses_text = passes_text;
+        if command.uses_text || line.writes() {
             command.composed = composed.clone();
         }
         let mut programs = command.invocations.iter().map(Invocation::program);
@@ -141,9 +155,9 @@ pub(super) fn commands<'a>(
             command.reached.is_open = true;
         }
         if line.is_used_by(&command.levels) {
-            command.composed = composed.clone();
+            command.uses_text = true;
             let mut invocations = command.invocations.iter();
-            command.runs_unknown |= !is_exact && invocations.any(Invocation::may_run_a_file);
+            command.runs_unknown |= !line.is_exact() && invocations.any(Invocation::may_run_a_file);
         }
         command.runs_unknown |= context.is_unclear();
     }
@@ -186,7 +200,9 @@ impl<'a> Command<'a> {
             directories,
             reached,
             new_names: Rc::default(),
+            index: 0,
             composed: Rc::default(),
+            uses_text: false,
             mentions: OnceCell::new(),
             mentioned: OnceCell::new(),
             known,
@@ -201,7 +217,13 @@ impl<'a> Command<'a> {
 impl Command<'_> {
     /// Returns what it mentions in texts that programs may interpret.
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
-        let mentions = || Mentions::of(&self.levels, &self.composed, context);
+        let composed = self.composed.iter();
+        let composed = composed.filter(|composed| composed.origin != self.index);
+        let composed = composed.map(|composed| Composed {
+            names_no_file: composed.names_no_file || !self.uses_text,
+            ..composed.clone()
+        });
+        let mentions = || Mentions::of(&self.levels, &composed.collect::<Vec<_>>(), context);
         self.mentions.get_or_init(mentions)
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::operands::option_values;
 use super::outline::outlines;
 use super::path_context::{PathContext, normalised};
 use super::programs;
@@ -182,7 +183,7 @@ pub(super) fn reached(
     let words = started
         .invocations
         .iter()
-        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
+        .flat_map(|one| option_values(&one.words, &programs::DIRECTORY_OPTIONS));
     let entered = started.entered.iter().cloned();
     for to in words
         .chain(entered)

@@ -71,6 +71,15 @@ impl Invocation {
                 invocation.texts.push(text);
             }
         }
+        // `git bisect view push` is a `git push`.
+        let is_view = |word: &String| word == "view" || word == "visualize";
+        let view = invocation.outlines.iter().position(is_view);
+        let bisects = invocation.outlines.iter().any(|word| word == "bisect");
+        if let Some(at) = view.filter(|_| bisects && invocation.program() == "git") {
+            let rest = invocation.outlines[at + 1..].iter().map(String::as_str);
+            let text = joined(std::iter::once("git").chain(rest));
+            invocation.texts.push(text);
+        }
         // `git-push` is a `git push`.
         let split = invocation.texts.iter().filter(|text| text.contains("git-"));
         let split: Vec<String> = split.map(|text| text.replace("git-", "git ")).collect();

@@ -111,6 +111,12 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
             rest.to_owned()
         }));
     }
+    // `1erm x` of `sed`.
+    let letters = script.match_indices('e');
+    let is_command = |at: &usize| !script[..*at].ends_with(|letter: char| letter.is_lowercase());
+    let runs = letters.map(|(at, _)| at).filter(is_command);
+    let runs = runs.filter_map(|at| script[at + 1..].lines().next());
+    commands.extend(runs.take(MAX_COMMANDS + 1).map(str::to_owned));
     let mut string = None;
     let mut letters = script.chars();
     while let Some(letter) = letters.next() {

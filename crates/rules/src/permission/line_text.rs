@@ -134,8 +134,9 @@ impl<'a> PathContext<'a> {
     /// variable, or by a file that a function or a script inside the line writes or uses.
     pub(super) fn passes_unseen(&self) -> bool {
         const NESTING: &str = "eval trap env function";
-        let mut words = self
-            .unquoted
+        // An option of shells, which names no output.
+        let script = self.unquoted.replace("-o pipefail", "");
+        let mut words = script
             .split(|letter: char| letter.is_whitespace() || ";|&{}`<>$".contains(letter))
             .filter(|word| !word.is_empty());
         let is_nested = words.clone().any(|word| {
@@ -146,7 +147,15 @@ impl<'a> PathContext<'a> {
                 || NESTING.split(' ').any(|nesting| nesting == name)
         });
         let writes = self.unquoted.replace("/dev/null", "").replace(">&", "");
-        let copies = |word: &str| programs::COPIES.contains(programs::name(word)) || word == "tee";
+        let copies = |word: &str| {
+            let name = programs::name(word);
+            let option = word.split_once('=').map_or(word, |(option, _)| option);
+            programs::COPIES.contains(name)
+                || programs::WRITES_TEXT.contains(name)
+                || option.starts_with("-o")
+                || option.starts_with("-i")
+                || programs::OUTPUT_OPTIONS.has_option(option)
+        };
         words.clone().any(|word| word == "export")
             || self.names(&["BASH_REMATCH", "$_", "${_"])
             || self.has_option(&["declare", "typeset", "local", "readonly"], "x")

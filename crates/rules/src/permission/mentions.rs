@@ -8,8 +8,9 @@ use super::invocation::Invocation;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
+use super::standard_input::Composed;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::{CommandPart, analyse, lenient_parts};
+use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up. More are replaced by one name that may be any file.
 const MAX_NAMES: usize = 4096;
@@ -36,7 +37,7 @@ impl Mentions {
     /// texts that the command line writes to a file that the command names.
     pub(super) fn of(
         levels: &[CommandPart],
-        composed: &[String],
+        composed: &[Composed],
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
@@ -81,7 +82,7 @@ impl Mentions {
     fn add(
         &mut self,
         level: &CommandPart,
-        composed: &[String],
+        composed: &[Composed],
         depth: usize,
         context: &PathContext<'_>,
     ) {
@@ -114,12 +115,22 @@ impl Mentions {
             let texts = words.flat_map(|word| outlines(word, context));
             self.runnable.extend(texts.flat_map(|text| words_of(&text)));
         }
+        // `helm --post-renderer rm`, `brew bundle exec rm`.
+        let behind_runner = |at: usize| {
+            let mut before = invocation.words[1..at].iter();
+            let value = |word: &PartWord| word.value.as_deref().unwrap_or_default().to_owned();
+            let last = before.clone().last().map(value).unwrap_or_default();
+            last.starts_with("--") && !last.contains('=') && !programs::is_flag(&last)
+                || programs::COMMAND_OPTIONS.contains(&last)
+                || before.any(|word| programs::RUNNER_WORDS.contains(&value(word)))
+        };
         for word in invocation.read_words() {
             let at = invocation.words.iter().position(|one| one == word);
             let only_reads = at.is_some_and(|at| invocation.only_reads_operand(at));
             let names_no_program = at.is_some_and(|at| {
                 let before = invocation.words[at - 1].value.as_deref();
                 !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
+                    && !behind_runner(at)
                     && (takes_data || invocation.is_subcommand(at))
             });
             // A copy of a program or a link to it is the program: `cp "$(which rm)" x; ./x`.
@@ -148,14 +159,13 @@ impl Mentions {
             }
         }
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
+        let input = level.input.text().into_iter().map(|text| (text, false));
         let composed = composed.iter().filter(|_| !is_data);
-        for text in level
-            .input
-            .text()
-            .into_iter()
-            .chain(composed.map(String::as_str))
-        {
-            if !(is_shell && self.add_script(text, depth, context)) {
+        let composed = composed.map(|composed| (composed.text.as_str(), composed.names_no_file));
+        for (text, names_no_file) in input.chain(composed) {
+            if names_no_file {
+                self.runnable.extend(words_of(text));
+            } else if !(is_shell && self.add_script(text, depth, context)) {
                 self.add_text(text);
             }
         }
@@ -190,15 +200,26 @@ fn is_plain(text: &str, others: &str) -> bool {
     !text.starts_with('-') && text.chars().all(is_allowed)
 }
 
+/// Whether a text has signs that are unusual in the name of a file and the value of an option.
+fn is_code(text: &str) -> bool {
+    !is_plain(text.trim_start_matches('-'), "_.+-/@~:,%{}[]*?=")
+}
+
 /// Returns the words of a text in any language, also with its quotes and escapes removed.
 fn words_of(text: &str) -> Vec<Vec<String>> {
     let is_separator = |letter: char| {
         !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
     };
+    // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
+    let is_code = is_code(text);
     let words = |text: &str| {
-        let words = text
-            .split(is_separator)
-            .map(|word| word.trim_end_matches('.'));
+        let words = text.split(is_separator).flat_map(|word| {
+            let pieces = word.split(['/', '+', '.']).filter(|_| is_code);
+            let unmarked = word.strip_prefix('-').filter(|_| is_code);
+            let unmarked = unmarked.filter(|word| !word.starts_with('-'));
+            let word = word.trim_start_matches('+').trim_end_matches('.');
+            std::iter::once(word).chain(unmarked).chain(pieces)
+        });
         let words = words.filter(|word| !word.is_empty());
         // `git-push` is `git push`.
         let words = words.map(programs::name).flat_map(|word| {
@@ -221,8 +242,15 @@ fn spelled(text: &str) -> impl Iterator<Item = String> {
 /// Returns the possible names of files in a text in any language, without unknown text before them.
 fn names_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
+    // `s,x,cat .env,`: any character may enclose a name.
+    let is_delimiter = |letter: char| "!#%,:;@^~+=-".contains(letter);
     let named = |text: String| {
-        let pieces = text.split(is_separator).flat_map(names_in);
+        let is_code = is_code(&text);
+        let pieces = text.split(is_separator).flat_map(|piece| {
+            let inner = piece.split(is_delimiter).filter(|_| is_code);
+            let inner = inner.filter(move |inner| *inner != piece && inner.contains(['.', '/']));
+            names_in(piece).chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
+        });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
         let names = whole.into_iter().chain(pieces);
         let names = names.map(|name| {

@@ -210,10 +210,19 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
 
 /// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match.
 fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
-    let below = normalised_outline(path.strip_prefix("/").ok()?);
-    let names: Vec<&str> = below.split('/').collect();
+    let below = path.strip_prefix("/").ok()?;
+    let written = below.to_string_lossy();
+    let written = written.split('/').filter(|name| !["", "."].contains(name));
+    let normalised = normalised_outline(below);
+    // `..` behind a link is the directory above its target.
+    link_among(&written.collect::<Vec<_>>())
+        .or_else(|| link_among(&normalised.split('/').collect::<Vec<_>>()))
+}
+
+/// Splits the names of a path below `/` at a directory link of procfs.
+fn link_among(names: &[&str]) -> Option<(&'static str, String)> {
     let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
-    let descriptor = match names.as_slice() {
+    let descriptor = match names {
         [dev, fd, _, below @ ..] if may_be(dev, "dev") && may_be(fd, "fd") => below,
         [dev, "stdin", below @ ..] if may_be(dev, "dev") => below,
         [proc, _, below @ ..] if may_be(proc, "proc") => {

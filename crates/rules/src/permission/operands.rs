@@ -63,7 +63,11 @@ impl Invocation {
             .and_then(|text| text.strip_suffix('"'));
         let mut ends = inside.unwrap_or_default().split("..");
         let is_name = |text: &str| {
-            text.starts_with(char::is_alphanumeric) && !text.contains(['/', ':', '"', '$', '`'])
+            // It may be the id of a file.
+            let is_id = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            !is_id
+                && text.starts_with(char::is_alphanumeric)
+                && !text.contains(['/', ':', '"', '$', '`'])
         };
         let shows = |word: &PartWord| word.value.as_deref().is_none_or(|text| text == "show");
         self.program() == "git"
@@ -145,32 +149,13 @@ impl Invocation {
                 .all(|word| ["-r", "-f", "-q", "--"].contains(word))
     }
 
-    /// Returns the values of some options.
-    pub(super) fn option_values<'a>(
-        &'a self,
-        options: &'a Programs,
-    ) -> impl Iterator<Item = PartWord> + 'a {
-        self.words.iter().enumerate().filter_map(|(index, word)| {
-            let text = word.value.as_deref().unwrap_or(&word.text);
-            if options.has_option(text) {
-                return self.words.get(index + 1).cloned();
-            }
-            let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
-            let is_attached = !value.is_empty() && options.has_option(name);
-            is_attached.then(|| match &word.value {
-                Some(_) => PartWord::known(value),
-                None => PartWord::unknown(0..0, value),
-            })
-        })
-    }
-
     /// Returns the words that name files it changes directly.
     pub(super) fn changed(&self) -> impl Iterator<Item = PartWord> {
         let operands = self.behind(|program, words| {
             (program == ">" || programs::CHANGES.contains_with(program, words)) && !self.unstages()
         });
         let operands = operands.skip(self.copied());
-        let written = self.option_values(&programs::OUTPUT_OPTIONS);
+        let written = option_values(&self.words, &programs::OUTPUT_OPTIONS);
         let written = written.filter(|word| word.value.is_some());
         let named = operands.chain(&self.writes).chain(&self.patched);
         named.cloned().chain(written)
@@ -183,34 +168,92 @@ impl Invocation {
             word.value.as_deref().unwrap_or(&word.text)
         };
         let is_option = |text: &str| text.starts_with('-') && text != "-";
-        let is_input = |text: &str| {
-            let name = text.split_once('=').map_or(text, |(name, _)| name);
-            programs::INPUT_OPTIONS.contains(name)
-        };
-        if is_option(value(at)) || is_input(value(at - 1)) {
-            return is_input(value(at)) || is_input(value(at - 1));
-        }
-        // The command that `find` starts.
-        let is_start = |at: &usize| {
-            let before = value(at - 1);
-            programs::COMMAND_OPTIONS.contains(before)
-                || before == "-m"
-                || (*at == 1 && self.may_begin_at(1))
-        };
-        let program = value((1..at).rev().find(is_start).unwrap_or_default());
-        let is_flag = |at| {
+        let is_switch = |at: usize| {
             let letters = value(at).trim_start_matches(['-', 'u', 'v', 'x']);
             value(at).len() > 1 && letters.is_empty()
         };
-        let is_script = programs::SCRIPTS.contains(self.program()) && (1..at).all(is_flag);
+        // The command that `find` or a wrapper starts, or a module of Python.
+        let is_start = |at: &usize| {
+            let before = value(at - 1);
+            match self.program() {
+                "find" => ["-exec", "-execdir", "-ok", "-okdir"].contains(&before),
+                program if program.starts_with("python") => {
+                    before == "-m" && (1..at - 1).all(is_switch)
+                }
+                _ => *at == 1 && self.may_begin_at(1),
+            }
+        };
+        let start = (1..at).rev().find(is_start).unwrap_or_default();
+        let program = programs::name(value(start));
+        let only_reads = programs::READS.contains(program)
+            || start == 0
+                && self
+                    .subcommand()
+                    .is_some_and(|word| programs::READS.is_mark(program, word));
+        let is_input = |text: &str| {
+            let name = text.split_once('=').map_or(text, |(name, _)| name);
+            let options = &programs::INPUT_OPTIONS;
+            is_option(text)
+                && (options.is_mark(program, &PartWord::known(name))
+                    || only_reads && options.contains(name))
+        };
+        let before = value(at - 1);
+        let is_attached = before.contains('=') || !before.starts_with("--") && before.len() > 2;
+        if is_option(value(at)) || is_input(before) && !is_attached {
+            return is_input(value(at)) || is_input(before);
+        }
+        let is_script = programs::SCRIPTS.contains(self.program()) && (1..at).all(is_switch);
         let mut words = (1..self.words.len()).map(value);
-        let may_write = |text: &str| programs::WRITING_OPTIONS.is_mark("-", &PartWord::known(text));
+        // The value of an option may be a file that it writes.
+        let has_value = is_option(before) && !before.contains('=') && !programs::is_flag(before);
+        let is_value = has_value && !is_input(before);
         self.is_copied(at)
             || is_script
-            || programs::READS.contains(programs::name(program))
-                && !(program != "git" && is_option(value(at - 1)) && may_write(value(at - 1)))
+            || only_reads
+                && (program == "git" || !is_value)
                 && !words.any(|word| programs::WRITING_OPTIONS.contains(word))
     }
+
+    /// Returns the subcommand of `git`.
+    fn subcommand(&self) -> Option<&PartWord> {
+        const WITH_VALUE: [&str; 5] = [
+            "-c",
+            "--namespace",
+            "--config-env",
+            "--attr-source",
+            "--super-prefix",
+        ];
+        let mut words = self.words.iter().skip(1);
+        while let Some(word) = words.next().filter(|_| self.program() == "git") {
+            let text = word.value.as_deref()?;
+            if !text.starts_with('-') {
+                return Some(word);
+            }
+            if WITH_VALUE.contains(&text) || programs::DIRECTORY_OPTIONS.contains(text) {
+                words.next();
+            }
+        }
+        None
+    }
+}
+
+/// Returns the values of some options.
+pub(super) fn option_values<'a>(
+    words: &'a [PartWord],
+    options: &'a Programs,
+) -> impl Iterator<Item = PartWord> + 'a {
+    words.iter().enumerate().filter_map(|(index, word)| {
+        let text = word.value.as_deref().unwrap_or(&word.text);
+        if options.has_option(text) {
+            return words.get(index + 1).cloned();
+        }
+        let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
+        let is_attached = !value.is_empty() && options.has_option(name);
+        is_attached.then(|| match &word.value {
+            Some(_) => PartWord::known(value),
+            None => PartWord::unknown(0..0, value),
+        })
+    })
 }
 
 /// Whether a word is an option of `sed` whose value, a script, is the next word.

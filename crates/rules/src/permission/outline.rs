@@ -15,9 +15,9 @@ const MAX_LETTERS: usize = 255;
 /// time.
 pub(super) fn outlines(word: &PartWord, context: &PathContext<'_>) -> Vec<String> {
     if let Some(value) = &word.value {
-        // `curl` decodes such an address, and expands globs in it.
-        let is_coded =
-            value.contains(['%', '[', '{']) && value.to_ascii_lowercase().contains("file:");
+        // `curl` decodes such an address, expands globs in it, and removes what follows the name.
+        let is_coded = value.contains(['%', '[', '{', '?', '#'])
+            && value.to_ascii_lowercase().contains("file:");
         return vec![if is_coded {
             GAP.to_string()
         } else {

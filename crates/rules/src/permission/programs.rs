@@ -90,21 +90,28 @@ pub(super) static UNSEEN: Programs = with!("unseen");
 pub(super) static ANY: Programs = with!("any");
 /// Options whose value is a file that the program writes.
 pub(super) static OUTPUT_OPTIONS: Programs = with!("output-options");
+/// Programs that write the text of their input or of a file.
+pub(super) static WRITES_TEXT: Programs = with!("writes-text");
+/// Programs whose output option names a file without text.
+pub(super) static COMPILES: Programs = with!("compiles");
 /// Programs whose words are data unless they contain special characters.
 pub(super) static TAKES_DATA: Programs = with!("takes-data");
+/// Words after which a program of `TAKES_DATA` may start a command.
+pub(super) static RUNNER_WORDS: Programs = with!("runner-words");
 /// Programs that show no contents of their operands.
 pub(super) static COUNTS: Programs = with!("counts");
 /// Programs whose subcommands may be shortened.
 pub(super) static ABBREVIATES: Programs = with!("abbreviates");
 /// Options whose value is a program that is started.
 pub(super) static PROGRAM_OPTIONS: Programs = with!("program-options");
-/// Words that make a program change its operands. The marks of `-` are options that may precede the name of a
-/// written file.
+/// Words that make a program change its operands.
 pub(super) static WRITING_OPTIONS: Programs = with!("writing-options");
 /// Programs that do not change the files that their operands name.
 pub(super) static READS: Programs = with!("reads");
 /// Programs that do not change the file that their first operand names.
 pub(super) static SCRIPTS: Programs = with!("scripts");
+/// Options without a value.
+static FLAGS: Programs = with!("flags");
 /// Options whose value is a file or directory that the program reads.
 pub(super) static INPUT_OPTIONS: Programs = with!("input-options");
 /// The commands of `git`; others may be aliases.
@@ -184,7 +191,12 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
 /// Whether a text is a long option with a shortened name.
 fn is_abbreviation(text: &str, option: &str) -> bool {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
-    name.len() > 4 && name.starts_with("--") && option.starts_with(name)
+    name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+}
+
+/// Whether an option is known to have no value.
+pub(super) fn is_flag(option: &str) -> bool {
+    option.starts_with("--no") || FLAGS.contains(option)
 }
 
 /// Returns the name of a program without its directory.

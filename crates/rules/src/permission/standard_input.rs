@@ -1,11 +1,22 @@
 //! Text that the commands of a command line may read: standard input and files that it writes.
 
 use super::invocation::joined;
+use super::operands::option_values;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use crate::shell::{CommandPart, PartInput, PartWord};
+
+/// A text that a command line may write to a file or a pipe.
+#[derive(Clone)]
+pub(super) struct Composed {
+    pub(super) text: String,
+    /// The index of the command.
+    pub(super) origin: usize,
+    /// Whether the files that it names are not looked at.
+    pub(super) names_no_file: bool,
+}
 
 /// Possible standard input of the commands of a command line.
 pub(super) struct StandardInput<'a> {
@@ -13,12 +24,16 @@ pub(super) struct StandardInput<'a> {
     pub(super) printed: Vec<String>,
     /// Whether `exec`, or the input of a shell around it, replaces the standard input.
     pub(super) replaces_input: bool,
-    /// Names of files that redirections and copies of printed text write.
-    written: Vec<String>,
-    /// Whether their content is in `composed`.
-    is_exact: bool,
+    /// Whether a command may write text to a file.
+    writes: bool,
+    /// Names of files to which commands write text, with the index of the command.
+    written: Vec<(usize, String)>,
+    /// Indices of commands that write text which is not in `composed`.
+    inexact: Vec<usize>,
+    /// The index of the command that is looked at, which does not use what it writes itself.
+    pub(super) current: usize,
     /// Texts that may be written.
-    composed: Vec<String>,
+    composed: Vec<Composed>,
     pub(super) context: &'a PathContext<'a>,
 }
 
@@ -35,21 +50,27 @@ impl<'a> StandardInput<'a> {
             let is_exec = first.is_some_and(|word| word.value.as_deref() == Some("exec"));
             is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
         });
-        let mut names = Vec::new();
-        for part in parts {
-            let values = written(part, &names);
-            let values = values.into_iter().flat_map(|word| outlines(word, context));
-            names.extend(values.flat_map(|value| base_names(&value)));
+        let mut names: Vec<(usize, String)> = Vec::new();
+        let mut inexact = Vec::new();
+        let mut writes_any = false;
+        for (index, part) in parts.iter().enumerate() {
+            for level in part.levels() {
+                let (found, writes) = written(&level, &names, context);
+                writes_any |= writes || !found.is_empty();
+                if writes && !prints_exactly(&level) {
+                    inexact.push(index);
+                }
+                names.extend(found.into_iter().map(|name| (index, name)));
+            }
         }
         Self {
             printed: texts.collect(),
             replaces_input,
-            is_exact: parts
-                .iter()
-                .filter(|part| !part.writes.is_empty())
-                .all(prints_exactly),
+            writes: writes_any,
             written: names,
-            composed: parts.iter().flat_map(composed).collect(),
+            inexact,
+            current: usize::MAX,
+            composed: parts.iter().enumerate().flat_map(composed).collect(),
             context,
         }
     }
@@ -60,16 +81,37 @@ impl<'a> StandardInput<'a> {
         Self {
             replaces_input: self.replaces_input || level.input != PartInput::Inherited,
             printed: self.printed.iter().cloned().chain(input).collect(),
+            writes: self.writes,
             written: self.written.clone(),
-            is_exact: self.is_exact,
+            inexact: self.inexact.clone(),
+            current: self.current,
             composed: Vec::new(),
             context: self.context,
         }
     }
 
-    /// Returns the texts that the command line writes to files, and whether they are all.
-    pub(super) fn composed(&self) -> (&[String], bool) {
-        (&self.composed, self.is_exact)
+    /// Returns the texts that the command line writes to files.
+    pub(super) fn composed(&self) -> &[Composed] {
+        &self.composed
+    }
+
+    /// Whether a command may write text to a file, whose name may be any.
+    pub(super) fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Whether other commands write nothing else to files.
+    pub(super) fn is_exact(&self) -> bool {
+        self.inexact.iter().all(|index| *index == self.current)
+    }
+
+    /// Returns the names of files to which other commands write text.
+    fn written(&self) -> impl Iterator<Item = &String> + Clone {
+        let others = self
+            .written
+            .iter()
+            .filter(|(index, _)| *index != self.current);
+        others.map(|(_, name)| name)
     }
 
     /// Whether a program may run a file that the command line writes without naming it, for example as a module.
@@ -78,7 +120,7 @@ impl<'a> StandardInput<'a> {
             ".py", ".pm", ".pl", ".js", ".mjs", ".cjs", ".ts", ".rb", ".php", ".lua",
         ];
         let is_module = |name: &String| MODULES.iter().any(|end| name.ends_with(end));
-        let mut names = self.written.iter();
+        let mut names = self.written();
         if programs::SCRIPTS.contains(program) && names.clone().any(is_module) {
             return true;
         }
@@ -104,7 +146,7 @@ impl<'a> StandardInput<'a> {
         let mut names = pieces.flat_map(base_names);
         names.any(|name| {
             let is_unknown = name.contains([GAP, GLOB]);
-            self.written.iter().any(|written| {
+            self.written().any(|written| {
                 *written == name
                     || (is_unknown && Wildcard::parse(&escaped(written)).may_cover(&name))
             })
@@ -119,29 +161,58 @@ fn base_names(value: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Returns the words that may name files to which a command writes its input, its output or a copy
-/// of a file with one of these names.
-fn written<'a>(part: &'a CommandPart, names: &[String]) -> Vec<&'a PartWord> {
+/// Returns the names of files to which a command may write text: its input, its output, what a script in its words says,
+/// or a file with one of these names, changed or not; and whether it writes it by itself.
+fn written(
+    part: &CommandPart,
+    names: &[(usize, String)],
+    context: &PathContext<'_>,
+) -> (Vec<String>, bool) {
     let mut values = part
         .words
         .iter()
         .map(|word| word.value.as_deref().unwrap_or_default());
     let program = programs::name(values.next().unwrap_or_default());
-    let mut sources = values.flat_map(base_names);
-    let is_copy = programs::COPIES.contains(program)
-        && sources.any(|name| name == "stdin" || names.contains(&name));
+    let is_source = |name: String| name == "stdin" || names.iter().any(|(_, known)| *known == name);
+    let changes = programs::COPIES.contains(program) || programs::CHANGES.contains(program);
     let takes_input = part.input != PartInput::Inherited && programs::CHANGES.contains(program);
-    let operands = part.words.iter().skip(1).filter(|_| is_copy || takes_input);
-    part.writes.iter().chain(operands).collect()
+    let takes = takes_input || changes && values.flat_map(base_names).any(is_source);
+    let mut options = part.words.iter().filter(|word| word.text.starts_with('-'));
+    let has = |option: &str| part.words.iter().any(|word| word.text == option);
+    let output = option_values(&part.words, &programs::OUTPUT_OPTIONS);
+    let is_binary = programs::COMPILES.contains(program) && !has("-E") && !has("-P");
+    let output: Vec<PartWord> = output.filter(|_| !is_binary && !part.only_reads).collect();
+    let edits = options.any(|option| programs::CHANGES.is_mark(program, option));
+    let operands = part.words.iter().skip(1).filter(|_| takes || edits);
+    let is_text = |word: &&PartWord| !matches!(word.value.as_deref(), Some("/dev/null"));
+    let redirected = part.writes.iter().filter(is_text);
+    let writes = redirected.clone().next().is_some() || !output.is_empty();
+    let words = redirected.chain(operands).chain(&output);
+    let outlines = words.flat_map(|word| outlines(word, context));
+    let found = outlines.flat_map(|value| base_names(&value)).collect();
+    (found, writes)
 }
 
-/// Returns the texts that a command may write to a file: what it prints and its input.
-fn composed(part: &CommandPart) -> Vec<String> {
+/// Returns the texts that a command may print or write to a file: its words and its input. `date '+rm x'` prints what
+/// its words say, but a word without spaces is most often the name of a file that the command reads.
+fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
     let program = part.words.first().and_then(|word| word.value.as_deref());
     let prints = matches!(program, Some("echo" | "printf"));
-    let words = part.words.iter().skip(1).filter(|_| prints);
-    let words = words.map(|word| word.value.as_deref().unwrap_or(&word.text));
-    words.chain(part.input.text()).map(str::to_owned).collect()
+    let words = part.words.iter().skip(1);
+    let words = words.map(|word| {
+        let text = word.value.as_deref().unwrap_or(&word.text).to_owned();
+        Composed {
+            names_no_file: !prints && !text.contains(char::is_whitespace),
+            text,
+            origin,
+        }
+    });
+    let input = part.input.text().map(|text| Composed {
+        text: text.to_owned(),
+        origin,
+        names_no_file: false,
+    });
+    words.chain(input).collect()
 }
 
 /// Whether the texts that a command may write are its output.

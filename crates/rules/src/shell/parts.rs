@@ -134,7 +134,8 @@ impl CommandPart {
             }
         }
         let is_empty = part.words.is_empty() && part.assignments.is_empty();
-        let opens_nothing = part.reads.is_empty() && part.writes.is_empty();
+        let is_fed = matches!(part.input, PartInput::Text(_));
+        let opens_nothing = part.reads.is_empty() && part.writes.is_empty() && !is_fed;
         Ok((!is_empty || !opens_nothing).then_some(part))
     }
 

@@ -133,7 +133,7 @@ mod tests {
             "git ls-remote --upload-pack=x origin",
             "git fetch --dry-run",
             "cargo search --index x y",
-            "cargo info path+file:///x",
+            "cargo info serde",
             "npm view a/b",
             "npm view ./x",
             "npm view git+https://example.com/x",
