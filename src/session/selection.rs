@@ -1,5 +1,6 @@
 //! Filters that select sessions, the same for all commands.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -119,9 +120,14 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let ends: Vec<&str> = sorted.iter().filter_map(|id| last_part(id)).collect();
-    sorted.extend(ends);
+    let mut ends: HashMap<&str, Vec<&str>> = HashMap::new();
+    for id in &sorted {
+        let end = last_part(id).into_iter();
+        end.for_each(|end| ends.entry(end).or_default().push(id));
+    }
+    sorted.extend(ends.keys());
     sorted.sort_unstable();
+    sorted.dedup();
     let shared = |one: &str, other: &str| {
         let pairs = one.chars().zip(other.chars());
         pairs.take_while(|(one, other)| one == other).count()
@@ -138,10 +144,10 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     };
     let short = |id: &&'a str| {
         let start = &id[..length(id)];
-        // The same last part of two ids names neither.
+        // The same last part of two ids names neither. A name of a file may end with the id.
         let is_unique = |end: &&str| {
-            let after = sorted.partition_point(|other| other <= end);
-            after - sorted.partition_point(|other| other < end) == 1
+            let mut named = ends.get(end).into_iter().flatten();
+            named.all(|other| other.ends_with(id) || id.ends_with(other))
         };
         let end = last_part(id).filter(is_unique);
         let end = end.map(|end| &end[..length(end)]);
