@@ -88,6 +88,11 @@ impl Recorder {
         }
     }
 
+    /// Whether records of this type may be kept, or may describe the session.
+    pub(super) fn may_keep(kind: &str) -> bool {
+        kind == "system" || is_in(KEPT, kind)
+    }
+
     /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
     /// incomplete.
     pub(super) fn keeps(record: &Value) -> bool {

@@ -83,6 +83,11 @@ impl Transcript {
         }
     }
 
+    /// Whether [`Transcript::record`] may write records of this type.
+    pub(super) fn may_keep(kind: &str) -> bool {
+        Recorder::may_keep(kind)
+    }
+
     /// Whether [`Transcript::record`] writes records of this kind.
     pub(super) fn keeps(record: &Value) -> bool {
         Recorder::keeps(record)
