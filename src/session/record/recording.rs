@@ -106,9 +106,10 @@ impl Recording {
         };
         // Most records are parts of a stream. Records that are nested too deeply to parse are not kept either.
         let kind = text(contents.record.kind).unwrap_or_default();
-        let record = match Transcript::may_keep(&kind) || kind == "result" {
-            true => serde_json::from_str::<Value>(decoded.record).unwrap_or_default(),
-            false => Value::Null,
+        let record = if Transcript::may_keep(&kind) || kind == "result" {
+            serde_json::from_str::<Value>(decoded.record).unwrap_or_default()
+        } else {
+            Value::Null
         };
         self.watch.record(&record);
         if let Some(messages) = self.api_messages.record(&contents.record) {
