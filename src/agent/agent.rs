@@ -1,5 +1,7 @@
 //! The agents whose session files turnpipe reads.
 
+use crate::text::names;
+
 /// A coding agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -26,34 +28,7 @@ pub enum Agent {
     Atif,
 }
 
-impl Agent {
-    /// All agents.
-    pub const ALL: [Self; 10] = [
-        Self::Claude,
-        Self::Qwen,
-        Self::Codex,
-        Self::Gemini,
-        Self::Pi,
-        Self::Opencode,
-        Self::Copilot,
-        Self::Droid,
-        Self::Cursor,
-        Self::Atif,
-    ];
-
-    /// Returns the name in records and options.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Qwen => "qwen",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Pi => "pi",
-            Self::Opencode => "opencode",
-            Self::Copilot => "copilot",
-            Self::Droid => "droid",
-            Self::Cursor => "cursor",
-            Self::Atif => "atif",
-        }
-    }
+names! {
+    Agent: Claude = "claude", Qwen = "qwen", Codex = "codex", Gemini = "gemini", Pi = "pi",
+    Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Atif = "atif",
 }

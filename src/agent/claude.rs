@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 
 use super::Agent;
+use super::claude_edits::change;
 use super::claude_lines::line_class;
 use super::content::{
     beside_session, is_in, is_true, is_unique_id, note, session_stem, string, user_messages,
@@ -70,6 +71,7 @@ pub(super) static CLAUDE: Format = Format {
     title_record: Some(title_record),
     recap_record: Some(|at, text| recap(at, text.into())),
     link: uuid_link,
+    edits: |record, _| change(record).into_iter().collect(),
     ..Format::new(Agent::Claude, read, wrote)
 };
 

@@ -5,6 +5,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
+use super::codex_edits::changes;
 use super::codex_item::{Payload, content, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
@@ -48,6 +49,7 @@ pub(super) static CODEX: Format = Format {
         });
         with_title_source(record, title.source)
     }),
+    edits: |record, _| changes(record),
     ..Format::new(Agent::Codex, read, wrote)
 };
 
@@ -265,7 +267,7 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::of(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
-        tier => Tier::of(tier.unwrap_or_default()),
+        tier => Tier::named(tier.unwrap_or_default()).unwrap_or_default(),
     })
 }
 

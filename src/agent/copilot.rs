@@ -15,9 +15,11 @@ use super::content::{
     input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
     tokens_with_cached_input,
 };
+use super::edits::{FileEdit, edit};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::hook_settings::HookSettings;
+use super::hunks::hunks_with_end_line;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{is_object, object, text};
@@ -48,6 +50,7 @@ pub(super) static COPILOT: Format = Format {
         dir.map(Path::to_owned).into_iter().collect()
     },
     resume: |id, _| Some(format!("copilot --resume={id}")),
+    edits: |record, _| change(record).into_iter().collect(),
     ..Format::new(Agent::Copilot, read, wrote)
 };
 
@@ -274,4 +277,20 @@ fn result(data: &Data<'_>) -> Option<ToolResult> {
         failed: failed || !is_true(data.success),
         parts,
     })
+}
+
+object! { EditRow { data: EditResult<'a> } }
+object! { EditResult { call = "toolCallId", success, files = "fileEdits", result: Detailed<'a> } }
+object! { EditedFile { path, kind } }
+object! { Detailed { diff = "detailedContent" } }
+
+/// Returns the change in a record. The content of a new file is in the call.
+fn change(record: &str) -> Option<FileEdit> {
+    let result = EditRow::read(record)?.data?;
+    let files = EditedFile::list(result.files.filter(|_| is_true(result.success)));
+    let file = files
+        .iter()
+        .find(|file| text(file.kind).as_deref() == Some("edit"))?;
+    let hunks = hunks_with_end_line(&text(result.result?.diff)?);
+    edit(string(result.call), string(file.path)?, hunks)
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::content::home_dir;
+use super::edits::{FileEdit, PathOfCall};
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
 use super::sign::Row;
@@ -174,6 +175,10 @@ pub struct Format {
     /// Maximum number of bytes after a title. Beyond it the title is written again, because the agent reads
     /// only the end of a file.
     pub title_distance: Option<u64>,
+    /// Returns the changes of files in a record, with their texts.
+    pub edits: fn(&str, &PathOfCall<'_>) -> Vec<FileEdit>,
+    /// Returns the call and the whole text of a file that was read, if the record contains them.
+    pub text_read: fn(&str) -> Option<(String, String)>,
     /// Creates a title record in the form of the agent.
     pub title_record: Option<NewTitle>,
     /// Creates a recap record in the form of the agent.
@@ -218,6 +223,8 @@ impl Format {
             resume: |_, _| None,
             title_store: TitleStore::None,
             title_distance: None,
+            edits: |_, _| Vec::new(),
+            text_read: |_| None,
             title_record: None,
             recap_record: None,
             link: |_| None,

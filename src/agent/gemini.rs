@@ -17,6 +17,7 @@ use super::content::{
 };
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
+use super::gemini_edits::changes;
 use super::own_record::{manual_title, side_cost_in};
 use super::sign::Row as Marks;
 use super::stream::{StreamConversation, blocks as content_blocks};
@@ -65,6 +66,7 @@ pub(super) static GEMINI: Format = Format {
     title_record: Some(
         |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
     ),
+    edits: |record, _| changes(record),
     ..Format::new(Agent::Gemini, read, wrote)
 };
 

@@ -9,8 +9,10 @@ mod agent;
 mod atif;
 mod atif_lines;
 mod claude;
+mod claude_edits;
 mod claude_lines;
 mod codex;
+mod codex_edits;
 mod codex_item;
 mod codex_names;
 mod codex_stream;
@@ -25,10 +27,12 @@ mod exit_code;
 mod facts;
 mod format;
 mod gemini;
+mod gemini_edits;
 mod hook_settings;
 mod hunks;
 mod opencode;
 mod opencode_database;
+mod opencode_edits;
 pub mod own_record;
 mod pi;
 mod program;
@@ -48,7 +52,7 @@ pub use content::{COMPRESSED, session_stem};
 pub(crate) use database::{
     DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
 };
-pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in, text_read_in};
+pub use edits::{EditKind, FileEdit, PathOfCall, added};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
@@ -63,7 +67,10 @@ pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
-pub use table::{Root, document, format_of, is_of, own_format, session_roots, trajectory_format};
+pub use table::{
+    Root, document, format_of, has_permission_settings, is_of, own_format, session_roots,
+    trajectory_format,
+};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 

@@ -14,6 +14,7 @@ use super::content::{
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::opencode_edits::changes;
 use super::stream::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
@@ -38,6 +39,7 @@ pub(super) static OPENCODE: Format = Format {
     subagent_dir: exported_subagents,
     subagent_prefix: "ses_",
     resume: |id, _| Some(format!("opencode --session {id}")),
+    edits: |record, _| changes(record),
     ..Format::new(Agent::Opencode, read, |row| {
         is_object(row.info) && row.messages.is_none()
     })

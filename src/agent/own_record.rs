@@ -105,13 +105,16 @@ pub fn replacements(replacements: &Value) -> Value {
     json!({"type": "content-replacement", "replacements": replacements})
 }
 
-/// Returns the members of an automatic title.
-pub fn title(title: &Value, is_superseding: bool) -> Value {
-    if is_superseding {
-        json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
-    } else {
-        json!({"type": "ai-title", "aiTitle": title})
+/// Returns the members of a title. Claude Code shows the last custom title, or else the last automatic one.
+pub fn title(title: &Title, manual_title: ManualTitle) -> Value {
+    let text = &title.text;
+    if title.source != TitleSource::Manual && manual_title == ManualTitle::Keep {
+        return json!({"type": "ai-title", "aiTitle": text});
     }
+    with_title_source(
+        json!({"type": "custom-title", "customTitle": text}),
+        title.source,
+    )
 }
 
 /// Returns a record outside of the conversation with these members.
@@ -122,12 +125,9 @@ pub fn aside(at: &NewRecord<'_>, mut record: Value) -> Value {
     record
 }
 
-/// Returns a title. Claude Code shows the last custom title, or else the last automatic one.
-pub(super) fn title_record(at: &NewRecord<'_>, title: &Title, manual_title: ManualTitle) -> Value {
-    let (id, text) = (at.session_id, &title.text);
-    if title.source != TitleSource::Manual && manual_title == ManualTitle::Keep {
-        return json!({"type": "ai-title", "aiTitle": text, "sessionId": id});
-    }
-    let record = json!({"type": "custom-title", "customTitle": text, "sessionId": id});
-    with_title_source(record, title.source)
+/// Returns a title record of Claude Code.
+pub(super) fn title_record(at: &NewRecord<'_>, it: &Title, manual_title: ManualTitle) -> Value {
+    let mut record = title(it, manual_title);
+    record["sessionId"] = at.session_id.into();
+    record
 }

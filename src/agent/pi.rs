@@ -7,9 +7,11 @@ use super::agent::Agent;
 use super::content::{
     COMPRESSED, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
+use super::edits::{FileEdit, PathOfCall, edit};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::hunks::numbered;
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;
@@ -58,6 +60,8 @@ pub(super) static PI: Format = Format {
         let row = Row::read(record)?;
         row.parent.and_then(|_| string(row.id))
     },
+    edits: |record, path_of| change(record, path_of).into_iter().collect(),
+    text_read,
     ..Format::new(Agent::Pi, read, wrote)
 };
 
@@ -288,4 +292,35 @@ pub(super) fn stream_row(
         _ => return None,
     }
     Some(())
+}
+
+object! { ResultRow { message: ToolMessage<'a> } }
+object! {
+    ToolMessage {
+        content, details: Details<'a>, call = "toolCallId", tool = "toolName", is_error = "isError",
+    }
+}
+object! { Details { diff } }
+object! { Text { text } }
+
+/// Returns the diff that pi shows for an edit, in which the path is missing.
+fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
+    let said = ResultRow::read(record)?.message?;
+    let hunks = numbered(&text(said.details?.diff)?);
+    let call = string(said.call).filter(|_| !is_true(said.is_error))?;
+    let path = path_of(&call)?;
+    edit(Some(call), path, hunks)
+}
+
+/// Returns the call and the whole text of a file that was read.
+fn text_read(record: &str) -> Option<(String, String)> {
+    let said = ResultRow::read(record)?.message?;
+    let is_read = text(said.tool).as_deref() == Some("read") && !is_true(said.is_error);
+    let blocks = Text::list(said.content.filter(|_| is_read && said.details.is_none()));
+    let [block] = blocks.as_slice() else {
+        return None;
+    };
+    let is_whole = |text: &str| !text.ends_with(" to continue.]");
+    let text = text(block.text)?.into_owned();
+    Some((string(said.call)?, text)).filter(|(_, text)| is_whole(text))
 }

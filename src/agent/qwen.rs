@@ -9,6 +9,7 @@ use super::content::{
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
+use super::gemini_edits::changes;
 use super::own_record::{manual_title, side_cost_in, title_source};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
@@ -70,6 +71,7 @@ pub(super) static QWEN: Format = Format {
         system_record(at, "slash_command", &payload)
     }),
     link: uuid_link,
+    edits: |record, _| changes(record),
     ..Format::new(Agent::Qwen, read, wrote)
 };
 

@@ -53,6 +53,14 @@ impl Agent {
     }
 }
 
+/// Whether a directory has the settings of an agent whose permission rules turnpipe reads, by its name.
+pub fn has_permission_settings(directory: &Path) -> bool {
+    let formats = [&CLAUDE, &QWEN].into_iter();
+    formats
+        .map(|format| format.home)
+        .any(|home| directory.ends_with(home))
+}
+
 /// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
     &CLAUDE

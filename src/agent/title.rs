@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::content::time_in;
+use crate::text::names;
 
 /// The source of a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,15 +19,8 @@ pub enum TitleSource {
     Summary,
 }
 
-impl TitleSource {
-    /// Returns the name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Manual => "manual",
-            Self::Auto => "auto",
-            Self::Summary => "summary",
-        }
-    }
+names! {
+    TitleSource: Manual = "manual", Auto = "auto", Summary = "summary",
 }
 
 /// A title and its source, both from one record.

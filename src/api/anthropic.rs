@@ -20,11 +20,12 @@ object! {
     Source { media_type, data }
 }
 object! {
-    /// Token counts, and the cost that turnpipe adds if the server states it.
+    /// Token counts. In records of turnpipe, those of the two inner objects are members, and the cost is added.
     Tokens {
         input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
         cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
+        for_an_hour = "ephemeral_1h_input_tokens", searches = "web_search_requests",
         cost = "cost_usd", speed, tier = "service_tier", region = "inference_geo",
         tools: ServerTools<'a> = "server_tool_use",
     }
@@ -294,19 +295,21 @@ fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
 pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
     let count = |raw| number(raw).unwrap_or_default();
-    let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
+    let writes = tokens.cache_writes.unwrap_or_default();
+    let tools = tokens.tools.unwrap_or_default();
     let tier = match text(tokens.speed).as_deref() {
         Some("fast") => Tier::Fast,
-        _ => Tier::of(&text(tokens.tier).unwrap_or_default()),
+        _ => Tier::named(&text(tokens.tier).unwrap_or_default()).unwrap_or_default(),
     };
     Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
-        cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
+        cache_write_1h: count(writes.for_an_hour.or(tokens.for_an_hour))
+            .min(count(tokens.cache_write)),
         cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
-        web_searches: count(tokens.tools.and_then(|tools| tools.searches)),
+        web_searches: count(tools.searches.or(tokens.searches)),
         tier,
         is_us_only: text(tokens.region).as_deref() == Some("us"),
         ..Usage::default()

@@ -35,7 +35,7 @@ pub use request::{
     Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,
     Thinking, Turn,
 };
-pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
+pub(crate) use responses::{custom_call_id, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
-pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};
+pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members, merged_message};

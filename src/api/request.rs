@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::jsonl::replace_lone_surrogates;
+use crate::json::replace_lone_surrogates;
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 
 #[derive(Debug, Clone)]

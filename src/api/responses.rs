@@ -403,7 +403,8 @@ pub(super) fn raw(mut record: Value) -> Verbatim {
     }
 }
 
-/// Whether an item is a call of a tool that takes free text.
-pub(crate) fn is_custom_call(item: &Value) -> bool {
-    item["type"] == "custom_tool_call"
+/// Returns the id of a call of a tool that takes free text.
+pub(crate) fn custom_call_id(item: &Value) -> Option<&str> {
+    let is_custom = item["type"] == "custom_tool_call";
+    item["call_id"].as_str().filter(|_| is_custom)
 }

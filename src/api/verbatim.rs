@@ -1,7 +1,7 @@
 //! Replies as JSON, for the message in the next request of the same API. Members that turnpipe does
 //! not know are kept, so these values are merged without interpretation; blocks and calls come from deltas.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::delta::CallMarks;
 
@@ -37,6 +37,9 @@ pub(crate) enum Verbatim {
 /// The input of a block, as fragments of JSON.
 pub(crate) const PARTIAL_INPUT: &str = "partial_json";
 
+/// The calls of a message.
+const CALLS: &str = "tool_calls";
+
 /// Members that arrive in fragments; all others arrive whole, some of them with each delta.
 const IN_PIECES: [&str; 9] = [
     "content",
@@ -57,7 +60,7 @@ pub(crate) fn merge_members(message: &mut Map<String, Value>, delta: Value) {
     };
     for (key, more) in delta {
         match more {
-            Value::Array(calls) if key == "tool_calls" => {
+            Value::Array(calls) if key == CALLS => {
                 let known = message
                     .entry(key)
                     .or_insert_with(|| Value::Array(Vec::new()));
@@ -68,6 +71,16 @@ pub(crate) fn merge_members(message: &mut Map<String, Value>, delta: Value) {
             more => add(message, &key, more),
         }
     }
+}
+
+/// Returns a merged message, without the numbers that calls have only in streams.
+pub(crate) fn merged_message(mut members: Map<String, Value>) -> Value {
+    members.entry("role").or_insert(json!("assistant"));
+    let calls = members.get_mut(CALLS).and_then(Value::as_array_mut);
+    for call in calls.into_iter().flatten() {
+        call.as_object_mut().map(|call| call.remove("index"));
+    }
+    Value::Object(members)
 }
 
 fn merge_call(calls: &mut Value, delta: Value) {

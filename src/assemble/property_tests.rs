@@ -12,6 +12,10 @@ use super::*;
 use crate::api::{Api, prefilter_needles};
 
 /// Any JSON value, biased towards the members that decoders read.
+fn words(list: &'static str) -> Vec<&'static str> {
+    list.split_whitespace().collect()
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -35,123 +39,27 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 /// Returns the names and values that have a meaning in any dialect.
 fn word() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec![
-        "type",
-        "subtype",
-        "role",
-        "message",
-        "content",
-        "event",
-        "session_id",
-        "sessionId",
-        "sessionID",
-        "turnpipe",
-        "id",
-        "uuid",
-        "name",
-        "input",
-        "tool_use_id",
-        "choices",
-        "candidates",
-        "responseId",
-        "parts",
-        "tool_calls",
-        "function_call",
-        "tool_call_id",
-        "delta",
-        "request",
-        "request_id",
-        "parentUuid",
-        "isSidechain",
-        "cwd",
-        "systemPayload",
-        "part",
-        "payload",
-        "call_id",
-        "tool_id",
-        "timestamp",
-        "record_type",
-        "instructions",
-        "projectHash",
-        "$set",
-        "$rewindTo",
-        "info",
-        "messages",
-        "parentId",
-        "index",
-        "content_block",
-        "partial_json",
-        "stop_reason",
-        "finish_reason",
-        "finishReason",
-        "function",
-        "arguments",
-        "functionCall",
-        "functionResponse",
-        "args",
-        "assistant",
-        "user",
-        "model",
-        "tool",
-        "tool_use",
-        "tool_result",
-        "stream_event",
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "result",
-        "system",
-        "init",
-        "session_start",
-        "executor",
-        "control_request",
-        "interrupt",
-        "gemini",
-        "session",
-        "agent_start",
-        "thread.started",
-        "item.completed",
-        "turn.failed",
-        "session_meta",
-        "response_item",
-        "event_msg",
-        "turn_context",
-        "max_tokens",
-        "{\"a\":",
-        "1}",
-        "{}",
-        "output_text",
-    ])
+    prop::sample::select(words(
+        "type subtype role message content event session_id sessionId sessionID turnpipe id uuid \
+         name input tool_use_id choices candidates responseId parts tool_calls function_call \
+         tool_call_id delta request request_id parentUuid isSidechain cwd systemPayload part payload \
+         call_id tool_id timestamp record_type instructions projectHash $set $rewindTo info messages \
+         parentId index content_block partial_json stop_reason finish_reason finishReason function \
+         arguments functionCall functionResponse args assistant user model tool tool_use tool_result \
+         stream_event message_start content_block_start content_block_delta content_block_stop \
+         message_delta message_stop result system init session_start executor control_request \
+         interrupt gemini session agent_start thread.started item.completed turn.failed session_meta \
+         response_item event_msg turn_context max_tokens {\"a\": 1} {} output_text",
+    ))
 }
 
 /// Returns records that probably have a meaning.
 fn any_record() -> impl Strategy<Value = String> {
-    let kind = prop::sample::select(vec![
-        "assistant",
-        "user",
-        "message",
-        "tool_use",
-        "tool_result",
-        "stream_event",
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "system",
-        "result",
-        "control_request",
-        "session",
-        "item.completed",
-        "function_call",
-        "init",
-        "chat.completion.chunk",
-        "gemini",
-    ]);
+    let kind = prop::sample::select(words(
+        "assistant user message tool_use tool_result stream_event message_start content_block_start \
+         content_block_delta content_block_stop message_delta message_stop system result \
+         control_request session item.completed function_call init chat.completion.chunk gemini",
+    ));
     (any_json(), prop::option::of(kind), any::<bool>()).prop_map(|(value, kind, is_plain)| {
         let mut record = match value {
             Value::Object(members) => Value::Object(members),

@@ -7,7 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::{
-    Api, CallResult, PARTIAL_INPUT, Verbatim, is_custom_call, is_response, merge_members,
+    Api, CallResult, PARTIAL_INPUT, Verbatim, custom_call_id, is_response, merge_members,
+    merged_message,
 };
 use crate::message::ToolResult;
 
@@ -127,8 +128,7 @@ impl VerbatimReply {
     }
 
     fn extend(&mut self, parts: Vec<Value>) {
-        let custom = parts.iter().filter(|part| is_custom_call(part));
-        let ids = custom.filter_map(|call| call["call_id"].as_str());
+        let ids = parts.iter().filter_map(custom_call_id);
         self.custom_calls.extend(ids.map(str::to_owned));
         self.parts.extend(parts.into_iter().map(NumberedPart::new));
     }
@@ -136,14 +136,9 @@ impl VerbatimReply {
     /// Returns the reply since the last call: a message, or items.
     pub fn take_reply(&mut self) -> Vec<Value> {
         self.streaming = false;
-        let mut members = std::mem::take(&mut self.members);
+        let members = std::mem::take(&mut self.members);
         if !members.is_empty() {
-            members.entry("role").or_insert(json!("assistant"));
-            let calls = members.get_mut("tool_calls").and_then(Value::as_array_mut);
-            for call in calls.into_iter().flatten() {
-                call.as_object_mut().map(|call| call.remove("index"));
-            }
-            return vec![Value::Object(members)];
+            return vec![merged_message(members)];
         }
         let parts = std::mem::take(&mut self.parts).into_iter();
         self.form

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan};
-
-use crate::text::terminal_safe_line;
+use jiff::{Timestamp, ToSpan};
 
 /// Units, and their length in milliseconds.
 const UNITS: [(&str, f64); 6] = [
@@ -101,45 +99,6 @@ impl TimeArgument {
     }
 }
 
-/// Returns the time since `time` as text; the date if it is older than two weeks.
-pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let minutes = now.duration_since(time).as_mins();
-    match minutes {
-        0 => "just now".to_owned(),
-        1..60 => format!("{minutes} min ago"),
-        60..1440 => format!("{} h ago", minutes / 60),
-        1440..2880 => "1 day ago".to_owned(),
-        2880..20160 => format!("{} days ago", minutes / 1440),
-        _ => time.to_zoned(zone.clone()).date().to_string(),
-    }
-}
-
-/// Returns a duration as text, with its two largest units.
-pub(super) fn spelled(length: SignedDuration) -> String {
-    let minutes = length.as_mins();
-    match minutes {
-        ..1 => format!("{} s", length.as_secs()),
-        1..60 => format!("{minutes} min"),
-        60..1440 => format!("{} h {:02} min", minutes / 60, minutes % 60),
-        1440.. => format!("{} d {} h", minutes / 1440, minutes / 60 % 24),
-    }
-}
-
-/// Returns the time in a record as terminal-safe text, without seconds; unchanged if it is not RFC 3339.
-pub(super) fn recorded_minute(time: Option<&str>, zone: &TimeZone) -> String {
-    let time = time.unwrap_or_default();
-    time.parse().map_or_else(
-        |_| terminal_safe_line(time),
-        |time| to_the_minute(time, zone),
-    )
-}
-
-/// Returns a time as text, without seconds.
-pub(super) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
-    let zoned = time.to_zoned(zone.clone());
-    zoned.strftime("%Y-%m-%d %H:%M").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,41 +154,5 @@ mod tests {
         assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
         let today: TimeArgument = "today".parse().unwrap();
         assert_eq!(today.time(now, &east).to_string(), "2026-01-01T15:00:00Z");
-    }
-
-    #[test]
-    fn lengths_have_their_largest_units() {
-        let rows = [
-            (5, "5 s"),
-            (119, "1 min"),
-            (3600, "1 h 00 min"),
-            (86_399, "23 h 59 min"),
-            (200_000, "2 d 7 h"),
-        ];
-        for (seconds, expected) in rows {
-            assert_eq!(spelled(SignedDuration::from_secs(seconds)), expected);
-        }
-    }
-
-    #[test]
-    fn past_times_have_one_unit() {
-        let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
-        let rows = [
-            ("2026-01-31T12:00:00Z", "just now"),
-            ("2026-01-31T11:59:01Z", "just now"),
-            ("2026-01-31T11:59:00Z", "1 min ago"),
-            ("2026-01-31T11:00:01Z", "59 min ago"),
-            ("2026-01-31T10:59:59Z", "1 h ago"),
-            ("2026-01-30T12:00:01Z", "23 h ago"),
-            ("2026-01-29T13:00:00Z", "1 day ago"),
-            ("2026-01-18T12:00:00Z", "13 days ago"),
-            ("2026-01-17T12:00:00Z", "2026-01-17"),
-            // The clock of the other machine is ahead.
-            ("2026-02-01T12:00:00Z", "2026-02-01"),
-        ];
-        for (time, expected) in rows {
-            let time = time.parse().unwrap();
-            assert_eq!(ago(time, now, &TimeZone::UTC), expected, "{time}");
-        }
     }
 }

@@ -12,4 +12,6 @@ mod variables;
 pub use file::{ConfigError, ConfigSource, read_agent_settings};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use settings::{Config, Overrides, Settings, SideGates};
+#[cfg(test)]
+pub(crate) use variables::says_yes;
 pub use variables::{Setting, VARIABLES, ValueSource, has_less_options, pager};

@@ -13,11 +13,10 @@ use super::variables::{
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
     GEMINI_ADDRESS, GEMINI_KEY, HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS,
     OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Setting, Sourced, ValueSource,
-    Variable, WEB_SERVER,
+    Variable, WEB_SERVER, says_yes,
 };
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
-use crate::side::says_yes;
 use crate::text::redact;
 
 /// The variables of known providers: key, token and address.

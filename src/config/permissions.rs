@@ -15,13 +15,11 @@ use super::restrictions::{
 };
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
+use crate::agent::has_permission_settings;
 use crate::io::Environment;
 use crate::message::{DecidedBy, Decision};
 use crate::permission::{Action, Behavior, Mode, Request, Rule, RuleSource, Rules, canonical_tool};
 use crate::shell::analyse;
-
-/// Directories with an agent's settings in a project or a home directory.
-const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
 
 /// Flags for permissions.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -256,11 +254,10 @@ fn absolute(path: &Path) -> PathBuf {
 /// directory.
 fn anchor(path: &Path, home: Option<&Path>) -> PathBuf {
     let directory = path.parent().unwrap_or(path);
-    let holds_settings = SETTINGS_DIRECTORIES
-        .iter()
-        .any(|name| directory.ends_with(name));
     match directory.parent() {
-        Some(project) if holds_settings && home != Some(project) => project.to_owned(),
+        Some(project) if has_permission_settings(directory) && home != Some(project) => {
+            project.to_owned()
+        }
         _ => directory.to_owned(),
     }
 }

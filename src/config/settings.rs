@@ -10,6 +10,7 @@ use super::file::{ConfigError, ConfigFile, ConfigSource, read_agent_settings, re
 use super::variables::{
     AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
     MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, Sourced, TEMPORARY,
+    labels_are_wanted, says_yes,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
@@ -18,7 +19,6 @@ use crate::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::results::ToolLimits;
 use crate::session::Prices;
-use crate::side::{labels_are_wanted, says_yes};
 use crate::state::StateRoot;
 use crate::tools::ShellTimeouts;
 
@@ -184,18 +184,17 @@ impl Config {
     pub fn agents(&self) -> Result<Vec<NamedRoot>, ConfigError> {
         let base = self.file.path.as_deref().and_then(Path::parent);
         let home = HOME.text(&self.environment).unwrap_or_default();
-        let known = |name: &str| Agent::ALL.into_iter().find(|agent| agent.name() == name);
         let agents = self.file.agents.iter().map(|(name, table)| {
             let key = format!("agents.{name}");
             let text = table.format.get_ref();
-            let Some(format) = known(text) else {
+            let Some(format) = Agent::named(text) else {
                 let names = Agent::ALL.map(Agent::name).join(", ");
                 let problem = format!("unknown format `{text}` [possible values: {names}]");
                 return Err(self
                     .file
                     .invalid(&format!("{key}.format"), &table.format, &problem));
             };
-            if known(name).is_some() {
+            if Agent::named(name).is_some() {
                 let problem = "this is the name of a known agent; give yours another name";
                 return Err(self.file.invalid(&key, &table.format, problem));
             }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::permission::{Behavior, InvalidRule, Request, Rule, RuleSource};
+use crate::text::names;
 
 /// Timeouts of at least this number are in milliseconds: Qwen Code reads them as such, Claude Code as seconds.
 const MIN_MILLISECONDS: f64 = 10_000.0;
@@ -34,31 +35,16 @@ pub enum HookEvent {
 }
 
 impl HookEvent {
-    const ALL: [Self; 6] = [
-        Self::PreToolUse,
-        Self::PermissionRequest,
-        Self::PostToolUse,
-        Self::PostToolUseFailure,
-        Self::PostToolBatch,
-        Self::Stop,
-    ];
-
     /// Whether hooks on this event decide about a call.
     fn guards(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
+}
 
-    /// Returns the name in settings and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PreToolUse => "PreToolUse",
-            Self::PermissionRequest => "PermissionRequest",
-            Self::PostToolUse => "PostToolUse",
-            Self::PostToolUseFailure => "PostToolUseFailure",
-            Self::PostToolBatch => "PostToolBatch",
-            Self::Stop => "Stop",
-        }
-    }
+names! {
+    HookEvent: PreToolUse = "PreToolUse", PermissionRequest = "PermissionRequest",
+    PostToolUse = "PostToolUse", PostToolUseFailure = "PostToolUseFailure",
+    PostToolBatch = "PostToolBatch", Stop = "Stop",
 }
 
 /// The hooks of a run, in the order of their files and lines.

@@ -13,4 +13,6 @@ pub(crate) use cancel::Level;
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns};
-pub use streams::{Environment, InputStream, Io, OutputStream, TerminalFacts, TerminalRecords};
+pub use streams::{
+    Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
+};

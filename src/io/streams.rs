@@ -77,6 +77,35 @@ pub struct Io {
     pub environment: Environment,
 }
 
+/// The source of timestamps and ids.
+#[derive(Clone)]
+pub struct Moment {
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Moment {
+    /// Returns the clock and ids of a run.
+    pub fn of(io: &Io) -> Self {
+        Self {
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
+        }
+    }
+
+    /// Returns the current time, RFC 3339.
+    pub fn now(&self) -> String {
+        format!("{:.3}", self.clock.now())
+    }
+
+    /// Returns a new id.
+    pub fn uuid(&self) -> String {
+        self.ids.uuid().to_string()
+    }
+}
+
 /// Facts about the terminal, read once at the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TerminalFacts {

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::value::{FirstValue, first_value, replace_lone_surrogates};
+use super::value::{FirstValue, first_value};
+use crate::json::replace_lone_surrogates;
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 

@@ -20,5 +20,5 @@ pub use line::{Damage, Record, only_record, sound_text, split_line};
 pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
-pub use value::{FirstValue, first_value, replace_lone_surrogates};
+pub use value::{FirstValue, first_value};
 pub use writer::{WriteError, WriteResult, Writer, append_record};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::failure::{Failure, Refused};
-use crate::jsonl::replace_lone_surrogates;
+use crate::json::replace_lone_surrogates;
 
 /// An error reported by a server.
 #[derive(Debug, PartialEq, Eq)]

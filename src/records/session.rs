@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::constant::StartSubtype;
 use crate::message::{SessionId, Usage, rounded_dollars};
+use crate::text::names;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -59,16 +60,8 @@ pub enum SessionActivity {
     Failed,
 }
 
-impl SessionActivity {
-    /// Returns the name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Waiting => "waiting",
-            Self::Idle => "idle",
-            Self::Failed => "failed",
-        }
-    }
+names! {
+    SessionActivity: Working = "working", Waiting = "waiting", Idle = "idle", Failed = "failed",
 }
 
 /// Description of a session.

@@ -11,9 +11,7 @@ use super::file_state::FileStates;
 use super::open::SessionError;
 use super::patch::patch;
 use super::session::Session;
-use crate::agent::{
-    Detail, Facts, FileEdit, added, edit_shown_in, edits_in, project_hash, text_read_in,
-};
+use crate::agent::{Detail, Facts, FileEdit, Format, added, project_hash};
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
 use crate::shell::analyse;
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
@@ -110,11 +108,12 @@ impl Session {
     /// Reading failed.
     pub fn edits(&self) -> io::Result<SessionEdits> {
         let mut reading = Reading::default();
+        let format = self.agent().format();
         let mut entries = self.entries();
         let mut record = |record: &str| {
             let mut entry = entries.read(record, Detail::Full).unwrap_or_default();
             reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
-            reading.record(record, &entry.into_messages());
+            reading.record(format, record, &entry.into_messages());
         };
         for row in self.document.iter().flatten() {
             record(row);
@@ -141,16 +140,16 @@ impl Session {
 }
 
 impl Reading {
-    fn record(&mut self, record: &str, messages: &[Message]) {
+    fn record(&mut self, format: &Format, record: &str, messages: &[Message]) {
         for call in messages.iter().flat_map(Message::calls) {
             self.calls.insert(call.id.clone(), call.clone());
         }
         let calls = &self.calls;
-        let shown = edit_shown_in(record, |id| {
+        let path_of = |id: &str| {
             let files = changed_files(&input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
-        });
-        let edits = edits_in(record).into_iter().chain(shown);
+        };
+        let edits = (format.edits)(record, &path_of).into_iter();
         // Some agents write a row again.
         let is_new = |edit: &FileEdit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id));
         let edits: Vec<FileEdit> = edits.filter(is_new).collect();
@@ -158,7 +157,7 @@ impl Reading {
             self.known.extend(edit.call.clone());
             self.edit(edit);
         }
-        if let Some((id, text)) = text_read_in(record)
+        if let Some((id, text)) = (format.text_read)(record)
             && let Some(path) = self
                 .calls
                 .get(&id)

@@ -199,13 +199,12 @@ impl<Source: Read> RawLines<Source> {
     }
 }
 
-/// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.
+/// Calls `visit` with the lines of `source` until it breaks.
 ///
 /// # Errors
 /// Reading failed.
 pub fn for_each_line<Value>(
     source: impl Read,
-    start: u64,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
 ) -> io::Result<Option<Value>> {
     // An empty needle is on every line.
@@ -226,9 +225,9 @@ pub fn for_each_line<Value>(
                 visit(Line {
                     raw,
                     records: &records,
-                    damage: &moved(damage, start),
+                    damage: &damage,
                     number: *number,
-                    offset: start + offset,
+                    offset: *offset,
                     terminated: raw.ends_with(b"\n"),
                 })
             }
@@ -240,9 +239,9 @@ pub fn for_each_line<Value>(
             } => visit(Line {
                 raw: &[],
                 records: &[],
-                damage: &moved(vec![damage.clone()], start),
+                damage: std::slice::from_ref(damage),
                 number: *number,
-                offset: start + offset,
+                offset: *offset,
                 terminated: true,
             }),
         };
@@ -251,13 +250,6 @@ pub fn for_each_line<Value>(
         }
     }
     Ok(None)
-}
-
-fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
-    for damage in &mut damage {
-        damage.offset += start;
-    }
-    damage
 }
 
 #[cfg(test)]
@@ -349,12 +341,12 @@ mod tests {
             ];
             assert_eq!(all, expected);
             let mut damaged = Vec::new();
-            for_each_line(text.as_bytes(), 7, &mut |line| {
+            for_each_line(text.as_bytes(), &mut |line| {
                 damaged.extend((!line.damage.is_empty()).then_some(line.offset));
                 ControlFlow::<()>::Continue(())
             })
             .unwrap();
-            assert_eq!(damaged, [7, 9, 7 + end as u64]);
+            assert_eq!(damaged, [0, 2, end as u64]);
         }
     }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
@@ -102,9 +103,10 @@ pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
         // The last changed files are usually the most recently active ones, and usually suffice.
         order.sort_by_key(|candidate| std::cmp::Reverse(candidate.changed));
     }
+    let newest = order.iter().map(|candidate| candidate.changed).max();
     let mut rest = order.as_slice();
     while let Some(next) = rest.first() {
-        if listing.is_enough(&mut listed, next) {
+        if listing.is_enough(&mut listed, next, newest) {
             break;
         }
         let read = candidates.len() - rest.len();
@@ -185,15 +187,23 @@ impl Listing {
     }
 
     /// Whether the list is complete before `next`, because no remaining session was active later than its
-    /// file was changed.
-    fn is_enough(&self, listed: &mut Sessions, next: &Candidate) -> bool {
+    /// file was changed. If a session was active after the newest change, this does not hold.
+    fn is_enough(
+        &self,
+        listed: &mut Sessions,
+        next: &Candidate,
+        newest: Option<SystemTime>,
+    ) -> bool {
         let Some(limit) = self.selection.limit else {
             return false;
         };
         sort(listed);
         listed.truncate(limit.get());
-        let last = listed.get(limit.get() - 1);
-        last.is_some_and(|last| last.facts.activity() >= timestamp(next.changed))
+        let ends = listed.first().zip(listed.get(limit.get() - 1));
+        ends.is_some_and(|(first, last)| {
+            newest.is_some_and(|newest| first.facts.activity() <= timestamp(newest))
+                && last.facts.activity() >= timestamp(next.changed)
+        })
     }
 
     /// Reads the session in a file. Returns `None` if it is filtered out.

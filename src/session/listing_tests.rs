@@ -238,6 +238,26 @@ fn limits_do_not_rely_on_modification_times() {
     assert_eq!(ids(&root, since).len(), 2);
 }
 
+/// The clock of the machine that wrote a file can be ahead.
+#[test]
+fn limits_do_not_rely_on_times_in_the_future() {
+    let root = tempfile::tempdir().unwrap();
+    let now = SystemTime::now();
+    for (id, minute, age) in [("later", 50, 9), ("early", 10, 3), ("earlier", 5, 6)] {
+        let path = root.path().join(format!("{id}.jsonl"));
+        let text = session(id, "/x", minute, None).replace("2026-01", "2199-01");
+        write(&path, text).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(now + Duration::from_secs(3600 - age))
+            .unwrap();
+    }
+    let one = Selection {
+        limit: NonZeroUsize::new(1),
+        ..Selection::default()
+    };
+    assert_eq!(ids(&root, one), ["later"]);
+}
+
 /// Naming a session is not activity, and keeps the modification time that agents sort by.
 #[test]
 fn naming_does_not_move_a_session() {
@@ -249,7 +269,7 @@ fn naming_does_not_move_a_session() {
     file.set_modified(time).unwrap();
     let opened = Session::open(&path).unwrap();
     let before = opened.summary(Mapping::Allowed).unwrap();
-    let moment = crate::session::record::Moment {
+    let moment = crate::io::Moment {
         clock: Arc::new(crate::io::FixedClock(
             "2026-09-09T00:00:00Z".parse().unwrap(),
         )),

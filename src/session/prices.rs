@@ -149,11 +149,7 @@ impl Unpriced {
     /// Returns the name of the adjustment.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Tier(Tier::Standard) => "standard",
-            Self::Tier(Tier::Fast) => "fast",
-            Self::Tier(Tier::Priority) => "priority",
-            Self::Tier(Tier::Flex) => "flex",
-            Self::Tier(Tier::Batch) => "batch",
+            Self::Tier(tier) => tier.name(),
             Self::UnitedStates => "us",
             Self::WebSearch => "web search",
         }

@@ -1,5 +1,6 @@
 //! Filters that select sessions, the same for all commands.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -116,8 +117,15 @@ pub(super) fn timestamp(time: SystemTime) -> Timestamp {
 /// eight characters.
 pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
-    let ends = ids.iter().filter_map(|id| last_part(id));
-    let mut sorted: Vec<&str> = ids.iter().copied().chain(ends).chain(others).collect();
+    let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut ends: HashMap<&str, Vec<&str>> = HashMap::new();
+    for id in &sorted {
+        let end = last_part(id).into_iter();
+        end.for_each(|end| ends.entry(end).or_default().push(id));
+    }
+    sorted.extend(ends.keys());
     sorted.sort_unstable();
     sorted.dedup();
     let shared = |one: &str, other: &str| {
@@ -136,7 +144,13 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     };
     let short = |id: &&'a str| {
         let start = &id[..length(id)];
-        let end = last_part(id).map(|end| &end[..length(end)]);
+        // The same last part of two ids names neither. A name of a file may end with the id.
+        let is_unique = |end: &&str| {
+            let mut named = ends.get(end).into_iter().flatten();
+            named.all(|other| other.ends_with(id) || id.ends_with(other))
+        };
+        let end = last_part(id).filter(is_unique);
+        let end = end.map(|end| &end[..length(end)]);
         let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
         end.unwrap_or(start)
     };

@@ -279,7 +279,7 @@ impl Session {
         if self.document.is_some() {
             return Ok(());
         }
-        for_each_line(self.reader(), 0, &mut |line| -> ControlFlow<()> {
+        for_each_line(self.reader(), &mut |line| -> ControlFlow<()> {
             visit(line);
             ControlFlow::Continue(())
         })?;
@@ -371,7 +371,7 @@ fn is_in(head: &Head, format: &Format) -> bool {
 fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
-    let found = for_each_line(source, 0, &mut |line| {
+    let found = for_each_line(source, &mut |line| {
         // An object on several lines is not a record.
         if line.raw.trim_ascii_end().contains(&b'\n') {
             return ControlFlow::Break(None);

@@ -95,7 +95,7 @@ pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::
         return Ok(());
     };
     let format = own_format();
-    for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
+    for_each_line(&file.file, &mut |line| -> ControlFlow<()> {
         for (_, record) in line.records() {
             visit(format.read(record, Detail::Full).unwrap_or_default());
         }

@@ -182,7 +182,7 @@ impl NameIndexes {
 pub(super) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
-        let _: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {
+        let _: io::Result<Option<()>> = for_each_line(&file.file, &mut |line| {
             let records = line
                 .records()
                 .filter_map(|(_, record)| (index.read)(record));

@@ -10,10 +10,11 @@ use super::generator::{Generator, Kind, TextEngine};
 use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
 use crate::agent::NamedRoots;
+use crate::io::Moment;
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::session::durable::{self, FileSystems, RecordError};
-use crate::session::record::{ForeignSession, Moment, Recorded};
+use crate::session::record::{ForeignSession, Recorded};
 use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource};
 use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
 

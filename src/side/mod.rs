@@ -20,7 +20,7 @@ pub use ask::{Asker, Consultant};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use excerpt::{Excerpt, MessageTexts, TextCollector};
-pub use generator::{Generator, Kind, TextEngine, labels_are_wanted, says_yes};
+pub use generator::{Generator, Kind, TextEngine};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};

@@ -1,10 +1,12 @@
 //! The outcome of generating a label, a title or a recap.
 
-use super::builtin::MODEL;
 use super::recap::RecapSkipped;
 use crate::message::Usage;
 use crate::model::{Failure, PromptId};
 use crate::records::{SideExtension, TextRejection};
+
+/// The model in records of texts by rules.
+const MODEL: &str = "builtin";
 
 /// A label, a title or a recap.
 #[derive(Debug, Clone, PartialEq)]

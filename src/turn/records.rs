@@ -1,13 +1,13 @@
 //! The records of a reply.
 
 use super::limits::Limit;
+use crate::io::Moment;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{CutCause, Failure, Refused, Reply};
 use crate::records::{
     ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, MessageContext,
     RetrySubtype, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
 };
-use crate::session::record::Moment;
 use serde_json::{Value, json};
 
 /// Builds the records of a reply of one model in one session.

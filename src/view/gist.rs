@@ -9,11 +9,8 @@ use crate::records::FileChange;
 use crate::text::{line_operations, marked_lines};
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
-/// The most informative members of inputs: those preferred to paths, and those used after paths.
-const TELLING: [&[&str]; 2] = [
-    &["command", "cmd", "pattern"],
-    &["query", "url", "description", "prompt", "name", "input"],
-];
+/// The most informative members of inputs, after commands, patterns and paths.
+const TELLING: [&str; 6] = ["query", "url", "description", "prompt", "name", "input"];
 
 /// Members of edits: old text, new text.
 const EDITS: [(&str, &str); 4] = [
@@ -42,9 +39,10 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     if let Some(patch) = patch(members) {
         return patch_gist(patch, cwd);
     }
-    let paths = parameters(Parameter::Path);
-    let [before, after] = TELLING;
-    let mut names = [before, paths, after].concat().into_iter();
+    let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);
+    let mut names = [commands, &["pattern"], paths, &TELLING]
+        .concat()
+        .into_iter();
     let telling = names.find_map(|name| Some((name, members.get(name)?)));
     let first = || {
         members

@@ -3,6 +3,8 @@
 mod atif;
 mod atif_model;
 mod columns;
+#[cfg(feature = "cli")]
+mod cost_table;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -19,11 +21,17 @@ mod run_text;
 mod selection;
 mod text;
 mod timeline;
+#[cfg(feature = "cli")]
+mod times;
 mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{aligned, table, wrapped};
+#[cfg(feature = "cli")]
+pub(crate) use cost_table::{
+    CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell, tokens_cell,
+};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
@@ -38,4 +46,6 @@ pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
+#[cfg(feature = "cli")]
+pub(crate) use times::{ago, recorded_minute, spelled, to_the_minute};
 pub use word_index::{WordIndex, page_words};

@@ -24,12 +24,13 @@ enum Lines {
 /// A page that a command prints.
 struct Page {
     name: &'static str,
-    arguments: &'static [&'static str],
+    /// As in a shell.
+    arguments: &'static str,
     stdin: &'static str,
     lines: Lines,
 }
 
-const fn page(name: &'static str, lines: Lines, arguments: &'static [&'static str]) -> Page {
+const fn page(name: &'static str, lines: Lines, arguments: &'static str) -> Page {
     Page {
         name,
         arguments,
@@ -41,175 +42,108 @@ const fn page(name: &'static str, lines: Lines, arguments: &'static [&'static st
 const STATUS_LINE: &str = r#"{"model":{"display_name":"Opus \u001b[2J修复"},"transcript_path":"sessions/plain.jsonl","context_window":{"used_percentage":41.6}}"#;
 
 const PAGES: &[Page] = &[
-    page(
-        "list",
-        Lines::Fit,
-        &["session", "list", "-o", "text", "--root", "sessions"],
-    ),
+    page("list", Lines::Fit, "session list -o text --root sessions"),
     page(
         "list-counts",
         Lines::Fit,
-        &[
-            "session", "list", "-o", "text", "--root", "sessions", "--counts",
-        ],
+        "session list -o text --root sessions --counts",
     ),
-    page(
-        "stats",
-        Lines::Fit,
-        &["session", "stats", "-o", "text", "--root", "sessions"],
-    ),
+    page("stats", Lines::Fit, "session stats -o text --root sessions"),
     page(
         "stats-by-day",
         Lines::Fit,
-        &[
-            "session", "stats", "-o", "text", "--root", "sessions", "--by", "day",
-        ],
+        "session stats -o text --root sessions --by day",
     ),
     page(
         "stats-by-block",
         Lines::Fit,
-        &[
-            "session", "stats", "-o", "text", "--root", "sessions", "--by", "block",
-        ],
+        "session stats -o text --root sessions --by block",
     ),
     page(
         "stats-by-model",
         Lines::Fit,
-        &[
-            "session", "stats", "-o", "text", "--root", "sessions", "--by", "model",
-        ],
+        "session stats -o text --root sessions --by model",
     ),
     page(
         "stats-by-cwd-and-session",
         Lines::Fit,
-        &[
-            "session",
-            "stats",
-            "-o",
-            "text",
-            "--root",
-            "sessions",
-            "--by",
-            "cwd,session",
-        ],
+        "session stats -o text --root sessions --by cwd,session",
     ),
     page(
         "stats-by-tool",
         Lines::Fit,
-        &[
-            "session",
-            "stats",
-            "-o",
-            "text",
-            "--root",
-            "sessions",
-            "--by",
-            "project,tool",
-        ],
+        "session stats -o text --root sessions --by project,tool",
     ),
     Page {
         stdin: STATUS_LINE,
         ..page(
             "statusline",
             Lines::Fit,
-            &["session", "stats", "--root", "sessions", "--statusline"],
+            "session stats --root sessions --statusline",
         )
     },
     page(
         "show",
         Lines::Wrap,
-        &["session", "show", "-o", "text", "sessions/plain.jsonl"],
+        "session show -o text sessions/plain.jsonl",
     ),
     page(
         "show-wide",
         Lines::Wrap,
-        &["session", "show", "-o", "text", "sessions/wide.jsonl"],
+        "session show -o text sessions/wide.jsonl",
     ),
     page(
         "show-hostile",
         Lines::Wrap,
-        &["session", "show", "-o", "text", "sessions/hostile.jsonl"],
+        "session show -o text sessions/hostile.jsonl",
     ),
     page(
         "show-compact",
         Lines::Wrap,
-        &[
-            "session",
-            "show",
-            "-o",
-            "text",
-            "--compact",
-            "sessions/plain.jsonl",
-        ],
+        "session show -o text --compact sessions/plain.jsonl",
     ),
     page(
         "tail",
         Lines::Wrap,
-        &["session", "tail", "-o", "text", "sessions/plain.jsonl"],
+        "session tail -o text sessions/plain.jsonl",
     ),
     page(
         "tail-hostile",
         Lines::Wrap,
-        &["session", "tail", "-o", "text", "sessions/hostile.jsonl"],
+        "session tail -o text sessions/hostile.jsonl",
     ),
     page(
         "search",
         Lines::Wrap,
-        &[
-            "session", "search", "-o", "text", "line", "--root", "sessions",
-        ],
+        "session search -o text line --root sessions",
     ),
     page(
         "search-wide",
         Lines::Wrap,
-        &[
-            "session",
-            "search",
-            "-o",
-            "text",
-            "解析器",
-            "--root",
-            "sessions",
-        ],
+        "session search -o text 解析器 --root sessions",
     ),
     page(
         "search-counts",
         Lines::Fit,
-        &[
-            "session", "search", "-o", "text", "-c", "line", "--root", "sessions",
-        ],
+        "session search -o text -c line --root sessions",
     ),
     Page {
         stdin: "git log --oneline && git push origin main\n",
         ..page(
             "check-permission",
             Lines::Wrap,
-            &[
-                "check",
-                "permission",
-                "--plain",
-                "--allow",
-                "Bash(git log *)",
-                "--deny",
-                "Bash(git push *)",
-            ],
+            "check permission --plain --allow 'Bash(git log *)' --deny 'Bash(git push *)'",
         )
     },
     page(
         "no-session",
         Lines::Wrap,
-        &[
-            "session",
-            "show",
-            "-o",
-            "text",
-            "sessions/none-\u{1b}[2J.jsonl",
-        ],
+        "session show -o text 'sessions/none-\u{1b}[2J.jsonl'",
     ),
     page(
         "no-dimension",
         Lines::Wrap,
-        &["session", "stats", "-o", "text", "--by", "weekday"],
+        "session stats -o text --by weekday",
     ),
 ];
 
@@ -222,7 +156,7 @@ fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> Str
     let mut command = command();
     command
         .current_dir(folder())
-        .args(page.arguments)
+        .args(shlex::split(page.arguments).unwrap())
         .env("TURNPIPE_CLOCK", "2026-01-03T12:00:00Z")
         .env("HOME", "/nowhere")
         .env("PAGER", "")
@@ -303,7 +237,7 @@ fn without_colors(text: &str) -> String {
 /// The findings differ between machines, but fit.
 #[test]
 fn the_findings_of_doctor_fit() {
-    let doctor = page("doctor", Lines::Fit, &["doctor"]);
+    let doctor = page("doctor", Lines::Fit, "doctor");
     for columns in [60, 80, 120, 200] {
         let page = printed(
             &doctor,

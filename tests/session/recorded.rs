@@ -7,97 +7,51 @@ use crate::bench::turnpipe;
 use crate::recording::compare;
 
 /// Sessions in `tests/data`, by agent.
-const SESSIONS: &[(&str, &[&str])] = &[
+const SESSIONS: &[(&str, &str)] = &[
     (
         "claude",
-        &[
-            "session/claude-compacted.jsonl",
-            "session/claude-damaged.jsonl",
-            "session/claude-editor-note.jsonl",
-            "session/claude-parallel-results.jsonl",
-            "session/claude-parallel.jsonl",
-            "session/claude-repeated.jsonl",
-            "session/claude-subagents.jsonl",
-            "session/claude-typed-beside-results.jsonl",
-            "continued/aaaaaaaa-1111-4111-8111-111111111111.jsonl",
-            "costs/claude.jsonl",
-            "pages/sessions/plain.jsonl",
-            "pages/sessions/hostile.jsonl",
-        ],
+        "session/claude-compacted.jsonl session/claude-damaged.jsonl session/claude-editor-note.jsonl \
+         session/claude-parallel-results.jsonl session/claude-parallel.jsonl session/claude-repeated.jsonl \
+         session/claude-subagents.jsonl session/claude-typed-beside-results.jsonl \
+         continued/aaaaaaaa-1111-4111-8111-111111111111.jsonl costs/claude.jsonl pages/sessions/plain.jsonl \
+         pages/sessions/hostile.jsonl",
     ),
     (
         "codex",
-        &[
-            "session/codex-bare.jsonl",
-            "session/codex.jsonl",
-            "costs/codex.jsonl",
-            "agents/codex/fork.session.jsonl",
-            "agents/codex/mixed.session.jsonl",
-            "agents/codex/cjk.stream.jsonl",
-            "agents/codex/fail.stream.jsonl",
-            "agents/codex/hook-known-par.stream.jsonl",
-            "agents/codex/hook-stop-block.stream.jsonl",
-            "agents/codex/int-tool-group.stream.jsonl",
-            "agents/codex/shells.stream.jsonl",
-        ],
+        "session/codex-bare.jsonl session/codex.jsonl costs/codex.jsonl agents/codex/fork.session.jsonl \
+         agents/codex/mixed.session.jsonl agents/codex/cjk.stream.jsonl agents/codex/fail.stream.jsonl \
+         agents/codex/hook-known-par.stream.jsonl agents/codex/hook-stop-block.stream.jsonl \
+         agents/codex/int-tool-group.stream.jsonl agents/codex/shells.stream.jsonl",
     ),
     (
         "gemini",
-        &[
-            "session/gemini-resumed.jsonl",
-            "costs/gemini.jsonl",
-            "agents/gemini/cjk.session.jsonl",
-            "agents/gemini/err429.session.jsonl",
-            "agents/gemini/hook-mixed.session.jsonl",
-            "agents/gemini/hook-mixed.stream.jsonl",
-            "agents/gemini/hook-pre-exit2.session.jsonl",
-            "agents/gemini/hook-pre-updated.session.jsonl",
-            "agents/gemini/hook-prompt-block.session.jsonl",
-            "agents/gemini/int-tool.session.jsonl",
-            "agents/gemini/shells.session.jsonl",
-            "agents/gemini/tui.session-1.jsonl",
-            "agents/gemini/todo.session.jsonl",
-        ],
+        "session/gemini-resumed.jsonl costs/gemini.jsonl agents/gemini/cjk.session.jsonl \
+         agents/gemini/err429.session.jsonl agents/gemini/hook-mixed.session.jsonl \
+         agents/gemini/hook-mixed.stream.jsonl agents/gemini/hook-pre-exit2.session.jsonl \
+         agents/gemini/hook-pre-updated.session.jsonl agents/gemini/hook-prompt-block.session.jsonl \
+         agents/gemini/int-tool.session.jsonl agents/gemini/shells.session.jsonl \
+         agents/gemini/tui.session-1.jsonl agents/gemini/todo.session.jsonl",
     ),
     (
         "qwen",
-        &[
-            "session/qwen-rewound.jsonl",
-            "costs/qwen.jsonl",
-            "agents/qwen/agent.session-1.jsonl",
-            "agents/qwen/agent.session.jsonl",
-            "agents/qwen/badargs.session.jsonl",
-            "agents/qwen/control-rewrite.session.jsonl",
-            "agents/qwen/denied-plan.session.jsonl",
-            "agents/qwen/fail.session.jsonl",
-            "agents/qwen/hook-stop-block.session.jsonl",
-            "agents/qwen/int-tool.session.jsonl",
-            "agents/qwen/int-tool.stream.jsonl",
-            "agents/qwen/par-partial.stream.jsonl",
-            "agents/qwen/resume-b.session.jsonl",
-            "agents/qwen/tui-title.session.jsonl",
-            "agents/qwen/walltime.session.jsonl",
-            "agents/qwen/write-auto-edit.session.jsonl",
-        ],
+        "session/qwen-rewound.jsonl costs/qwen.jsonl agents/qwen/agent.session-1.jsonl \
+         agents/qwen/agent.session.jsonl agents/qwen/badargs.session.jsonl \
+         agents/qwen/control-rewrite.session.jsonl agents/qwen/denied-plan.session.jsonl \
+         agents/qwen/fail.session.jsonl agents/qwen/hook-stop-block.session.jsonl \
+         agents/qwen/int-tool.session.jsonl agents/qwen/int-tool.stream.jsonl \
+         agents/qwen/par-partial.stream.jsonl agents/qwen/resume-b.session.jsonl \
+         agents/qwen/tui-title.session.jsonl agents/qwen/walltime.session.jsonl \
+         agents/qwen/write-auto-edit.session.jsonl",
     ),
     (
         "others",
-        &[
-            "session/pi.jsonl",
-            "session/session-document.json",
-            "agents/pi/color.session.jsonl",
-            "agents/pi/int-tool.stream.jsonl",
-            "agents/pi/par.session.jsonl",
-            "agents/pi/shells.session.jsonl",
-            "agents/opencode/denied-rule.session.json",
-            "agents/opencode/err429.session.json",
-            "agents/opencode/fail.stream.jsonl",
-            "agents/opencode/int-tool.session.json",
-            "agents/opencode/par.session.json",
-            "more_agents/copilot/11111111-2222-4333-8444-000000000001/events.jsonl",
-            "more_agents/droid/droid-one.jsonl",
-            "more_agents/cursor/-w/agent-transcripts/22222222-2222-4333-8444-000000000001/22222222-2222-4333-8444-000000000001.jsonl",
-        ],
+        "session/pi.jsonl session/session-document.json agents/pi/color.session.jsonl \
+         agents/pi/int-tool.stream.jsonl agents/pi/par.session.jsonl agents/pi/shells.session.jsonl \
+         agents/opencode/denied-rule.session.json agents/opencode/err429.session.json \
+         agents/opencode/fail.stream.jsonl agents/opencode/int-tool.session.json \
+         agents/opencode/par.session.json more_agents/copilot/11111111-2222-4333-8444-000000000001/events.jsonl \
+         more_agents/droid/droid-one.jsonl \
+         more_agents/cursor/-w/agent-transcripts/22222222-2222-4333-8444-000000000001/22222222-2222-4333-8444-000000000001.jsonl",
     ),
 ];
 
@@ -150,15 +104,16 @@ fn without_file_time(line: &str) -> String {
 
 fn check(agent: &str) {
     let (_, sessions) = SESSIONS.iter().find(|(name, _)| *name == agent).unwrap();
+    let sessions: Vec<&str> = sessions.split_whitespace().collect();
     let mut output = String::from("# All\n");
     for command in OF_SEVERAL {
         let mut arguments = [*command, &["-o", "jsonl"]].concat();
         if command[0] == "stats" {
             arguments.extend(["--prices", "recorded/prices.toml"]);
         }
-        append(&mut output, &arguments, sessions);
+        append(&mut output, &arguments, &sessions);
     }
-    for session in *sessions {
+    for session in sessions {
         writeln!(output, "# {session}").unwrap();
         let list = ["list", "--all", "--counts", "-o", "jsonl", "--root"];
         append(&mut output, &list, &[session]);

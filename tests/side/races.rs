@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use turnpipe::io::{RandomIds, SystemClock};
+use turnpipe::io::{Moment, RandomIds, SystemClock};
 use turnpipe::jsonl::Mapping;
 use turnpipe::session::durable::{FileSystems, Sync};
-use turnpipe::session::record::{ForeignSession, Moment, Recorded};
+use turnpipe::session::record::{ForeignSession, Recorded};
 use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, pi, qwen, write};

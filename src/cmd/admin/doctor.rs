@@ -11,7 +11,6 @@ use serde_json::Value;
 use crate::agent::{Agent, NamedRoots};
 use crate::cmd::output::name_of;
 use crate::cmd::run::arguments::McpArguments;
-use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{
     Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
@@ -26,7 +25,7 @@ use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::{Root, discover, session_roots};
 use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, fitted_table};
 
 /// Shells, each with the paths where it looks for its completion script.
 const SCRIPTS: &str = include_str!("completion_scripts.txt");

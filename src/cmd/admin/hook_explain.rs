@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::cmd::admin::hook_settings::installed;
 use crate::cmd::run::hook::HookArguments;
-use crate::cmd::times::recorded_minute;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 use crate::message::Decision;
 use crate::text::{fitted, terminal_safe_line};
+use crate::view::recorded_minute;
 
 /// Explain the last decisions of the hook
 ///

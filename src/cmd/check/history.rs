@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::is_within;
-use crate::cmd::session::cost_table::{count_table, with_separators};
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::config::PermissionSettings;
@@ -18,9 +17,9 @@ use crate::permission::{Behavior, Decided, Proposal, Rule, RuleSource};
 use crate::records::{PermissionCountRecord, PermissionProposalRecord};
 use crate::session::{CallEvent, calls_of_all};
 use crate::shell::{program_and_subcommand, simple_commands};
-use crate::text::terminal_safe_line;
+use crate::text::{terminal_safe_line, with_separators};
 use crate::tools::{AskedCall, Input, Registry, ShellGuarantees};
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, count_table};
 
 /// Maximum number of proposed rules.
 const MAX_PROPOSALS: usize = 12;

@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 use crate::cmd::inputs::{is_stdin, open_stream, take_stdin};
 use crate::cmd::{Form, FormArguments, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
-use crate::jsonl::{LineReader, replace_lone_surrogates};
+use crate::json::replace_lone_surrogates;
+use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;
 use crate::view::ProgressLine;
 

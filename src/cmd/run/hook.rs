@@ -16,7 +16,7 @@ use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
 use crate::hooks::{AgentHookInput, log_decision};
 use crate::io::Io;
-use crate::jsonl::replace_lone_surrogates;
+use crate::json::replace_lone_surrogates;
 use crate::message::Decision;
 use crate::permission::{Decided, Mode};
 use crate::tools::{Registry, ShellDialect, ShellGuarantees, WriteProtection};

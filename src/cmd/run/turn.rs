@@ -13,7 +13,7 @@ use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin
 use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
-use crate::io::Io;
+use crate::io::{Io, Moment};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{
@@ -24,7 +24,6 @@ use crate::records::{
 };
 use crate::results::persist;
 use crate::session::Prices;
-use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
 use crate::turn::{History, OutputCheck, RecordBuilder, TurnLimits, system_prompt};

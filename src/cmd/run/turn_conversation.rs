@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::agent::is_in;
+use crate::agent::{is_in, own_format};
 use crate::cmd::UsageError;
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
 use crate::cmd::session::names::read_messages;
@@ -12,7 +12,7 @@ use crate::io::Io;
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::{Message, Usage};
 use crate::records::Replacement;
-use crate::session::{Agent, Detail, Prices, Scope, Session};
+use crate::session::{Detail, Prices, Scope, Session};
 use crate::turn::{History, Spent};
 
 /// A conversation with its usage.
@@ -52,7 +52,7 @@ impl TurnConversation {
             }
         }
         if record.contains(COSTS)
-            && let Some(entry) = Agent::Claude.format().read(record, Detail::Costs)
+            && let Some(entry) = own_format().read(record, Detail::Costs)
             && let Some(cost) = entry.side_cost
         {
             let model = cost.model.unwrap_or_default();

@@ -14,13 +14,12 @@ use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, t
 use crate::cmd::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
-use crate::io::{InputStream, Io, Messages};
+use crate::io::{InputStream, Io, Messages, Moment};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts, Target,
-    ownership,
+    Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
 };
 use crate::text::counted;
 use crate::view::{Counting, ProgressLine};

@@ -10,9 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::cmd::session::cost_table::count_table;
 use crate::cmd::session::source::{MatchArguments, SourceArguments, about};
-use crate::cmd::times::recorded_minute;
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
@@ -24,7 +22,7 @@ use crate::session::{CallEvent, SessionCall, calls_of_all};
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::text::{fitted, terminal_safe_line};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
-use crate::view::{ProgressLine, changed_files, input_gist};
+use crate::view::{ProgressLine, changed_files, count_table, input_gist, recorded_minute};
 
 /// List tool calls with their subjects and outcomes
 ///

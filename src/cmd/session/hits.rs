@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 
 use crate::cmd::session::source::about;
-use crate::cmd::times::recorded_minute;
 use crate::cmd::{Form, Globals, RecordWriter, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
@@ -15,6 +14,7 @@ use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPath
 use crate::session::Listed;
 use crate::session::search::SearchHit;
 use crate::text::{fitted, terminal_safe_line};
+use crate::view::recorded_minute;
 
 /// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

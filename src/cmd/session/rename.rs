@@ -6,10 +6,10 @@ use clap::Args;
 use crate::cmd::session::append::{refused, systems};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::io::Io;
+use crate::io::{Io, Moment};
 use crate::records::SessionRenamedRecord;
 use crate::session::durable::Sync;
-use crate::session::record::{ForeignSession, Moment, SessionName};
+use crate::session::record::{ForeignSession, SessionName};
 use crate::text::terminal_safe_line;
 
 /// Give a session a name

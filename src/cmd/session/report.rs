@@ -13,11 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::cmd::run::guards::CallDecisions;
 use crate::cmd::session::calls::{SeenCall, duration_ms, is_within};
-use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::report_gates::GateArguments;
 use crate::cmd::session::source::{MatchArguments, SourceArguments, about};
-use crate::cmd::times::spelled;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::PermissionSettings;
 use crate::io::Io;
@@ -28,9 +26,12 @@ use crate::session::{
     CallEvent, Candidate, Detail, Listed, Listing, SessionCall, Tally, calls_of_all,
 };
 use crate::side::{SessionExcerpt, builtin};
-use crate::text::{counted, fitted, redact, terminal_safe_line};
+use crate::text::{counted, dollars, fitted, redact, terminal_safe_line};
 use crate::tools::{Registry, ShellGuarantees, WriteProtection};
-use crate::view::{github_output, input_gist, junit, report_as_json, report_as_markdown};
+use crate::view::{
+    cost_cell, github_output, input_gist, junit, report_as_json, report_as_markdown, runs_cell,
+    spelled, tokens_cell,
+};
 
 /// Ends of runs that are not errors, in the words of agents.
 const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];

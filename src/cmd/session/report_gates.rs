@@ -6,11 +6,10 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::UsageError;
-use crate::cmd::session::cost_table::{dollars, with_separators};
 use crate::cmd::session::stats::amount;
 use crate::permission::{Behavior, Rule, RuleSource};
 use crate::records::{GateResult, SessionReportRecord};
-use crate::text::{counted, terminal_safe_line};
+use crate::text::{counted, dollars, terminal_safe_line, with_separators};
 
 /// Arguments of gates.
 #[derive(Debug, Args)]

@@ -9,19 +9,18 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::cost_table::{cost_cell, dollars, runs_cell, tokens_cell};
 use super::printer::{DialogForm, Look, Printer};
 use super::source::{SourceArguments, about};
-use crate::cmd::times::spelled;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription, to_record};
 use crate::session::{CallEdits, Detail, Facts, Prices, Scope, Session, Tally};
-use crate::text::terminal_safe;
+use crate::text::{dollars, terminal_safe};
 use crate::view::{
     Density, DisplayOptions, Grouping, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail,
+    cost_cell, runs_cell, spelled, tokens_cell,
 };
 
 /// Show the dialog of a session

@@ -12,18 +12,17 @@ use serde_json::Value;
 
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::agent_name::AgentName;
-use crate::cmd::session::cost_table::{
-    CostRow, cost_cell, cost_table, count_table, dollars, fitted_table, runs_cell, with_separators,
-};
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
-use crate::cmd::times::{TimeArgument, spelled};
+use crate::cmd::times::TimeArgument;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
-use crate::text::{counted, terminal_safe_line};
-use crate::view::ProgressLine;
+use crate::text::{counted, dollars, terminal_safe_line, with_separators};
+use crate::view::{
+    CostRow, ProgressLine, cost_cell, cost_table, count_table, fitted_table, runs_cell, spelled,
+};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///

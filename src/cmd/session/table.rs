@@ -5,12 +5,12 @@ use std::borrow::Borrow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::cmd::session::cost_table::{dollars, with_separators};
-use crate::cmd::times::{ago, to_the_minute};
 use crate::records::SessionCounts;
 use crate::session::{Listed, TitleSource, short_ids};
-use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
-use crate::view::aligned;
+use crate::text::{
+    byte_size, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
+};
+use crate::view::{ago, aligned, to_the_minute};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
@@ -279,6 +279,31 @@ mod tests {
             let line = page.lines().nth(1).unwrap();
             assert!(line.starts_with(expected), "{page}");
         }
+    }
+
+    #[test]
+    fn ends_of_several_ids_name_no_session() {
+        let ids = [
+            "0123456789-0123-000000000001",
+            "0123456789-0124-000000000001",
+        ];
+        let mut sessions = [
+            session("Same", TitleSource::Auto),
+            session("Same", TitleSource::Auto),
+        ];
+        for (session, id) in sessions.iter_mut().zip(ids) {
+            session.facts.session_id = Some(id.to_owned());
+        }
+        let page = session_table(&sessions, &look(None));
+        let shown = page.lines().skip(1).map(|line| line.split(' ').next());
+        assert!(
+            shown.eq([Some("0123456789-0123"), Some("0123456789-0124")]),
+            "{page}"
+        );
+        let mut look = look(None);
+        look.other_ids = vec![ids[1].to_owned()];
+        let page = session_table(&sessions[..1], &look);
+        assert!(page.contains("\n0123456789-0123 "), "{page}");
     }
 
     #[test]

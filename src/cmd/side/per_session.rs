@@ -12,11 +12,11 @@ use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, n
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Io, MessageLevel, Messages};
+use crate::io::{Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
-use crate::session::record::{Moment, Recorded};
+use crate::session::record::Recorded;
 use crate::session::{Depth, ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,

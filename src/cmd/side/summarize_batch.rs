@@ -14,16 +14,14 @@ use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::{open_stream, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
-use crate::io::{CancelToken, Ids, Io, Messages};
+use crate::io::{CancelToken, Ids, Io, Messages, Moment};
 use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
 use crate::model::Pace;
 use crate::process::report_end_signals;
 use crate::records::{ToolUseSummaryRecord, UsageRecord};
 use crate::session::durable::{FileSystems, Sync};
-use crate::session::record::{
-    Moment, Ownership, SessionFacts, Transcript, ownership, side_file_path,
-};
+use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, side_file_path};
 use crate::side::label::{
     Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
 };

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::chain::Chain;
-use super::recorder::{Moment, SessionFacts};
+use super::recorder::SessionFacts;
 use super::transcript::{SessionName, Transcript};
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
+use crate::io::Moment;
 use crate::jsonl::{FixedFile, Mapping, split_line};
 use crate::message::SessionId;
 use crate::session::durable::{

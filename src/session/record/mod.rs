@@ -10,6 +10,6 @@ mod transcript;
 pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 pub use chain::Continuation;
 pub use foreign::{ForeignSession, Recorded};
-pub use recorder::{Moment, SessionFacts};
+pub use recorder::SessionFacts;
 pub use recording::{Recording, Target};
 pub use transcript::{NameError, Ownership, SessionName, Transcript, ownership};

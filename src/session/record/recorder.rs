@@ -1,12 +1,10 @@
 //! Selects the records of a stream to keep, and converts them.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::chain::Chain;
-use crate::agent::{NewRecord, is_in, own_record};
-use crate::io::{Clock, Ids, Io};
+use crate::agent::{ManualTitle, NewRecord, Title, TitleSource, is_in, own_record};
+use crate::io::Moment;
 
 /// Types of the records to keep.
 const KEPT: &str = "user assistant title recap tool_use_summary \
@@ -14,35 +12,6 @@ const KEPT: &str = "user assistant title recap tool_use_summary \
 
 /// Subtypes of the `system` records to keep.
 const KEPT_OF_SYSTEM: &str = "away_summary usage";
-
-/// The source of timestamps and ids.
-#[derive(Clone)]
-pub struct Moment {
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// The source of ids.
-    pub ids: Arc<dyn Ids>,
-}
-
-impl Moment {
-    /// Returns the clock and ids of a run.
-    pub fn of(io: &Io) -> Self {
-        Self {
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
-        }
-    }
-
-    /// Returns the current time, RFC 3339.
-    pub fn now(&self) -> String {
-        format!("{:.3}", self.clock.now())
-    }
-
-    /// Returns a new id.
-    pub fn uuid(&self) -> String {
-        self.ids.uuid().to_string()
-    }
-}
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +24,8 @@ pub struct SessionFacts {
     pub branch: Option<String>,
     /// The model of replies that name none.
     pub model: Option<String>,
+    /// The title, if the stream names it.
+    pub title: Option<Title>,
 }
 
 impl SessionFacts {
@@ -65,6 +36,7 @@ impl SessionFacts {
             directory: directory.into(),
             branch: None,
             model: None,
+            title: None,
         }
     }
 
@@ -84,6 +56,14 @@ impl SessionFacts {
         }
         self.branch = text(["git_branch", "gitBranch"]).or(self.branch.take());
         self.model = text(["model", "model"]).or(self.model.take());
+        let title = text(["title", "title"]).map(|text| Title {
+            text,
+            source: record["title_source"]
+                .as_str()
+                .and_then(TitleSource::named)
+                .unwrap_or(TitleSource::Auto),
+        });
+        self.title = title.or(self.title.take());
     }
 }
 
@@ -92,6 +72,8 @@ pub(super) struct Recorder {
     facts: SessionFacts,
     /// The end of the conversation so far.
     pub(super) chain: Chain,
+    /// The id of the last record that has one.
+    last_uuid: Option<String>,
     moment: Moment,
 }
 
@@ -101,8 +83,14 @@ impl Recorder {
         Self {
             facts,
             chain: Chain::default(),
+            last_uuid: None,
             moment,
         }
+    }
+
+    /// Whether records of this type may be kept, or may describe the session.
+    pub(super) fn may_keep(kind: &str) -> bool {
+        kind == "system" || is_in(KEPT, kind)
     }
 
     /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
@@ -152,11 +140,12 @@ impl Recorder {
                 self.chained(&record, |at| own_record::recap(at, recap))
             }
             ("title", _) if record["ok"] == true && has("title") => {
-                let title = record["title"].take();
-                let is_superseding = turnpipe
-                    .as_ref()
-                    .is_some_and(|turnpipe| turnpipe["supersedes_manual"] == true);
-                self.unchained(own_record::title(&title, is_superseding))
+                let title = Title {
+                    text: text("title")?,
+                    source: TitleSource::Auto,
+                };
+                let is_superseding = record["turnpipe"]["supersedes_manual"] == true;
+                self.unchained(own_record::title(&title, is_superseding.into()))
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
                 .unchained(json!({
@@ -181,7 +170,10 @@ impl Recorder {
     /// Returns a line that belongs to the conversation.
     fn chained(&mut self, record: &Value, create: impl FnOnce(&NewRecord<'_>) -> Value) -> Value {
         let text = |name: &str| record[name].as_str().map(str::to_owned);
-        let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
+        // Some agents write a reply and its results in one record, which has one id.
+        let uuid = text("uuid").filter(|uuid| self.last_uuid.as_ref() != Some(uuid));
+        self.last_uuid = text("uuid");
+        let uuid = uuid.unwrap_or_else(|| self.moment.uuid());
         let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
         let parent = self.chain.leaf.replace(uuid.clone());
         create(&NewRecord {
@@ -192,6 +184,14 @@ impl Recorder {
             uuid: &uuid,
             timestamp: &timestamp,
         })
+    }
+
+    /// Returns the line for the title that the start of the stream names.
+    pub(super) fn title_line(&self) -> Option<String> {
+        let title = self.facts.title.as_ref()?;
+        let mut line = self.unchained(own_record::title(title, ManualTitle::Keep));
+        line["turnpipe"] = json!({"v": 1});
+        Some(line.to_string())
     }
 
     /// Returns a line outside the conversation with these members.

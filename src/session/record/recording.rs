@@ -6,10 +6,12 @@ use serde_json::Value;
 
 use super::chain::{Continuation, TurnWatch};
 use super::foreign::{ForeignSession, Recorded};
-use super::recorder::{Moment, SessionFacts};
+use super::recorder::SessionFacts;
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::assemble::{Decoded, Event, MessageReader, Source};
+use crate::io::Moment;
+use crate::json::text;
 use crate::message::Message;
 use crate::records::{DialogRecord, MessageContext, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};
@@ -102,8 +104,13 @@ impl Recording {
             Source::Record(contents) => contents,
             source @ Source::Stream(_) => return self.unfinished(Some(source)),
         };
-        // Records that are nested too deeply to parse are not kept either.
-        let record = serde_json::from_str::<Value>(decoded.record).unwrap_or_default();
+        // Most records are parts of a stream. Records that are nested too deeply to parse are not kept either.
+        let kind = text(contents.record.kind).unwrap_or_default();
+        let record = if Transcript::may_keep(&kind) || kind == "result" {
+            serde_json::from_str::<Value>(decoded.record).unwrap_or_default()
+        } else {
+            Value::Null
+        };
         self.watch.record(&record);
         if let Some(messages) = self.api_messages.record(&contents.record) {
             return self.messages(messages, None);

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::recorder::{Moment, Recorder, SessionFacts};
+use super::recorder::{Recorder, SessionFacts};
 use crate::agent::own_format;
+use crate::io::Moment;
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
 use crate::session::open::{SessionError, open_safely};
 use crate::text::{terminal_safe_line, utf16_length};
@@ -82,6 +83,11 @@ impl Transcript {
         }
     }
 
+    /// Whether [`Transcript::record`] may write records of this type.
+    pub(super) fn may_keep(kind: &str) -> bool {
+        Recorder::may_keep(kind)
+    }
+
     /// Whether [`Transcript::record`] writes records of this kind.
     pub(super) fn keeps(record: &Value) -> bool {
         Recorder::keeps(record)
@@ -101,10 +107,14 @@ impl Transcript {
             .recorder
             .chain
             .follow_file(own_format(), &file, self.followed)?;
+        let is_new = self.followed == 0;
         let Some(line) = self.recorder.line(record) else {
             return Ok(false);
         };
         file.append(&line)?;
+        if let Some(title) = self.recorder.title_line().filter(|_| is_new) {
+            file.append(&title)?;
+        }
         self.recorded += 1;
         Ok(true)
     }

@@ -14,6 +14,3 @@ mod title_words;
 pub use label::{FinishedCall, is_look, label, needed_of_result};
 pub use recap::{last_report, recap};
 pub use title::title;
-
-/// The model in records of texts by rules.
-pub const MODEL: &str = "builtin";

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::api::beginning_of_string;
-use crate::jsonl::replace_lone_surrogates;
+use crate::json::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
 use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::message::{Message, Origin, Thread};
+use crate::text::names;
 
 /// Minimum number of prompts in a session.
 const MIN_PROMPTS: usize = 3;
@@ -27,15 +28,8 @@ pub enum RecapSkipped {
     Busy,
 }
 
-impl RecapSkipped {
-    /// Returns the name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotEnoughNew => "not_enough_activity",
-            Self::NotAway => "not_away",
-            Self::Busy => "busy",
-        }
-    }
+names! {
+    RecapSkipped: NotEnoughNew = "not_enough_activity", NotAway = "not_away", Busy = "busy",
 }
 
 /// The facts about a session that decide whether a recap is due.

@@ -215,12 +215,11 @@ mod tests {
     proptest! {
         #[test]
         fn broken_pages_are_converted(
-            parts in proptest::collection::vec((0..TAGS.len(), 0..6_u8, "[a-z|*`_<&\\]\\[(){}#ä€😀\u{a0}\u{301} \n\t]{0,6}"), 0..40)
+            parts in proptest::collection::vec((prop::sample::select(TAGS.split_whitespace().collect::<Vec<_>>()), 0..6_u8, "[a-z|*`_<&\\]\\[(){}#ä€😀\u{a0}\u{301} \n\t]{0,6}"), 0..40)
         ) {
             let page: String = parts
                 .iter()
                 .map(|(tag, form, text)| {
-                    let tag = TAGS[*tag];
                     match form {
                         0 | 1 => format!("<{tag}>{text}"),
                         2 => format!("</{tag}>{text}"),
@@ -234,49 +233,9 @@ mod tests {
         }
     }
 
-    const TAGS: &[&str] = &[
-        "a",
-        "b",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "code",
-        "dd",
-        "div",
-        "dl",
-        "em",
-        "form",
-        "frameset",
-        "h1",
-        "h6",
-        "head",
-        "hr",
-        "html",
-        "i",
-        "img",
-        "input",
-        "li",
-        "math",
-        "ol",
-        "p",
-        "pre",
-        "script",
-        "select",
-        "span",
-        "strong",
-        "svg",
-        "table",
-        "tbody",
-        "td",
-        "template",
-        "th",
-        "thead",
-        "title",
-        "tr",
-        "ul",
-        "video",
-    ];
+    const TAGS: &str = "a b blockquote body br caption code dd div dl em form frameset h1 h6 head hr html i img \
+        input li math ol p pre script select span strong svg table tbody td template th thead title \
+        tr ul video";
 
     #[test]
     fn chunks_do_not_split_characters() {

@@ -4,7 +4,9 @@
 //! another type are all `None`.
 
 mod object;
+mod surrogates;
 mod value;
 
 pub use object::*;
+pub use surrogates::replace_lone_surrogates;
 pub use value::*;

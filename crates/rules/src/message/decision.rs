@@ -1,5 +1,6 @@
 //! Decisions about calls, and how calls end.
 
+use crate::text::names;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -85,18 +86,9 @@ pub enum Mode {
     BypassPermissions,
 }
 
-impl Mode {
-    /// Returns the name of the mode in settings and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::AcceptEdits => "acceptEdits",
-            Self::Plan => "plan",
-            Self::Auto => "auto",
-            Self::DontAsk => "dontAsk",
-            Self::BypassPermissions => "bypassPermissions",
-        }
-    }
+names! {
+    Mode: Default = "default", AcceptEdits = "acceptEdits", Plan = "plan", Auto = "auto",
+    DontAsk = "dontAsk", BypassPermissions = "bypassPermissions",
 }
 
 /// A built-in rule.

@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use crate::text::names;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -61,17 +62,8 @@ pub enum Tier {
     Batch,
 }
 
-impl Tier {
-    /// Returns the tier with this name. Unknown tiers are standard.
-    pub fn of(name: &str) -> Self {
-        match name {
-            "fast" => Self::Fast,
-            "priority" => Self::Priority,
-            "flex" => Self::Flex,
-            "batch" => Self::Batch,
-            _ => Self::Standard,
-        }
-    }
+names! {
+    Tier: Standard = "standard", Fast = "fast", Priority = "priority", Flex = "flex", Batch = "batch",
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

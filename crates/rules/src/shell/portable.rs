@@ -3,6 +3,7 @@
 //! The analysis parses a command line as bash does. In another shell, the same text can run
 //! something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash.
 
+use super::commands::conversions;
 use super::common_tokens::{has_common_tokens, is_zsh_parameter};
 use super::expansion::identifier_length;
 use super::parts::CommandPart;
@@ -65,21 +66,6 @@ fn differs(part: &CommandPart) -> bool {
             _ if is_one_of(NUMERIC, name) => !values.all(is_number),
             _ => is_one_of(DIFFERENT, name),
         }
-    })
-}
-
-/// Returns the letters of the conversions in a format; NUL for one that is cut off.
-pub(super) fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
-    let mut rest = format;
-    std::iter::from_fn(move || {
-        let (_, after) = rest.split_once('%')?;
-        let after = after.trim_start_matches(|letter: char| {
-            letter.is_ascii_digit() || "-+ #'.*hlLjzt".contains(letter)
-        });
-        let mut letters = after.chars();
-        let conversion = letters.next().unwrap_or('\0');
-        rest = letters.as_str();
-        Some(conversion)
     })
 }
 
@@ -229,22 +215,6 @@ mod tests {
         #[test]
         fn every_text_is_read_to_an_end(text in "[-a-z0-9 '\"$()`|&;<>\\\\\n#={}!~^*@]{0,60}|\\PC{0,40}") {
             let _ = has_common_tokens(&text);
-        }
-    }
-    #[test]
-    fn conversions_of_formats_are_found() {
-        let rows = [
-            ("plain", ""),
-            ("%s\\n", "s"),
-            ("%-10.3f|%5d%%", "fd%"),
-            ("%*n", "n"),
-            ("%ld %hhn", "dn"),
-            ("%(%F)T", "(F"),
-            ("100%", "\0"),
-        ];
-        for (format, expected) in rows {
-            let found: String = conversions(format).collect();
-            assert_eq!(found, expected, "{format}");
         }
     }
 }

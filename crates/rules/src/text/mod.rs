@@ -2,6 +2,7 @@
 
 mod character_class;
 mod escape_sequences;
+mod names;
 mod numbers;
 mod pattern;
 mod pieces;
@@ -11,6 +12,8 @@ mod sha256;
 mod terminal_safe;
 mod width;
 
+#[doc(hidden)]
+pub use names::names;
 pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
 pub use pattern::pattern;
 pub use pieces::{TextPieces, line_operations, marked_lines, unfenced};

@@ -3,11 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use super::MAX_CELLS;
+use super::call::{Call, FinishedCall};
 use super::fact::{About, Class, Fact, Outcome};
-use crate::side::builtin::clean::{cut, lower_first};
+use super::facts::fact;
+use crate::side::builtin::clean::{clean, cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
+
+/// Maximum width of a label, in cells.
+pub(super) const MAX_CELLS: usize = 60;
 
 /// Maximum width of a label with two parts, in cells.
 const MAX_PAIR_CELLS: usize = 58;
@@ -23,7 +27,7 @@ pub(super) fn names_failure(label: &str) -> bool {
 }
 
 /// Returns the label, before it is cleaned.
-pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
+fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
     let finished: Vec<&Fact> = facts
         .iter()
         .filter(|fact| fact.outcome != Outcome::Cancelled)
@@ -239,4 +243,27 @@ fn plural(noun: &str, count: usize) -> String {
         _ => "s",
     };
     format!("{noun}{ending}")
+}
+
+/// Writes the label of a batch; empty without finished calls. Paths are shown relative to `cwd`.
+pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
+    let calls = calls.iter().map(|call| Call::of(call, cwd));
+    let facts: Vec<Fact> = calls.map(|call| fact(&call)).collect();
+    finish(&compose(&facts, cwd), &facts)
+}
+
+/// Cleans and cuts a label, and appends the number of failures unless the label mentions them.
+fn finish(label: &str, facts: &[Fact]) -> String {
+    let clean = clean(label);
+    let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
+    let failed = facts
+        .iter()
+        .filter(|fact| fact.outcome == Outcome::Bad)
+        .count();
+    let shown = cut(clean, MAX_CELLS);
+    if failed == 0 || names_failure(&shown) {
+        return shown;
+    }
+    let count = format!(", {failed} failed");
+    format!("{}{count}", cut(clean, MAX_CELLS - count.len()))
 }

@@ -1,6 +1,6 @@
 //! The facts about one call that its label needs.
 
-use super::Call;
+use super::call::Call;
 use crate::message::CallOutcome;
 use crate::side::builtin::command::Effect;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Call;
+use super::call::Call;
 use super::fact::{About, Class, Fact};
 use crate::agent::exit_code;
 use crate::message::CallOutcome;

@@ -1,4 +1,5 @@
-use serde_json::json;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -433,7 +434,7 @@ mod properties {
                 })
                 .collect();
             let label = label_of(&calls);
-            prop_assert!(display_width(&label) <= MAX_CELLS, "{label}");
+            prop_assert!(display_width(&label) <= compose::MAX_CELLS, "{label}");
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {

@@ -2,7 +2,6 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::portable::conversions;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{Value, Word, WordPiece, WordShape};
@@ -218,4 +217,41 @@ fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Checke
 
 fn without_command(name: &Word) -> Refusal {
     name.unknown(format!("`{}` without a known command", name.prefix))
+}
+
+/// Returns the letters of the conversions in a format; NUL for one that is cut off.
+pub(in crate::shell) fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
+    let mut rest = format;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once('%')?;
+        let after = after.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || "-+ #'.*hlLjzt".contains(letter)
+        });
+        let mut letters = after.chars();
+        let conversion = letters.next().unwrap_or('\0');
+        rest = letters.as_str();
+        Some(conversion)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_of_formats_are_found() {
+        let rows = [
+            ("plain", ""),
+            ("%s\\n", "s"),
+            ("%-10.3f|%5d%%", "fd%"),
+            ("%*n", "n"),
+            ("%ld %hhn", "dn"),
+            ("%(%F)T", "(F"),
+            ("100%", "\0"),
+        ];
+        for (format, expected) in rows {
+            let found: String = conversions(format).collect();
+            assert_eq!(found, expected, "{format}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod network;
 mod rules;
 mod sed;
 
+pub(super) use builtins::conversions;
 pub(super) use conditions::{double_bracket, double_bracket_words};
 pub use entry::has_reading_form;
 pub(super) use entry::{check, reads_anywhere};

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use crate::cmd::times::spelled;
+use super::columns::table;
+use super::times::spelled;
 use crate::message::Usage;
 use crate::records::RunTotals;
-use crate::text::{counted, display_width, fitted, fitted_end, terminal_safe_line};
-pub(crate) use crate::text::{dollars, with_separators};
-use crate::view::table;
+use crate::text::{
+    counted, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
+};
 
 /// Headings of tokens and costs.
 const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
@@ -156,7 +157,7 @@ pub(crate) fn tokens_cell(usage: &Usage) -> Option<String> {
 }
 
 /// Returns a number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
-pub(crate) fn shortened(number: u64) -> String {
+fn shortened(number: u64) -> String {
     let (unit, size) = match number {
         0..1_000 => return number.to_string(),
         1_000..1_000_000 => ("k", 1_000),

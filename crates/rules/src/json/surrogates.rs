@@ -1,0 +1,100 @@
+//! Escapes of surrogates in JSON text.
+
+use memchr::{memchr, memmem};
+
+/// Replaces every `\uD800`…`\uDFFF` escape that is not part of a pair with `\ufffd`. `json` must be well-formed;
+/// the result has the same length. Returns `None` if there is nothing to replace.
+#[must_use]
+pub fn replace_lone_surrogates(json: &str) -> Option<String> {
+    // Most escapes are other ones.
+    let mut escapes = memmem::find_iter(json.as_bytes(), b"\\u");
+    if !escapes.any(|at| matches!(json.as_bytes().get(at + 2), Some(b'd' | b'D'))) {
+        return None;
+    }
+    let mut pieces = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(distance) = memchr(b'\\', &json.as_bytes()[at..]) {
+        at += distance;
+        let (length, lone) = match surrogate_at(json, at) {
+            // Other escapes are skipped with their first character.
+            None => (2, false),
+            Some(Half::High) if surrogate_at(json, at + 6) == Some(Half::Low) => (12, false),
+            Some(_) => (6, true),
+        };
+        if lone {
+            pieces.push_str(&json[copied..at]);
+            pieces.push_str("\\ufffd");
+            copied = at + length;
+        }
+        at = (at + length).min(json.len());
+    }
+    (copied > 0).then(|| {
+        pieces.push_str(&json[copied..]);
+        pieces
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    High,
+    Low,
+}
+
+/// Returns the surrogate in the escape at `at`, if any.
+fn surrogate_at(json: &str, at: usize) -> Option<Half> {
+    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+    match u16::from_str_radix(digits, 16).ok()? {
+        0xd800..=0xdbff => Some(Half::High),
+        0xdc00..=0xdfff => Some(Half::Low),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn replaces_halves_only() {
+        let table = [
+            (r#""abc""#, None),
+            (r#""\ud83d\ude00""#, None),
+            (r#""\\ud83d""#, None),
+            (r#""\u00e9\n""#, None),
+            (r#""\ud83d""#, Some(r#""\ufffd""#)),
+            (r#""\uDE00\uD83D""#, Some(r#""\ufffd\ufffd""#)),
+            (r#""\ud83d\ud83d\ude00""#, Some(r#""\ufffd\ud83d\ude00""#)),
+            (r#""\ud83d\n\ude00""#, Some(r#""\ufffd\n\ufffd""#)),
+            (r#""\\\ud83dé""#, Some(r#""\\\ufffdé""#)),
+            (r#""\ud83d\\ude00""#, Some(r#""\ufffd\\ude00""#)),
+        ];
+        for (json, expected) in table {
+            assert_eq!(replace_lone_surrogates(json).as_deref(), expected, "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_result_can_be_decoded(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["\\ud83d", "\\uDE00", "\\\\", "u", "d83d", "\\n", "é", "\\u0041"]),
+                0..12,
+            )
+        ) {
+            let json = format!("\"{}\"", parts.concat());
+            let decoded: Result<String, _> = serde_json::from_str(&json);
+            match replace_lone_surrogates(&json) {
+                None => prop_assert!(decoded.is_ok()),
+                Some(repaired) => {
+                    prop_assert!(decoded.is_err());
+                    prop_assert_eq!(repaired.len(), json.len());
+                    prop_assert!(serde_json::from_str::<String>(&repaired).is_ok());
+                    prop_assert_eq!(replace_lone_surrogates(&repaired), None);
+                }
+            }
+        }
+    }
+}
