@@ -534,7 +534,9 @@ fn is_open(level: &CommandPart, context: &PathContext<'_>) -> bool {
     let program = program.unwrap_or_default();
     let names_variable = |pair: &[PartWord]| {
         let [before, word] = pair else { return false };
-        let takes = before.text == "-v" || !matches!(program, "test" | "[" | "[[" | "printf");
+        let takes = before.text == "-v"
+            || word.text.starts_with("-v")
+            || !matches!(program, "test" | "[" | "[[" | "printf");
         takes && begins_with_gap(&outline(word, context))
     };
     let may_connect = |word: &PartWord| {
@@ -544,8 +546,10 @@ fn is_open(level: &CommandPart, context: &PathContext<'_>) -> bool {
         !word.text.starts_with("<(") && outlines(word, context).into_iter().any(is_server)
     };
     let evaluates = programs::EVALUATES.contains(program);
+    let has_index = context.script().contains("[$(") || context.script().contains("[`");
     evaluates
-        && (!evaluated(level, program, context).is_empty()
+        && (has_index
+            || !evaluated(level, program, context).is_empty()
             || level.words.windows(2).any(names_variable))
         || level.reads.iter().any(may_connect)
 }

@@ -332,13 +332,7 @@ fn names_of(text: &str) -> Vec<String> {
             name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
         });
         let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
-        // A program or another shell may expand `~`.
-        let at_home = |name: &str| {
-            name.strip_prefix("~/")
-                .map(|below| format!("{GAP}/{below}"))
-        };
-        let names = names.flat_map(|name| std::iter::once(name.to_owned()).chain(at_home(name)));
-        names.collect::<Vec<_>>()
+        names.map(str::to_owned).collect::<Vec<_>>()
     };
     spelled(text).flat_map(named).collect()
 }

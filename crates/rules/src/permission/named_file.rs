@@ -44,6 +44,14 @@ impl NamedFile {
             directories
         };
         let mut files = Vec::new();
+        // A program, or another shell, may expand it.
+        if let Some(below) = name.strip_prefix("~/") {
+            let home = context
+                .home()
+                .map(|home| home.to_string_lossy().into_owned());
+            let home = home.unwrap_or(GAP.to_string());
+            files.extend(Self::of(&format!("{home}/{below}"), directories, context));
+        }
         for directory in directories {
             let path = directory.join(path);
             if let Some((link, below)) = link_of_process(&path) {

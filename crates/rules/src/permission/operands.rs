@@ -6,8 +6,13 @@ use super::wildcard::GAP;
 use crate::shell::PartWord;
 
 impl Invocation {
-    /// Returns the words that may name a file that it reads.
+    /// Returns the words that may name a file whose contents it shows.
     pub(super) fn read_words(&self) -> impl Iterator<Item = &PartWord> {
+        self.named_words().filter(|word| !self.only_counts(word))
+    }
+
+    /// Returns the words that may name a file.
+    pub(super) fn named_words(&self) -> impl Iterator<Item = &PartWord> {
         let program = self.program();
         let skipped = if self.takes_only_text() {
             self.words.len()
@@ -29,12 +34,10 @@ impl Invocation {
             let is_taken = word.value.is_none() && word.span.is_empty();
             *index >= skipped
                 && !is_taken
-                && !self.only_counts(word)
                 && !self.is_revision(word)
                 && script.is_none_or(|script| *index != script + 1)
-                && !is_message(before)
+                && !(is_message(before) || is_message(word))
                 && !(has_script && precedes_script(before))
-                && !is_message(word)
         });
         words.map(|(_, (word, _))| word).chain(&self.reads)
     }

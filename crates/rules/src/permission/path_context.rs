@@ -99,7 +99,7 @@ pub(super) struct PathContext<'a> {
 
 /// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does
 /// not wait for a hook without end; a line that takes more needs approval.
-const MAX_WORK: usize = 1_000_000;
+const MAX_WORK: usize = 4_000_000;
 
 /// Removes `.` and `..` from a path lexically, without following links.
 pub fn normalised(path: &Path) -> PathBuf {

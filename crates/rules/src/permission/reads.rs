@@ -76,7 +76,7 @@ impl Command<'_> {
             let pattern = pattern_index(&one.words).map(|at| &one.words[at]);
             let is_pattern =
                 move |word: &PartWord| pattern.is_some_and(|pattern| std::ptr::eq(pattern, word));
-            one.read_words().filter(move |word| !is_pattern(word))
+            one.named_words().filter(move |word| !is_pattern(word))
         });
         let mut outlines = words
             .filter(|word| word.text != "{}")

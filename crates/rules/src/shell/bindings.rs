@@ -103,6 +103,11 @@ impl Bindings {
                 // Elsewhere, as in `/$PWD`, the working directory is not `.`.
                 let begins =
                     index == 0 || word.text.starts_with('-') && ends_name(&word.pieces[index - 1]);
+                let next = word.pieces.get(index + 1);
+                let ends = next.is_none_or(
+                    |next| matches!(next, WordPiece::Text(text) if text.starts_with('/')),
+                );
+                let begins = begins && ends;
                 let values = self.values(piece, at, unknown, MAX_DEPTH);
                 let Some(values) = values.filter(|_| begins || !is_directory(piece)) else {
                     return without_value(piece);

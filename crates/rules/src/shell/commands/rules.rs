@@ -20,6 +20,7 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "lists" => creates_no_ref,
         "package" => is_package,
         "remote" => is_remote,
+        "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
         "reflog" => shows_reflog,
         "version" => says_its_version,
@@ -103,6 +104,21 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
     let operand = operands.find(|word| word.prefix.starts_with('@'));
     match value.map(|given| given.word).or(operand.copied()) {
         Some(word) => refuse(Some(word), "options from a file (`@…`)"),
+        None => Ok(()),
+    }
+}
+
+/// Refuses programs of `jq` that read other files, which `import` and `include` name.
+fn imports_nothing(_: &str, arguments: &Arguments<'_>) -> Checked {
+    let values = arguments.options.iter().map(|given| given.word);
+    let mut words = values.chain(arguments.operands.iter().copied());
+    let imports = |word: &&Word| {
+        ["import", "include"]
+            .iter()
+            .any(|name| word.prefix.contains(name))
+    };
+    match words.find(imports) {
+        Some(word) => refuse(Some(word), "`jq` reads the modules that the program names"),
         None => Ok(()),
     }
 }
