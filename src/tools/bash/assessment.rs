@@ -62,10 +62,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
-    let path = context
-        .environment
-        .get("PATH")
-        .filter(|path| !path.is_empty());
+    // An empty one means the working directory.
+    let path = context.environment.get("PATH");
     let mut entries = path.into_iter().flat_map(std::env::split_paths);
     let has_relative_path = entries.any(|entry| !entry.is_absolute());
     // Before running git, which may be a program of the workspace.
@@ -97,25 +95,30 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
 }
 
 /// Finds programs in directories where the session may write, by the search of the shell.
-struct WorkspacePrograms<'a> {
-    context: &'a DecisionContext,
+struct WorkspacePrograms {
+    /// The directories where the session may write, as they are named and without links.
+    workspace: Vec<PathBuf>,
     /// Directories of `PATH`, and whether the session may write to each.
     directories: Vec<(PathBuf, bool)>,
     known: HashMap<String, bool>,
 }
 
-impl<'a> WorkspacePrograms<'a> {
-    fn new(context: &'a DecisionContext) -> Self {
+impl WorkspacePrograms {
+    fn new(context: &DecisionContext) -> Self {
+        let named = context.allowed_directories.iter();
+        let named = named.chain([&context.directory]);
+        let real = named.clone().filter_map(|path| path.canonicalize().ok());
+        let workspace: Vec<PathBuf> = named.cloned().chain(real).collect();
         let path = search_path(&context.environment);
         let directories = std::env::split_paths(&path).map(|path| {
             // The directory may be a link to the workspace.
             let real = path.canonicalize();
-            let is_inside = real.is_ok_and(|real| is_in_workspace(&real, context));
+            let is_inside = real.is_ok_and(|real| is_in_workspace(&real, &workspace));
             (path, is_inside)
         });
         Self {
-            context,
             directories: directories.collect(),
+            workspace,
             known: HashMap::new(),
         }
     }
@@ -137,8 +140,8 @@ impl<'a> WorkspacePrograms<'a> {
             // The program may be a link to the workspace.
             path.canonicalize().is_ok_and(|real| {
                 *is_inside
-                    || is_in_workspace(&path, self.context)
-                    || is_in_workspace(&real, self.context)
+                    || is_in_workspace(&path, &self.workspace)
+                    || is_in_workspace(&real, &self.workspace)
             })
         });
         self.known.insert(program.to_owned(), found);
@@ -148,11 +151,8 @@ impl<'a> WorkspacePrograms<'a> {
 
 /// Whether the session may write to a program without approval. System programs need approval even
 /// if a working directory, such as `/`, contains them.
-fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
-    let mut workspace = context
-        .allowed_directories
-        .iter()
-        .chain([&context.directory]);
+fn is_in_workspace(program: &Path, workspace: &[PathBuf]) -> bool {
+    let mut workspace = workspace.iter();
     workspace.any(|allowed| {
         program.starts_with(allowed) && (is_of_system(allowed) || !is_of_system(program))
     })

@@ -241,10 +241,31 @@ fn programs_of_the_workspace_are_not_those_of_the_table() {
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     assert!(!reads(&session, "cat a.txt | xargs ls"));
     assert!(reads(&session, "cat a.txt"));
+    // The directory of the session may be a link to the workspace.
+    let link = session.path("link");
+    std::os::unix::fs::symlink(".", &link).unwrap();
+    let directory = std::mem::replace(&mut session.context.directory, link.clone());
+    let allowed = std::mem::replace(&mut session.context.allowed_directories, vec![link]);
+    assert!(!reads(&session, "ls"));
+    session.context.directory = directory;
+    session.context.allowed_directories = allowed;
     // Programs started by a command are found in the same directories.
     fs::write(bin.join("xz"), "").unwrap();
     assert!(reads(&session, "sed -n 1p a.txt"));
     assert!(!reads(&session, "tar -tf a.tar"));
+}
+
+#[test]
+fn an_empty_search_path_of_another_shell_is_the_working_directory() {
+    let mut session = session();
+    session.context.shell = ShellGuarantees::foreign(WriteProtection::Absent);
+    let directory = session.context.directory.clone();
+    fs::write(directory.join("ls"), "").unwrap();
+    let with = |path: &str| std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+    session.context.environment = with("/usr/bin:/bin");
+    assert!(reads(&session, "ls"));
+    session.context.environment = with("");
+    assert!(!reads(&session, "ls"));
 }
 
 /// The analysis of languages may be wrong; then only the kernel prevents writes.

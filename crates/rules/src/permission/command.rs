@@ -377,6 +377,7 @@ impl Command<'_> {
             }
         };
         part.only_reads
+            && !context.sets_programs()
             && programs::is_harmlessly_set(part)
             && stays()
             && !self.reads_outside(context)
@@ -547,10 +548,11 @@ fn is_open(level: &CommandPart, context: &PathContext<'_>) -> bool {
     };
     let evaluates = programs::EVALUATES.contains(program);
     let has_index = context.script().contains("[$(") || context.script().contains("[`");
-    evaluates
-        && (has_index
-            || !evaluated(level, program, context).is_empty()
-            || level.words.windows(2).any(names_variable))
+    context.sets_programs()
+        || evaluates
+            && (has_index
+                || !evaluated(level, program, context).is_empty()
+                || level.words.windows(2).any(names_variable))
         || level.reads.iter().any(may_connect)
 }
 

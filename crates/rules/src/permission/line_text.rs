@@ -181,6 +181,12 @@ impl<'a> PathContext<'a> {
         })
     }
 
+    /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
+    pub(super) fn sets_programs(&self) -> bool {
+        let mut names = ["PATH", "LD_PRELOAD", "BASH_ENV"].iter();
+        names.any(|name| self.sets(name))
+    }
+
     /// Whether globs of the command line may match names with a leading dot or in directories
     /// below.
     pub(super) fn finds_hidden(&self) -> bool {
