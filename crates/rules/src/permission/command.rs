@@ -13,18 +13,15 @@ use super::mentions::Mentions;
 use super::named_file::NamedFile;
 use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outline, outlines};
-use super::path_context::{PathContext, ResolvedPath, normalised};
+use super::path_context::{PathContext, ResolvedPath};
 use super::programs;
-use super::standard_input::{Composed, StandardInput};
+use super::standard_input::{Composed, Given, StandardInput};
 use super::started::{StartedCommands, guessed, started};
-use super::wildcard::{GAP, begins_with_gap};
+use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, WordPiece, lenient_parts};
 
 /// The work of looking up a file, compared with looking at a byte of text.
-const FILE_WORK: usize = 64;
-
-/// Maximum number of directories among the words of a command in which it may work.
-const MAX_DIRECTORIES: usize = 8;
+pub(super) const FILE_WORK: usize = 64;
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -42,14 +39,14 @@ pub(super) struct Command<'a> {
     /// Possible working directories; empty if unknown.
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
-    reached: BaseDirectories,
+    pub(super) reached: BaseDirectories,
     /// Names that the command line creates.
     new_names: Rc<[NewName]>,
     /// The command line, if it has several commands and this is the first.
     line: Option<&'a str>,
     /// Whether it evaluates text, or opens a file that may be a connection, so that only rules for all commands
     /// allow it.
-    is_open: bool,
+    is_beyond_rules: bool,
     /// The number of commands before it.
     index: usize,
     /// Texts that its command line writes to a file or a pipe.
@@ -59,7 +56,7 @@ pub(super) struct Command<'a> {
     /// Whether it may read these texts: there is a pipe, or it names the file.
     uses_text: bool,
     mentions: OnceCell<Mentions>,
-    mentioned: OnceCell<[Vec<NamedFile>; 2]>,
+    pub(super) mentioned: OnceCell<[Vec<NamedFile>; 2]>,
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
@@ -147,13 +144,12 @@ pub(super) fn commands<'a>(
     };
     let passes_text =
         context.passes_text() || commands.iter().any(|command| feeds(&command.levels));
-    let composed: Rc<[Composed]> = line.composed().into();
     for (index, command) in commands.iter_mut().enumerate() {
         command.index = index;
         line.current = index;
         command.uses_text = passes_text;
         if command.uses_text || line.writes() {
-            command.composed = composed.clone();
+            command.composed = line.composed().clone();
         }
         let mut programs = command.invocations.iter().map(Invocation::program);
         if programs.any(|program| programs::SHELLS.contains(program)) && context.sets("PATH") {
@@ -184,7 +180,7 @@ fn unparsed<'a>(script: &'a str, context: &PathContext<'_>) -> Command<'a> {
     let read = lenient_parts(script).parts;
     let line = StandardInput::new(&read, context);
     if context.passes_text() || line.writes() {
-        command.composed = line.composed().into();
+        command.composed = line.composed().clone();
         command.uses_text = true;
     }
     command.index = usize::MAX;
@@ -221,7 +217,7 @@ impl<'a> Command<'a> {
             }
         }
         known.dedup_by(|one, other| one.text == other.text);
-        let is_open = levels.iter().any(|level| is_open(level, context));
+        let is_beyond_rules = levels.iter().any(|level| is_beyond_rules(level, context));
         let reached = directories::reached(&started, &directories, context);
         Self {
             text,
@@ -233,7 +229,7 @@ impl<'a> Command<'a> {
             reached,
             new_names: Rc::default(),
             line: None,
-            is_open,
+            is_beyond_rules,
             index: 0,
             composed: Rc::default(),
             uses_text: false,
@@ -252,14 +248,13 @@ impl<'a> Command<'a> {
 impl Command<'_> {
     /// Returns what it mentions in texts that programs may interpret.
     pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
-        let composed = self.composed.iter();
-        let composed = composed.filter(|composed| composed.origin != self.index);
-        let composed = composed.map(|composed| Composed {
-            names_no_file: composed.names_no_file || !self.uses_text,
+        let given = Given {
+            texts: &self.composed,
+            index: self.index,
             is_configuration: self.is_configured,
-            ..composed.clone()
-        });
-        let mentions = || Mentions::of(&self.levels, &composed.collect::<Vec<_>>(), context);
+            names_files: self.uses_text,
+        };
+        let mentions = || Mentions::of(&self.levels, &[given], context);
         self.mentions.get_or_init(mentions)
     }
 
@@ -299,8 +294,8 @@ impl Command<'_> {
 
     /// Whether it is known to match, directly or as the argument of wrappers.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        let known = self.known.iter().filter(|_| !self.is_open);
-        known.into_iter().any(|known| {
+        let mut known = self.known.iter().filter(|_| !self.is_beyond_rules);
+        known.any(|known| {
             pattern.begins_with(&known.set)
                 && pattern.covers(&known.text)
                 && (pattern.is_literal() || !known.starts_unseen)
@@ -383,63 +378,9 @@ impl Command<'_> {
             && !self.reads_outside(context)
     }
 
-    /// Returns the files that its texts mention, in the known base directories: files that may be read, and
-    /// files that may be changed.
-    pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
-        let of = |name: &String| {
-            let mut files = self.file(name, context);
-            let is_path = name.contains(['/', '.']);
-            files.retain(|file| is_path || !file.is_anything());
-            files
-        };
-        let files = || {
-            let mentions = self.mentions(context);
-            let directories = self.mentioned_directories(context);
-            let below = |name: &String| {
-                let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
-                let names = directories.iter().filter(|_| is_relative);
-                let files = names.filter(|_| context.spend(FILE_WORK));
-                let files = files.flat_map(|directory| {
-                    NamedFile::of(name, std::slice::from_ref(directory), context)
-                });
-                files.collect::<Vec<_>>()
-            };
-            let names = mentions.names().map(|names| {
-                let inside = names.iter().flat_map(below);
-                names.iter().flat_map(of).chain(inside).collect::<Vec<_>>()
-            });
-            let [mut read, changed] = names;
-            read.extend(mentions.operands().iter().flat_map(below));
-            [read, changed]
-        };
-        self.mentioned.get_or_init(files)
-    }
-
-    /// Returns the directories among its words, in which a program may work: `patch -d x`, `vim +'cd x'`.
-    fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
-        let operands = self.mentions(context).operands().iter();
-        let paths = operands.flat_map(|name| {
-            let bases = self.reached.known.iter();
-            bases.map(move |base| normalised(&base.join(name)))
-        });
-        let mut found: Vec<PathBuf> = paths
-            .filter(|path| context.spend(FILE_WORK) && context.is_directory(path))
-            .filter(|path| !self.reached.known.contains(path))
-            .take(MAX_DIRECTORIES)
-            .collect();
-        // Git starts commands at the top of the work tree.
-        let is_git = |one: &Invocation| one.program() == "git" && one.begins_anywhere();
-        if self.invocations.iter().any(is_git) {
-            let above = self.reached.known.iter();
-            let above = above.flat_map(|base| base.ancestors().skip(1).take(MAX_DIRECTORIES));
-            found.extend(above.map(Path::to_owned));
-        }
-        found
-    }
-
     /// Returns the files that a word, or part of one, may name in its base directories.
     pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
-        if !context.spend(name.len() + FILE_WORK) {
+        if !context.spend(name.len() + FILE_WORK) && name.contains([GAP, GLOB]) {
             return vec![NamedFile::anything()];
         }
         let mut files = NamedFile::of(name, &self.reached.known, context);
@@ -530,7 +471,7 @@ impl Command<'_> {
 
 /// Whether a command runs a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
 /// `cat < "$x"`.
-fn is_open(level: &CommandPart, context: &PathContext<'_>) -> bool {
+fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
     let program = level.words.first().and_then(|word| word.value.as_deref());
     let program = program.unwrap_or_default();
     let names_variable = |pair: &[PartWord]| {

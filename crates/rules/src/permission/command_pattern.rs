@@ -1,5 +1,7 @@
 //! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
 
+use std::sync::OnceLock;
+
 use super::programs;
 use super::wildcard::{GAP, Wildcard, begins_with_gap};
 use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
@@ -15,7 +17,8 @@ pub(super) struct CommandPattern {
     without_arguments: Option<Wildcard>,
     /// These two without the directory of the program, if they have one.
     by_name: Vec<Wildcard>,
-    words: Option<Words>,
+    /// Its words, parsed for the first command that a deny or ask rule is compared with.
+    words: OnceLock<Option<Words>>,
 }
 
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
@@ -53,26 +56,21 @@ impl CommandPattern {
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
         let program = pattern.split_whitespace().next();
-        let named = pattern.replacen(
-            program.unwrap_or_default(),
-            program.map_or("", programs::name),
-            1,
-        );
-        let shortened = named
-            .strip_suffix(" *")
-            .filter(|_| without_arguments.is_some());
-        let by_name = std::iter::once(named.as_str()).chain(shortened);
-        let by_name = by_name
-            .filter(|_| named != pattern)
-            .map(Wildcard::parse)
-            .collect();
-        let program = program.filter(|program| !program.starts_with('*'));
+        let directory = program.map_or(0, |program| program.len() - programs::name(program).len());
+        let named = pattern
+            .trim_start()
+            .get(directory..)
+            .filter(|_| directory > 0);
+        let shortened = named.and_then(|named| named.strip_suffix(" *"));
+        let shortened = shortened.filter(|_| without_arguments.is_some());
+        let by_name = named.into_iter().chain(shortened);
+        let by_name = by_name.map(Wildcard::parse).collect();
         Self {
             program: program.map(|program| Wildcard::parse(programs::name(program))),
             pattern: wildcard,
             without_arguments,
             by_name,
-            words: Words::parse(&pattern),
+            words: OnceLock::new(),
             text: pattern,
         }
     }
@@ -106,10 +104,15 @@ impl CommandPattern {
 
     /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
     /// main` for `git push origin *`).
-    /// With `is_open`, a word known only at run time may be any of them.
-    pub(super) fn covers_words(&self, words: &[String], is_open: bool) -> bool {
-        let pattern = self.words.as_ref();
-        pattern.is_some_and(|pattern| pattern.covers(words, is_open))
+    /// With `fills_gaps`, a word known only at run time may be any of them.
+    pub(super) fn covers_words(&self, words: &[String], fills_gaps: bool) -> bool {
+        let pattern = self.words();
+        pattern.is_some_and(|pattern| pattern.covers(words, fills_gaps))
+    }
+
+    fn words(&self) -> Option<&Words> {
+        let words = self.words.get_or_init(|| Words::parse(&self.text));
+        words.as_ref()
     }
 
     /// Returns the literal words that the pattern starts with.
@@ -134,7 +137,7 @@ impl CommandPattern {
             .literals()
             .skip(1)
             .filter(|word| !word.starts_with('-'));
-        let options = self.words.as_ref();
+        let options = self.words();
         literals.all(|literal| words.contains(&literal))
             && options.is_none_or(|pattern| pattern.has_options(words))
     }
@@ -190,7 +193,7 @@ impl Words {
         (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
     }
 
-    fn covers(&self, words: &[String], is_open: bool) -> bool {
+    fn covers(&self, words: &[String], fills_gaps: bool) -> bool {
         let Some(((program, operands), first)) = self.operands.split_first().zip(words.first())
         else {
             return false;
@@ -205,7 +208,7 @@ impl Words {
             let found = rest.iter().enumerate().position(|(at, word)| {
                 let is_next =
                     has_options || operand.is_free || (0..at).all(|at| is_skipped(rest, at));
-                let is_any = is_open && begins_with_gap(word);
+                let is_any = fills_gaps && begins_with_gap(word);
                 is_next
                     && (is_any || operand.wildcard.covers(word) || is_operand(word, &operand.text))
             });

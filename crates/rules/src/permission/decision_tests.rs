@@ -156,6 +156,47 @@ fn decisions() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The command of a line that is too long to follow is still denied, in the mode that asks about nothing.
+#[test]
+fn a_line_that_takes_too_much_work_needs_approval() {
+    let padding = format!("find . {} -exec cat {{}} +", "-name a -o ".repeat(600));
+    for (command, mode, expected) in [
+        (format!("{padding}; ls x"), "default", Decision::Ask),
+        (format!("{padding}; rm x"), "default", Decision::Deny),
+        (
+            format!("{padding}; rm x"),
+            "bypassPermissions",
+            Decision::Deny,
+        ),
+        (
+            format!("{padding}; ls > keep"),
+            "bypassPermissions",
+            Decision::Deny,
+        ),
+        (
+            format!("{padding}; cp a keep"),
+            "bypassPermissions",
+            Decision::Deny,
+        ),
+        (
+            format!("{padding}; ls x"),
+            "bypassPermissions",
+            Decision::Allow,
+        ),
+    ] {
+        let row = Row {
+            allow: vec!["Bash".to_owned()],
+            deny: vec!["Bash(rm *)".to_owned(), "Edit(keep)".to_owned()],
+            command: Some(command),
+            mode: Some(mode.to_owned()),
+            ..Row::default()
+        };
+        let command = row.command.as_deref().unwrap_or_default();
+        let end = &command[padding.len()..];
+        assert_eq!(row.decided().decision, expected, "{end} {mode}");
+    }
+}
+
 #[test]
 fn each_part_names_what_decided_it() {
     let row = Row {

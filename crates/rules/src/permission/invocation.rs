@@ -1,15 +1,11 @@
 //! A program with its arguments, in all spellings that rules may use.
 
 use super::command_pattern::CommandPattern;
-use super::outline::{found_by, outline, outlines, with_pathspecs, with_placeholders};
+use super::outline::{outline, outlines, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, analyse};
-use crate::tool_facts::possibly_patched;
-
-/// Maximum number of words that are combined into the names of copies.
-const MAX_COPIED: usize = 16;
 
 /// A program, its arguments and its redirections.
 pub(super) struct Invocation {
@@ -161,39 +157,13 @@ impl Invocation {
         self.surrounded.extend(texts.into_iter().skip(1));
     }
 
-    /// Adds the files that variables name.
-    pub(super) fn add_variables(&mut self, set: &[(String, Option<String>)]) {
-        let files = set
-            .iter()
-            .filter(|(name, _)| programs::FILE_VARIABLES.contains(name));
-        for (_, value) in files {
-            let unknown = || PartWord::unknown(0..0, "$file");
-            let word = value.as_deref().map_or_else(unknown, PartWord::known);
-            self.reads.push(word.clone());
-            self.writes.push(word);
-        }
-    }
-
-    /// Adds the files that the program changes without naming them.
-    pub(super) fn add_effects(&mut self, level: &CommandPart) {
-        if self.patches() {
-            self.patch(level);
-        }
-        if programs::COPIES.contains(self.program()) {
-            self.add_copies();
-        }
-        if self.program() == "find" {
-            self.add_found();
-        }
-    }
-
     /// Whether another command may start at one of its words.
     pub(super) fn begins_anywhere(&self) -> bool {
         self.begins_at < self.words.len()
     }
 
     /// Returns the indices of words at which a command may start.
-    fn beginnings(&self) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn beginnings(&self) -> impl Iterator<Item = usize> + use<> {
         let first = usize::from(!self.words.is_empty());
         (0..first).chain(self.begins_at..self.words.len())
     }
@@ -266,79 +236,6 @@ impl Invocation {
         positions
     }
 
-    /// Adds the names of files that it may change.
-    pub(super) fn add_changed<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
-        let names = names.filter(|name| !name.is_empty());
-        self.patched.extend(names.map(PartWord::known));
-    }
-
-    /// Adds, for each operand that may be a directory, the copies of all operands in it.
-    fn add_copies(&mut self) {
-        let first = self.outlines.len().saturating_sub(MAX_COPIED).max(1);
-        let values = self.outlines.iter().skip(first);
-        let values = values.map(|value| {
-            value
-                .rsplit_once('=')
-                .map_or(value.as_str(), |(_, after)| after)
-        });
-        let operands: Vec<&str> = values.filter(|value| !value.starts_with('-')).collect();
-        let targets = operands
-            .iter()
-            .rev()
-            .take(if self.copied() > 0 { 1 } else { MAX_COPIED });
-        let copies = targets.flat_map(|to| {
-            let names = operands.iter().map(|from| programs::name(from));
-            names.map(move |name| format!("{to}/{name}"))
-        });
-        let mut copies: Vec<String> = copies.collect();
-        if self.outlines.len() > MAX_COPIED {
-            let all = self.outlines.iter().skip(1);
-            copies.extend(all.map(|to| format!("{to}/{GAP}")));
-        }
-        self.add_changed(copies.iter().map(String::as_str));
-    }
-
-    /// Adds the files that `find` finds, if it changes them.
-    fn add_found(&mut self) {
-        if programs::CHANGES.contains_with(self.program(), &self.words) {
-            self.patched.push(PartWord {
-                pieces: found_by(&self.words),
-                ..PartWord::unknown(0..0, "{}")
-            });
-        }
-    }
-
-    /// Whether it, or a command that it starts, changes the files that a patch names.
-    fn patches(&self) -> bool {
-        self.beginnings().any(|at| {
-            let name = self.words[at].value.as_deref().unwrap_or_default();
-            programs::PATCHES.contains_with(programs::name(name), &self.words[at + 1..])
-        })
-    }
-
-    /// Adds the files named in its patch.
-    fn patch(&mut self, level: &CommandPart) {
-        let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
-        let texts = arguments.chain(std::iter::once(level.input.text()));
-        let files: Vec<String> = texts
-            .flatten()
-            .flat_map(possibly_patched)
-            .flat_map(|name| {
-                std::iter::once(name).chain(name.split_once('/').map(|(_, below)| below))
-            })
-            .map(str::to_owned)
-            .collect();
-        // `-p2` removes more directories.
-        let mut options = self.words.iter().skip(1).map(|word| word.text.as_str());
-        let is_cut = options.any(|word| {
-            word.starts_with("--str") || word.starts_with("-p") && !["-p0", "-p1"].contains(&word)
-        });
-        if files.is_empty() || is_cut {
-            self.patched.push(PartWord::unknown(0..0, "$patch"));
-        }
-        self.add_changed(files.iter().map(String::as_str));
-    }
-
     /// Whether it matches; parts known only at run time match only stars.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
         self.has_text(pattern, |text| pattern.covers_by_name(text), false)
@@ -353,12 +250,12 @@ impl Invocation {
         &self,
         pattern: &CommandPattern,
         is_covered: impl Fn(&str) -> bool,
-        is_open: bool,
+        fills_gaps: bool,
     ) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
-            && pattern.covers_words(&self.outlines, is_open)
+            && pattern.covers_words(&self.outlines, fills_gaps)
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {

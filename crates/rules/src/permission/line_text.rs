@@ -183,7 +183,7 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
     pub(super) fn sets_programs(&self) -> bool {
-        let mut names = ["PATH", "LD_PRELOAD", "BASH_ENV"].iter();
+        let mut names = programs::PROGRAM_VARIABLES.names().iter();
         names.any(|name| self.sets(name))
     }
 

@@ -9,7 +9,7 @@ use super::languages::run_by_sed;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
-use super::standard_input::{Composed, StandardInput};
+use super::standard_input::{Given, StandardInput};
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
 
@@ -39,11 +39,11 @@ pub(super) struct Mentions {
 }
 
 impl Mentions {
-    /// Returns the mentions of a command, given with the commands that it wraps. `composed` contains the
-    /// texts that the command line writes to a file that the command names.
+    /// Returns the mentions of a command, given with the commands that it wraps. `given` are the texts
+    /// that it may read.
     pub(super) fn of(
         levels: &[CommandPart],
-        composed: &[Composed],
+        given: &[Given<'_>],
         context: &PathContext<'_>,
     ) -> Self {
         let mut mentions = Self::default();
@@ -52,11 +52,11 @@ impl Mentions {
             let read = lenient_parts(context.script());
             guessed.extend(read.parts.iter().flat_map(CommandPart::levels));
             for enclosed in &read.enclosed {
-                mentions.add_script(enclosed, composed, MAX_DEPTH, context);
+                mentions.add_script(enclosed, given, MAX_DEPTH, context);
             }
         }
         for level in levels.iter().chain(&guessed) {
-            mentions.add(level, composed, MAX_DEPTH, context);
+            mentions.add(level, given, MAX_DEPTH, context);
         }
         if context.is_ambiguous() || context.passes_unseen() {
             mentions.add_text(context.script());
@@ -97,7 +97,7 @@ impl Mentions {
     fn add(
         &mut self,
         level: &CommandPart,
-        composed: &[Composed],
+        given: &[Given<'_>],
         depth: usize,
         context: &PathContext<'_>,
     ) {
@@ -108,7 +108,8 @@ impl Mentions {
         if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
             return;
         }
-        let texts = composed.iter().map(|composed| composed.text.len());
+        let texts = given.iter().flat_map(|given| given.texts());
+        let texts = texts.map(|(text, _)| text.len());
         let words = level.words.iter().map(|word| word.text.len());
         if !context.spend(texts.chain(words).sum::<usize>()) {
             return;
@@ -149,7 +150,7 @@ impl Mentions {
                 self.runnable.extend(words_of(&word.text));
             }
             for text in outlines(word, context) {
-                if is_shell && self.add_script(&text, composed, depth, context) {
+                if is_shell && self.add_script(&text, given, depth, context) {
                     continue;
                 }
                 // The program may decode the text: `curl` decodes URLs.
@@ -181,19 +182,18 @@ impl Mentions {
             }
         }
         let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
-        let input = level.input.text().into_iter().map(|text| (text, false));
-        let given = composed;
-        let composed = composed.iter();
-        let composed = composed.filter(|composed| !is_data || composed.is_configuration);
-        let composed = composed.map(|composed| (composed.text.as_str(), composed.names_no_file));
-        for (text, names_no_file) in input.chain(composed) {
-            if programs::GLUED_NAMES.contains(program) && !names_no_file {
+        let input = level.input.text().into_iter().map(|text| (text, true));
+        let read = given
+            .iter()
+            .filter(|given| !is_data || given.is_configuration);
+        for (text, names_files) in input.chain(read.flat_map(|given| given.texts())) {
+            if programs::GLUED_NAMES.contains(program) && names_files {
                 self.add_glued(text);
             }
             if program.ends_with("sed") {
                 self.runnable.extend(run_by_sed(text).flat_map(words_of));
             }
-            if names_no_file {
+            if !names_files {
                 self.runnable.extend(words_of(text));
             } else if !(is_shell && self.add_script(text, given, depth, context)) {
                 self.add_text(text);
@@ -220,7 +220,7 @@ impl Mentions {
     fn add_script(
         &mut self,
         script: &str,
-        given: &[Composed],
+        given: &[Given<'_>],
         depth: usize,
         context: &PathContext<'_>,
     ) -> bool {
@@ -232,11 +232,15 @@ impl Mentions {
         let found = parts.as_deref().unwrap_or_default();
         let line = StandardInput::new(found, context);
         for (index, part) in found.iter().enumerate() {
-            let composed = line.composed().iter();
-            let composed = composed.filter(|composed| composed.origin != index);
-            let composed: Vec<Composed> = composed.chain(given).cloned().collect();
+            let inside = Given {
+                texts: line.composed(),
+                index,
+                is_configuration: false,
+                names_files: true,
+            };
+            let given: Vec<Given<'_>> = given.iter().copied().chain([inside]).collect();
             for level in part.levels() {
-                self.add(&level, &composed, depth, context);
+                self.add(&level, &given, depth, context);
             }
         }
         parts.is_some()

@@ -240,20 +240,14 @@ impl Invocation {
 
     /// Returns the subcommand of `git`.
     fn subcommand(&self) -> Option<&PartWord> {
-        const WITH_VALUE: [&str; 5] = [
-            "-c",
-            "--namespace",
-            "--config-env",
-            "--attr-source",
-            "--super-prefix",
-        ];
         let mut words = self.words.iter().skip(1);
         while let Some(word) = words.next().filter(|_| self.program() == "git") {
             let text = word.value.as_deref()?;
             if !text.starts_with('-') {
                 return Some(word);
             }
-            if WITH_VALUE.contains(&text) || programs::DIRECTORY_OPTIONS.contains(text) {
+            let options = [&programs::VALUE_OPTIONS, &programs::DIRECTORY_OPTIONS];
+            if options.iter().any(|options| options.contains(text)) {
                 words.next();
             }
         }

@@ -178,7 +178,8 @@ impl<'a> PathContext<'a> {
         let Some(above) = path.parent() else {
             return true;
         };
-        self.branches(above).iter().any(|branch| branch == path)
+        // Most words name nothing, so that the directory is not listed.
+        self.real(path).is_some() && self.branches(above).iter().any(|branch| branch == path)
     }
 
     /// Resolves an absolute path.

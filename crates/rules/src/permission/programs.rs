@@ -76,6 +76,14 @@ pub(super) static RENAMES: Programs = with!("renames");
 pub(super) static SETS: Programs = with!("sets");
 /// Programs that evaluate their arguments.
 pub(super) static EVALUATES: Programs = with!("evaluates");
+/// Options of git whose value precedes the subcommand.
+pub(super) static VALUE_OPTIONS: Programs = with!("value-options");
+/// Variables that change which programs later commands start.
+pub(super) static PROGRAM_VARIABLES: Programs = with!("program-variables");
+/// Options whose value is a file without settings.
+pub(super) static MESSAGE_OPTIONS: Programs = with!("message-options");
+/// Programs that start programs of a package that is an operand.
+pub(super) static INSTALLS: Programs = with!("installs");
 /// Options whose value is text.
 pub(super) static TEXT_OPTIONS: Programs = with!("text-options");
 /// Programs whose first operand is a script in their own language.
@@ -143,6 +151,11 @@ impl Programs {
     /// Whether a program has the property regardless of its arguments.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.has_name(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// Returns the names that have the property regardless of arguments.
+    pub(super) fn names(&self) -> &'static [&'static str] {
+        self.names
     }
 
     /// Whether it has an option, which may be shortened.

@@ -1,5 +1,7 @@
 //! Text that the commands of a command line may read: standard input and files that it writes.
 
+use std::rc::Rc;
+
 use super::invocation::joined;
 use super::operands::option_values;
 use super::outline::{names_in, outlines};
@@ -9,15 +11,33 @@ use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use crate::shell::{CommandPart, PartInput, PartWord};
 
 /// A text that a command line may write to a file or a pipe.
-#[derive(Clone)]
 pub(super) struct Composed {
     pub(super) text: String,
     /// The index of the command.
-    pub(super) origin: usize,
-    /// Whether it is in a file that an option of the command names.
+    origin: usize,
+    /// Whether it may be the name of a file that the command reads.
+    is_name: bool,
+}
+
+/// The texts of a command line as they are given to one of its commands.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) texts: &'a [Composed],
+    /// The index of the command, whose own texts do not count.
+    pub(super) index: usize,
+    /// Whether they are in a file that one of its options names.
     pub(super) is_configuration: bool,
-    /// Whether the files that it names are not looked at.
-    pub(super) names_no_file: bool,
+    /// Whether the command may read them, so that it may use files that they name.
+    pub(super) names_files: bool,
+}
+
+impl<'a> Given<'a> {
+    /// Returns the texts, and whether the files that they name count.
+    pub(super) fn texts(self) -> impl Iterator<Item = (&'a str, bool)> {
+        let others = self.texts.iter();
+        let others = others.filter(move |text| text.origin != self.index);
+        others.map(move |text| (text.text.as_str(), self.names_files && !text.is_name))
+    }
 }
 
 /// Possible standard input of the commands of a command line.
@@ -35,7 +55,7 @@ pub(super) struct StandardInput<'a> {
     /// The index of the command that is looked at, which does not use what it writes itself.
     pub(super) current: usize,
     /// Texts that may be written.
-    composed: Vec<Composed>,
+    composed: Rc<[Composed]>,
     pub(super) context: &'a PathContext<'a>,
 }
 
@@ -87,13 +107,13 @@ impl<'a> StandardInput<'a> {
             written: self.written.clone(),
             inexact: self.inexact.clone(),
             current: self.current,
-            composed: Vec::new(),
+            composed: Rc::default(),
             context: self.context,
         }
     }
 
     /// Returns the texts that the command line writes to files.
-    pub(super) fn composed(&self) -> &[Composed] {
+    pub(super) fn composed(&self) -> &Rc<[Composed]> {
         &self.composed
     }
 
@@ -151,18 +171,10 @@ impl<'a> StandardInput<'a> {
         words.any(|pair| {
             let [before, word] = pair else { return false };
             let is_option = |word: &PartWord| {
-                let messages = [
-                    "-F",
-                    "--file",
-                    "--body-file",
-                    "--notes-file",
-                    "-f",
-                    "--filename",
-                ];
-                word.text.starts_with('-') && !messages.contains(&word.text.as_str())
+                word.text.starts_with('-') && !programs::MESSAGE_OPTIONS.contains(&word.text)
             };
             let is_attached = is_option(word) && word.text.contains('=');
-            let is_installed = matches!(program, "pip" | "pip3");
+            let is_installed = programs::INSTALLS.contains(program);
             (is_attached || is_option(before) || is_installed) && self.is_written(word)
         })
     }
@@ -241,17 +253,15 @@ fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
     let words = words.map(|word| {
         let text = word.value.as_deref().unwrap_or(&word.text).to_owned();
         Composed {
-            names_no_file: !prints && !text.contains(char::is_whitespace),
+            is_name: !prints && !text.contains(char::is_whitespace),
             text,
             origin,
-            is_configuration: false,
         }
     });
     let input = part.input.text().map(|text| Composed {
         text: text.to_owned(),
         origin,
-        is_configuration: false,
-        names_no_file: false,
+        is_name: false,
     });
     words.chain(input).collect()
 }

@@ -111,11 +111,18 @@ impl StartedCommands {
 
     /// Adds a command with everything that it may start.
     fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
-        let size: usize = level.words.iter().map(|word| word.text.len() + 1).sum();
-        if sets_up(level, line.context) || !line.context.spend(size) {
+        if sets_up(level, line.context) {
             return;
         }
         let mut invocation = Invocation::of(level, line.context);
+        let size: usize = level.words.iter().map(|word| word.text.len() + 1).sum();
+        if !line.context.spend(size) {
+            // The command itself is known, so that rules deny it in every mode.
+            self.runs_unknown = true;
+            invocation.add_effects(level);
+            self.invocations.push(invocation);
+            return;
+        }
         let program = invocation.program().to_owned();
         let is_shell = programs::SHELLS.contains(&program);
         let set = variables(level, &program, line.context);

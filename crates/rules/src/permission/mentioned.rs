@@ -1,0 +1,68 @@
+//! Files that the texts of a command mention.
+
+use std::path::{Path, PathBuf};
+
+use super::command::{Command, FILE_WORK};
+use super::invocation::Invocation;
+use super::named_file::NamedFile;
+use super::path_context::{PathContext, normalised};
+use super::wildcard::GAP;
+
+/// Maximum number of directories among the words of a command in which it may work.
+const MAX_DIRECTORIES: usize = 8;
+
+impl Command<'_> {
+    /// Returns the files that its texts mention, in the known base directories: files that may be read, and
+    /// files that may be changed.
+    pub(super) fn mentioned(&self, context: &PathContext<'_>) -> &[Vec<NamedFile>; 2] {
+        let of = |name: &String| {
+            let mut files = self.file(name, context);
+            let is_path = name.contains(['/', '.']);
+            files.retain(|file| is_path || !file.is_anything());
+            files
+        };
+        let files = || {
+            let mentions = self.mentions(context);
+            let directories = self.mentioned_directories(context);
+            let below = |name: &String| {
+                let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
+                let names = directories.iter().filter(|_| is_relative);
+                let files = names.filter(|_| context.spend(FILE_WORK));
+                let files = files.flat_map(|directory| {
+                    NamedFile::of(name, std::slice::from_ref(directory), context)
+                });
+                files.collect::<Vec<_>>()
+            };
+            let names = mentions.names().map(|names| {
+                let inside = names.iter().flat_map(below);
+                names.iter().flat_map(of).chain(inside).collect::<Vec<_>>()
+            });
+            let [mut read, changed] = names;
+            read.extend(mentions.operands().iter().flat_map(below));
+            [read, changed]
+        };
+        self.mentioned.get_or_init(files)
+    }
+
+    /// Returns the directories among its words, in which a program may work: `patch -d x`, `vim +'cd x'`.
+    fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
+        let operands = self.mentions(context).operands().iter();
+        let paths = operands.flat_map(|name| {
+            let bases = self.reached.known.iter();
+            bases.map(move |base| normalised(&base.join(name)))
+        });
+        let mut found: Vec<PathBuf> = paths
+            .filter(|path| context.spend(FILE_WORK) && context.is_directory(path))
+            .filter(|path| !self.reached.known.contains(path))
+            .take(MAX_DIRECTORIES)
+            .collect();
+        // Git starts commands at the top of the work tree.
+        let is_git = |one: &Invocation| one.program() == "git" && one.begins_anywhere();
+        if self.invocations.iter().any(is_git) {
+            let above = self.reached.known.iter();
+            let above = above.flat_map(|base| base.ancestors().skip(1).take(MAX_DIRECTORIES));
+            found.extend(above.map(Path::to_owned));
+        }
+        found
+    }
+}
