@@ -488,10 +488,16 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
         !word.text.starts_with("<(") && outlines(word, context).into_iter().any(is_server)
     };
     let evaluates = programs::EVALUATES.contains(program);
+    // After `declare -i y`, a value of `y` is evaluated.
+    let declares_integers = || {
+        let mut options = level.words.iter().skip(1).map(|word| word.text.as_str());
+        options.any(|option| option.starts_with('-') && option.contains('i'))
+    };
     let has_index = context.script().contains("[$(") || context.script().contains("[`");
     context.sets_programs()
         || evaluates
             && (has_index
+                || programs::SETS.contains(program) && declares_integers()
                 || !evaluated(level, program, context).is_empty()
                 || level.words.windows(2).any(names_variable))
         || level.reads.iter().any(may_connect)

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::pattern_words::Words;
 use super::programs;
 use super::wildcard::{GAP, Wildcard, begins_with_gap};
 use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
@@ -19,27 +20,6 @@ pub(super) struct CommandPattern {
     by_name: Vec<Wildcard>,
     /// Its words, parsed for the first command that a deny or ask rule is compared with.
     words: OnceLock<Option<Words>>,
-}
-
-/// The words of a pattern such as `git reset --hard *`, for matching options in any place.
-#[derive(Debug, Clone)]
-struct Words {
-    /// The words that are not options. A star matches within a word.
-    operands: Vec<Operand>,
-    /// Whether other operands may precede, follow or separate them.
-    is_open: bool,
-    /// The letters of short options.
-    letters: String,
-    /// The long options, and whether the name may be longer.
-    long_options: Vec<(String, bool)>,
-}
-
-#[derive(Debug, Clone)]
-struct Operand {
-    text: String,
-    wildcard: Wildcard,
-    /// Whether other operands may precede it.
-    is_free: bool,
 }
 
 impl CommandPattern {
@@ -151,127 +131,6 @@ impl CommandPattern {
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
         std::iter::once(&self.pattern).chain(&self.without_arguments)
     }
-}
-
-impl Words {
-    /// Parses a pattern; `None` if the program is not known, or a star is inside an option.
-    fn parse(pattern: &str) -> Option<Self> {
-        let mut operands = Vec::new();
-        let mut options = Vec::new();
-        let mut is_free = false;
-        for word in pattern.split_whitespace() {
-            match word {
-                "*" => is_free = true,
-                option if option.starts_with('-') => options.push(option),
-                word => operands.push(Operand {
-                    text: word.to_owned(),
-                    wildcard: Wildcard::parse(word),
-                    is_free: std::mem::take(&mut is_free),
-                }),
-            }
-        }
-        let mut long_options = Vec::new();
-        let mut letters = String::new();
-        for option in options {
-            let name = option.strip_suffix('*').unwrap_or(option);
-            if name.contains('*') {
-                return None;
-            }
-            if name.starts_with("--") {
-                long_options.push((name.to_owned(), name != option));
-            } else {
-                letters.push_str(&name[1..]);
-            }
-        }
-        let words = Self {
-            operands,
-            is_open: pattern.ends_with('*') || pattern.contains(" * "),
-            letters,
-            long_options,
-        };
-        let is_known = |program: &Operand| !program.text.contains('*');
-        (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
-    }
-
-    fn covers(&self, words: &[String], fills_gaps: bool) -> bool {
-        let Some(((program, operands), first)) = self.operands.split_first().zip(words.first())
-        else {
-            return false;
-        };
-        if programs::name(&program.text) != first {
-            return false;
-        }
-        let has_options = !self.letters.is_empty() || !self.long_options.is_empty();
-        let mut rest = &words[1..];
-        for operand in operands {
-            // The values of options look like operands.
-            let found = rest.iter().enumerate().position(|(at, word)| {
-                let is_next =
-                    has_options || operand.is_free || (0..at).all(|at| is_skipped(rest, at));
-                let is_any = fills_gaps && begins_with_gap(word);
-                is_next
-                    && (is_any || operand.wildcard.covers(word) || is_operand(word, &operand.text))
-            });
-            match found {
-                // It may be several words.
-                Some(at) if begins_with_gap(&rest[at]) => return true,
-                Some(at) => rest = &rest[at + 1..],
-                // `-XPOST`
-                None if has_options
-                    && words.iter().any(|word| has_attached(word, &operand.text)) => {}
-                None => return false,
-            }
-        }
-        let ends = || rest.iter().all(|word| has_options && word.starts_with('-'));
-        self.has_options(words) && (self.is_open || ends())
-    }
-
-    /// Whether its options are among these words.
-    fn has_options(&self, words: &[impl AsRef<str>]) -> bool {
-        let words = || words.iter().map(AsRef::as_ref);
-        let options = || words().filter(|word: &&str| word.starts_with('-'));
-        let has_letter = |letter: char| {
-            let mut short = options().filter(|option| !option.starts_with("--"));
-            short.any(|option| option.contains(letter))
-        };
-        let has_long = |(name, is_open): &(String, bool)| {
-            options().any(|option| match option.strip_prefix(name.as_str()) {
-                Some(rest) => *is_open || rest.is_empty() || rest.starts_with('='),
-                None => is_shortened(option, name),
-            })
-        };
-        self.letters.chars().all(has_letter) && self.long_options.iter().all(has_long)
-    }
-}
-
-/// Whether a long option is the beginning of another. `--save` is not short for `--save-dev`.
-fn is_shortened(option: &str, name: &str) -> bool {
-    let option = option.split_once('=').map_or(option, |(option, _)| option);
-    let rest = name.strip_prefix(option).filter(|_| option.len() > 2);
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('-'))
-}
-
-/// Whether a word is an operand of a pattern, which may be written with another directory if it names a file.
-fn is_operand(word: &str, operand: &str) -> bool {
-    let plain = |text: &str| format!("/{}", text.trim_end_matches('/').trim_start_matches("./"));
-    let (word, operand) = (plain(word), plain(operand));
-    let has_extension = programs::name(&operand).trim_matches('.').contains('.');
-    word == operand
-        || (operand[1..].contains('/') || has_extension) && word.ends_with(&operand)
-        || has_extension && operand.ends_with(&word)
-}
-
-/// Whether an option with one letter, or several, has this value.
-fn has_attached(option: &str, value: &str) -> bool {
-    let letters = option.strip_suffix(value).unwrap_or_default();
-    letters.len() > 1 && letters.starts_with('-') && !letters.starts_with("--")
-}
-
-/// Whether a word is an option, the value of one, or an assignment.
-fn is_skipped(words: &[String], at: usize) -> bool {
-    let is_option = |word: &str| word.starts_with(['-', '+']);
-    let is_value = || at > 0 && is_option(&words[at - 1]) && !words[at - 1].contains('=');
-    is_option(&words[at]) || words[at].contains('=') || is_value()
 }
 
 /// The tools that a rule matches.

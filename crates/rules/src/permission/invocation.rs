@@ -255,7 +255,9 @@ impl Invocation {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         self.outlines.first().is_some_and(|first| is_known(first))
-            && pattern.covers_words(&self.outlines, fills_gaps)
+            && self
+                .beginnings()
+                .any(|start| pattern.covers_words(&self.outlines[start..], fills_gaps))
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {
@@ -340,6 +342,15 @@ impl Invocation {
         self.begins_anywhere()
             && level.unwrapped().is_none()
             && shells.any(|(at, _)| reads_script(behind(at)))
+    }
+
+    /// Whether it, or a command that it starts, gives files other absolute paths.
+    pub(super) fn remounts(&self) -> bool {
+        let mut words = self.beginnings().map(|at| &self.words[at]);
+        words.any(|word| {
+            let name = programs::name(word.value.as_deref().unwrap_or_default());
+            programs::REMOUNTS.contains_with(name, &self.words)
+        })
     }
 
     /// Returns the words after the first program that satisfies `is_wanted`.

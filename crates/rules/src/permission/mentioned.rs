@@ -24,11 +24,19 @@ impl Command<'_> {
         let files = || {
             let mentions = self.mentions(context);
             let directories = self.mentioned_directories(context);
+            let remounts = self.invocations.iter().any(Invocation::remounts);
             let below = |name: &String| {
                 let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
-                let names = directories.iter().filter(|_| is_relative);
-                let files = names.filter(|_| context.spend(FILE_WORK));
-                let files = files.flat_map(|directory| {
+                let names = if is_relative {
+                    vec![name.as_str()]
+                } else {
+                    ends(name, remounts)
+                };
+                let bases = self.reached.known.iter().filter(|_| !is_relative);
+                let bases = directories.iter().chain(bases);
+                let pairs = bases.flat_map(|base| names.iter().map(move |name| (name, base)));
+                let pairs = pairs.filter(|_| context.spend(FILE_WORK));
+                let files = pairs.flat_map(|(name, directory)| {
                     NamedFile::of(name, std::slice::from_ref(directory), context)
                 });
                 files.collect::<Vec<_>>()
@@ -47,7 +55,10 @@ impl Command<'_> {
     /// Returns the directories among its words, in which a program may work: `patch -d x`, `vim +'cd x'`.
     fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
         let operands = self.mentions(context).operands().iter();
-        let paths = operands.flat_map(|name| {
+        let remounts = self.invocations.iter().any(Invocation::remounts);
+        let names =
+            operands.flat_map(|name| std::iter::once(name.as_str()).chain(ends(name, remounts)));
+        let paths = names.flat_map(|name| {
             let bases = self.reached.known.iter();
             bases.map(move |base| normalised(&base.join(name)))
         });
@@ -65,4 +76,13 @@ impl Command<'_> {
         }
         found
     }
+}
+
+/// Returns the ends of an absolute path that may lead to the same file from another directory.
+fn ends(name: &str, remounts: bool) -> Vec<&str> {
+    let starts = name
+        .match_indices('/')
+        .filter(|_| remounts && name.starts_with('/'));
+    let ends = starts.map(|(at, _)| name[at..].trim_start_matches('/'));
+    ends.filter(|end| !end.is_empty()).collect()
 }

@@ -138,7 +138,8 @@ impl Mentions {
         };
         for word in invocation.read_words() {
             let at = invocation.words.iter().position(|one| one == word);
-            let only_reads = at.is_some_and(|at| invocation.only_reads_operand(at));
+            let only_reads =
+                at.is_some_and(|at| invocation.only_reads_operand(at)) && !invocation.remounts();
             let names_no_program = at.is_some_and(|at| {
                 let before = invocation.words[at - 1].value.as_deref();
                 !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())

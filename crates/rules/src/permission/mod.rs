@@ -24,6 +24,7 @@ mod operands;
 mod outline;
 mod path_context;
 mod path_pattern;
+mod pattern_words;
 mod programs;
 mod proposal;
 mod reads;

@@ -81,11 +81,14 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
 }
 
 /// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:`, `,`, `)` or `//`.
+/// letters, `=`, `@`, `:`, `,`, `)` or `//`, to the end or the next sign (`-v ./x:/y`).
 pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
         .match_indices(['=', '@', ':', ')', ','])
         .filter_map(|(at, _)| word.get(at + 1..));
+    let before_sign = std::iter::once(word).chain(behind_sign.clone());
+    let before_sign = before_sign.filter_map(|name| Some(name.split_once([':', ','])?.0));
+    let before_sign = before_sign.filter(|name| !name.contains([' ', GAP]));
     let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
     let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
@@ -100,6 +103,7 @@ pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     });
     std::iter::once(word)
         .chain(behind_sign)
+        .chain(before_sign)
         .chain(behind_scheme)
         .chain(behind_letters)
         .chain(Some(behind_digits))

@@ -120,6 +120,10 @@ pub(super) static READS: Programs = with!("reads");
 pub(super) static SCRIPTS: Programs = with!("scripts");
 /// Programs in whose commands a name may follow without a blank.
 pub(super) static GLUED_NAMES: Programs = with!("glued-names");
+/// Spellings of options and subcommands with the same meaning, joined by `=`.
+static SAME: Programs = with!("same");
+/// Programs that give files other absolute paths.
+pub(super) static REMOUNTS: Programs = with!("remounts");
 /// Options without a value.
 static FLAGS: Programs = with!("flags");
 /// Options whose value is a file or directory that the program reads.
@@ -212,6 +216,14 @@ fn is_abbreviation(text: &str, option: &str) -> bool {
 /// Whether an option is known to have no value.
 pub(super) fn is_flag(option: &str) -> bool {
     option.starts_with("--no") || FLAGS.contains(option)
+}
+
+/// Returns the first of the spellings of an option, subcommand or name that have the same meaning.
+pub(super) fn canonical<'a>(program: &str, word: &'a str) -> &'a str {
+    let groups = SAME.marks_of(program).unwrap_or_default().iter();
+    let mut groups = groups.filter(|group| group.split('=').any(|one| one == word));
+    let first = groups.next().and_then(|group| group.split('=').next());
+    first.unwrap_or(word)
 }
 
 /// Returns the name of a program without its directory.

@@ -77,7 +77,7 @@ impl<'a> StandardInput<'a> {
         let mut writes_any = false;
         for (index, part) in parts.iter().enumerate() {
             for level in part.levels() {
-                let (found, writes) = written(&level, &names, context);
+                let (found, writes) = written(&level, &names, replaces_input, context);
                 writes_any |= writes || !found.is_empty();
                 if writes && !prints_exactly(&level) {
                     inexact.push(index);
@@ -206,6 +206,7 @@ fn base_names(value: &str) -> Vec<String> {
 fn written(
     part: &CommandPart,
     names: &[(usize, String)],
+    replaces_input: bool,
     context: &PathContext<'_>,
 ) -> (Vec<String>, bool) {
     let mut values = part
@@ -215,7 +216,7 @@ fn written(
     let program = programs::name(values.next().unwrap_or_default());
     let is_source = |name: String| name == "stdin" || names.iter().any(|(_, known)| *known == name);
     let changes = programs::COPIES.contains(program) || programs::CHANGES.contains(program);
-    let has_input = part.input != PartInput::Inherited || !part.reads.is_empty();
+    let has_input = replaces_input || part.input != PartInput::Inherited || !part.reads.is_empty();
     let takes_input = has_input && programs::CHANGES.contains(program);
     let takes = takes_input || changes && values.flat_map(base_names).any(is_source);
     let mut options = part.words.iter().filter(|word| word.text.starts_with('-'));
