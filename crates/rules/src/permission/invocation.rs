@@ -385,6 +385,7 @@ fn begins_at(program: &str, words: &[PartWord]) -> usize {
     }
     let is_starter = programs::STARTS.contains(program)
         || inside.contains(program)
+        || programs::starts_operand(program, words)
         || (programs::INTERPRETS.contains(program) && !is_known_to_read(words));
     if is_starter {
         return 1;

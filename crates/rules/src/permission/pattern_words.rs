@@ -6,6 +6,8 @@ use super::wildcard::{Wildcard, begins_with_gap};
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
+    /// The names of its program.
+    names: Vec<String>,
     /// The words that are not options. A star matches within a word.
     operands: Vec<Operand>,
     /// Whether other operands may precede, follow or separate them.
@@ -58,6 +60,9 @@ impl Words {
             );
         }
         let words = Self {
+            names: programs::spellings("program", program)
+                .map(str::to_owned)
+                .collect(),
             is_open: pattern.ends_with('*') || pattern.contains(" * "),
             options: named,
             operands,
@@ -108,15 +113,13 @@ impl Words {
         program.map_or("", |program| programs::name(&program.text))
     }
 
-    /// Whether its program has this name, or another name of the same program.
+    /// Whether its program has this name, or another name of the same program, with a version or not.
     fn starts(&self, name: &str) -> bool {
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         // `pip3.11`
         let plain = name.rsplit_once('.').filter(|(_, minor)| is_number(minor));
         let plain = plain.map_or(name, |(plain, _)| plain);
-        let canonical = |name| programs::canonical("program", name);
-        let program = self.program();
-        program == name || canonical(plain) == canonical(program)
+        self.names.iter().any(|one| one == name || one == plain)
     }
 
     /// Whether a word has the meaning of an operand: a subcommand by another name, or a branch to push to.

@@ -32,6 +32,8 @@ macro_rules! with {
 pub(super) static STARTS: Programs = with!("starts");
 /// Programs that start a command after other operands or in options.
 pub(super) static STARTS_INSIDE: Programs = with!("starts-inside");
+/// Programs that start another unless their first operand is one of these subcommands.
+static OWN_COMMANDS: Programs = with!("own-commands");
 /// Programs whose first operand, or second with one of these words, is a subcommand.
 pub(super) static SUBCOMMANDS: Programs = with!("subcommands");
 /// Programs that start a command after their first operand.
@@ -218,12 +220,24 @@ pub(super) fn is_flag(option: &str) -> bool {
     option.starts_with("--no") || FLAGS.contains(option)
 }
 
-/// Returns the first of the spellings of an option, subcommand or name that have the same meaning.
-pub(super) fn canonical<'a>(program: &str, word: &'a str) -> &'a str {
+/// Returns the spellings of an option, subcommand or name that have the same meaning, or only itself.
+pub(super) fn spellings<'a>(program: &str, word: &'a str) -> impl Iterator<Item = &'a str> {
     let groups = SAME.marks_of(program).unwrap_or_default().iter();
     let mut groups = groups.filter(|group| group.split('=').any(|one| one == word));
-    let first = groups.next().and_then(|group| group.split('=').next());
-    first.unwrap_or(word)
+    groups.next().copied().unwrap_or(word).split('=')
+}
+
+/// Returns the first of the spellings of an option, subcommand or name that have the same meaning.
+pub(super) fn canonical<'a>(program: &str, word: &'a str) -> &'a str {
+    spellings(program, word).next().unwrap_or(word)
+}
+
+/// Whether a program starts another because its first operand is not one of its subcommands.
+pub(super) fn starts_operand(program: &str, words: &[PartWord]) -> bool {
+    let mut operands = words.iter().skip(1);
+    let operand = operands.find(|word| !word.text.starts_with('-'));
+    OWN_COMMANDS.has_marks(program)
+        && operand.is_some_and(|word| !OWN_COMMANDS.is_mark(program, word))
 }
 
 /// Returns the name of a program without its directory.
