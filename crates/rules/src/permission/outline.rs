@@ -81,14 +81,11 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
 }
 
 /// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:`, `,`, `)` or `//`, to the end or the next sign (`-v ./x:/y`).
-pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
+/// letters, `=`, `@`, `:`, `,`, `)` or `//`, to the end or the next sign.
+pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let behind_sign = word
         .match_indices(['=', '@', ':', ')', ','])
         .filter_map(|(at, _)| word.get(at + 1..));
-    let before_sign = std::iter::once(word).chain(behind_sign.clone());
-    let before_sign = before_sign.filter_map(|name| Some(name.split_once([':', ','])?.0));
-    let before_sign = before_sign.filter(|name| !name.contains([' ', GAP]));
     let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
     let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
@@ -101,12 +98,19 @@ pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
         let behind_host = rest.find('/').filter(|_| is_file).map(|host| &rest[host..]);
         std::iter::once(rest).chain(behind_host)
     });
-    std::iter::once(word)
+    let names = std::iter::once(word)
         .chain(behind_sign)
-        .chain(before_sign)
         .chain(behind_scheme)
         .chain(behind_letters)
-        .chain(Some(behind_digits))
+        .chain(Some(behind_digits));
+    // `-v ./x:/y`, `file:///x?y`
+    let before_sign = |name: &'a str| {
+        let (before, _) = name.split_once([':', ',', '?', '#'])?;
+        (!before.contains([' ', GAP])).then_some(before)
+    };
+    names
+        .flat_map(move |name| [Some(name), before_sign(name)])
+        .flatten()
         .filter(|name| !name.is_empty())
 }
 
