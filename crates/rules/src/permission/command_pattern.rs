@@ -85,9 +85,14 @@ impl CommandPattern {
     /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
     /// main` for `git push origin *`).
     /// With `fills_gaps`, a word known only at run time may be any of them.
-    pub(super) fn covers_words(&self, words: &[String], fills_gaps: bool) -> bool {
+    pub(super) fn covers_words(
+        &self,
+        assigned: &[String],
+        words: &[String],
+        fills_gaps: bool,
+    ) -> bool {
         let pattern = self.words();
-        pattern.is_some_and(|pattern| pattern.covers(words, fills_gaps))
+        pattern.is_some_and(|pattern| pattern.covers(assigned, words, fills_gaps))
     }
 
     fn words(&self) -> Option<&Words> {
@@ -119,7 +124,7 @@ impl CommandPattern {
             .filter(|word| !word.starts_with('-'));
         let options = self.words();
         literals.all(|literal| words.contains(&literal))
-            && options.is_none_or(|pattern| pattern.has_options(words))
+            && options.is_none_or(|pattern| pattern.has_options(words, false))
     }
 
     /// Returns the subcommand that a word is short for.

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::invocation::Invocation;
 use super::operands::option_values;
 use super::outline::outlines;
 use super::path_context::{PathContext, normalised};
@@ -177,13 +178,21 @@ pub(super) fn reached(
 ) -> BaseDirectories {
     let mut is_open = directories.is_empty() || started.changes_directory;
     let mut known = directories.to_vec();
+    // Git looks for repositories at the top of the work tree.
+    if started.invocations.iter().any(Invocation::transfers) {
+        let above = directories
+            .iter()
+            .flat_map(|directory| directory.ancestors().skip(1));
+        known.extend(above.take(MAX_DIRECTORIES).map(Path::to_owned));
+    }
     if known.is_empty() {
         known.push(context.request.directory.to_owned());
     }
-    let words = started
-        .invocations
-        .iter()
-        .flat_map(|one| option_values(&one.words, &programs::DIRECTORY_OPTIONS));
+    let words = started.invocations.iter().flat_map(|one| {
+        option_values(&one.words, |option| {
+            programs::DIRECTORY_OPTIONS.has_option(option)
+        })
+    });
     let entered = started.entered.iter().cloned();
     for to in words
         .chain(entered)

@@ -22,6 +22,10 @@ pub(super) struct Invocation {
     texts: Vec<String>,
     /// The command with assignments before it and redirections behind it.
     surrounded: Vec<String>,
+    /// The assignments before it, as `NAME=value`.
+    assigned: Vec<String>,
+    /// The words without values that are text, if it has any: they are no options.
+    compared: Option<Vec<String>>,
 }
 
 impl Invocation {
@@ -62,6 +66,25 @@ impl Invocation {
         if let Some(program) = outlines.first_mut() {
             *program = programs::name(program).to_owned();
         }
+        let is_text = |at: usize| {
+            let before = if at > 0 { &*words[at - 1].text } else { "" };
+            // `-am "$x"`
+            let letter = before.chars().last().filter(|_| !before.starts_with("--"));
+            let option = letter.map_or(before.to_owned(), |letter| format!("-{letter}"));
+            words[at].text.starts_with('"')
+                && before.starts_with('-')
+                && programs::TEXT_OPTIONS.is_mark(&outlines[0], &PartWord::known(&option))
+        };
+        let compared = (0..words.len()).any(is_text).then(|| {
+            let word = |at| {
+                if is_text(at) {
+                    String::new()
+                } else {
+                    outlines[at].clone()
+                }
+            };
+            (0..words.len()).map(word).collect()
+        });
         let mut invocation = Self {
             words,
             reads: Vec::new(),
@@ -71,6 +94,8 @@ impl Invocation {
             outlines,
             texts: vec![written, meant, by_name],
             surrounded: Vec::new(),
+            assigned: Vec::new(),
+            compared,
         };
         // `git -C . push` is also a `git push`, even after `sudo`.
         let is_known =
@@ -146,11 +171,12 @@ impl Invocation {
         }
         let set = level.assignments.iter().map(|set| {
             let value = outline(&set.word, context);
-            format!("{}={value} ", set.name)
+            format!("{}={value}", set.name)
         });
-        let set: String = set.collect();
+        self.assigned.extend(set);
+        let set = self.assigned.join(" ");
         if !set.is_empty() {
-            let assigned = texts.iter().map(|text| format!("{set}{text}"));
+            let assigned = texts.iter().map(|text| format!("{set} {text}"));
             let assigned: Vec<String> = assigned.collect();
             texts.extend(assigned);
         }
@@ -254,10 +280,11 @@ impl Invocation {
     ) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
+        let words = self.compared.as_ref().unwrap_or(&self.outlines);
         self.outlines.first().is_some_and(|first| is_known(first))
             && self
                 .beginnings()
-                .any(|start| pattern.covers_words(&self.outlines[start..], fills_gaps))
+                .any(|start| pattern.covers_words(&self.assigned, &words[start..], fills_gaps))
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {

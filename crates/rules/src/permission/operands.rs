@@ -1,7 +1,7 @@
 //! The operands of programs: the files that they read and change, and text.
 
 use super::invocation::Invocation;
-use super::programs::{self, Programs};
+use super::programs;
 use super::wildcard::GAP;
 use crate::shell::PartWord;
 
@@ -117,6 +117,19 @@ impl Invocation {
             || self.unstages()
     }
 
+    /// Whether git fetches from or pushes to a repository that a word names by its path.
+    pub(super) fn transfers(&self) -> bool {
+        let is_transfer = |word: &PartWord| {
+            matches!(
+                &*word.text,
+                "fetch" | "pull" | "push" | "remote" | "ls-remote"
+            )
+        };
+        self.program() == "git"
+            && self.subcommand().is_some_and(is_transfer)
+            && self.words.iter().any(|word| word.text.contains('/'))
+    }
+
     /// Whether it passes its input only to programs that show no contents of files, as in
     /// `xargs -n 1 echo`.
     pub(super) fn passes_text_only(&self) -> bool {
@@ -176,10 +189,13 @@ impl Invocation {
             (program == ">" || programs::CHANGES.contains_with(program, words)) && !self.unstages()
         });
         let operands = operands.skip(self.copied());
-        let written = option_values(&self.words, &programs::OUTPUT_OPTIONS);
+        let outputs = &programs::OUTPUT_OPTIONS;
+        let written = option_values(&self.words, |option| outputs.has_option(option));
         let written = written.filter(|word| word.value.is_some());
+        let is_own = |option: &str| outputs.has_mark(self.program(), option);
+        let own = option_values(&self.words, is_own);
         let named = operands.chain(&self.writes).chain(&self.patched);
-        named.cloned().chain(written)
+        named.cloned().chain(written).chain(own)
     }
 
     /// Whether the program does not change the file that a word names, if it names one.
@@ -258,15 +274,15 @@ impl Invocation {
 /// Returns the values of some options.
 pub(super) fn option_values<'a>(
     words: &'a [PartWord],
-    options: &'a Programs,
+    is_option: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = PartWord> + 'a {
-    words.iter().enumerate().filter_map(|(index, word)| {
+    words.iter().enumerate().filter_map(move |(index, word)| {
         let text = word.value.as_deref().unwrap_or(&word.text);
-        if options.has_option(text) {
+        if is_option(text) {
             return words.get(index + 1).cloned();
         }
         let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
-        let is_attached = !value.is_empty() && options.has_option(name);
+        let is_attached = !value.is_empty() && is_option(name);
         is_attached.then(|| match &word.value {
             Some(_) => PartWord::known(value),
             None => PartWord::unknown(0..0, value),

@@ -1,12 +1,14 @@
 //! The words of command patterns, which match options in any place and spelling.
 
 use super::programs;
-use super::wildcard::{Wildcard, begins_with_gap};
+use super::wildcard::{GAP, GLOB, Wildcard, begins_with_gap};
 
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
-    /// The names of its program.
+    /// Assignments before its program.
+    assigned: Vec<Wildcard>,
+    /// The names of its program, none if it only has assignments.
     names: Vec<String>,
     /// The words that are not options. A star matches within a word.
     operands: Vec<Operand>,
@@ -30,7 +32,14 @@ impl Words {
         let mut operands = Vec::new();
         let mut options = Vec::new();
         let mut is_free = false;
-        for word in pattern.split_whitespace() {
+        let is_assignment =
+            |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let mut words = pattern.split_whitespace().peekable();
+        let mut assigned = Vec::new();
+        while let Some(word) = words.next_if(is_assignment) {
+            assigned.push(Wildcard::parse(word));
+        }
+        for word in words {
             match word {
                 "*" => is_free = true,
                 option if option.starts_with('-') => options.push(option),
@@ -60,6 +69,7 @@ impl Words {
             );
         }
         let words = Self {
+            assigned,
             names: programs::spellings("program", program)
                 .map(str::to_owned)
                 .collect(),
@@ -68,13 +78,23 @@ impl Words {
             operands,
         };
         let is_known = |program: &Operand| !program.text.contains('*');
-        (words.operands.first().is_some_and(is_known) && !pattern.starts_with('*')).then_some(words)
+        let first = words.operands.first();
+        let is_certain = first.map_or(!words.assigned.is_empty(), is_known);
+        (is_certain && !pattern.starts_with('*')).then_some(words)
     }
 
-    /// Whether it matches these words. With `fills_gaps`, a word known only at run time may be any of them.
-    pub(super) fn covers(&self, words: &[String], fills_gaps: bool) -> bool {
-        let Some(((_, operands), first)) = self.operands.split_first().zip(words.first()) else {
+    /// Whether it matches these words behind these assignments. With `fills_gaps`, a part known only at run time may be
+    /// anything.
+    pub(super) fn covers(&self, assigned: &[String], words: &[String], fills_gaps: bool) -> bool {
+        let is_set = |pattern: &Wildcard| {
+            let mut assigned = assigned.iter();
+            assigned.any(|set| pattern.covers(set) || fills_gaps && pattern.may_cover(set))
+        };
+        let Some(first) = words.first().filter(|_| self.assigned.iter().all(is_set)) else {
             return false;
+        };
+        let Some((_, operands)) = self.operands.split_first() else {
+            return self.is_open;
         };
         if !self.starts(programs::name(first)) {
             return false;
@@ -86,7 +106,7 @@ impl Words {
             let found = rest.iter().enumerate().position(|(at, word)| {
                 let is_next =
                     has_options || operand.is_free || (0..at).all(|at| is_skipped(rest, at));
-                let is_any = fills_gaps && begins_with_gap(word);
+                let is_any = fills_gaps && operand.wildcard.may_cover(word);
                 is_next
                     && (is_any
                         || operand.wildcard.covers(word)
@@ -104,7 +124,7 @@ impl Words {
             }
         }
         let ends = || rest.iter().all(|word| has_options && word.starts_with('-'));
-        self.has_options(words) && (self.is_open || ends())
+        self.has_options(words, fills_gaps) && (self.is_open || ends())
     }
 
     /// Returns the name of its program.
@@ -134,23 +154,39 @@ impl Words {
         pushes() && target == Some(operand)
     }
 
-    /// Whether its options are among these words.
-    pub(super) fn has_options(&self, words: &[impl AsRef<str>]) -> bool {
+    /// Whether its options are among these words. With `fills_gaps`, a part known only at run time may be any.
+    pub(super) fn has_options(&self, words: &[impl AsRef<str>], fills_gaps: bool) -> bool {
         if self.options.is_empty() {
             return true;
         }
-        let words = words.iter().map(AsRef::as_ref);
-        let given = words.flat_map(|word| spelled(self.program(), word));
+        let program = self.program();
+        let words = || words.iter().map(AsRef::as_ref);
+        let given = words().flat_map(|word| spelled(program, word));
         let given: Vec<String> = given.collect();
+        let unknown = words().filter(|_| fills_gaps);
+        let unknown = unknown.filter_map(|word| Some(word.split_once([GAP, GLOB])?.0));
+        let unknown: Vec<&str> = unknown.collect();
         self.options.iter().all(|(name, is_open)| {
-            given
-                .iter()
-                .any(|option| match option.strip_prefix(name.as_str()) {
-                    Some(rest) => *is_open || rest.is_empty() || rest.starts_with('='),
-                    None => is_shortened(option, name),
-                })
+            let is_given = |option: &String| match option.strip_prefix(name.as_str()) {
+                Some(rest) => *is_open || rest.is_empty() || rest.starts_with('='),
+                None => is_shortened(option, name),
+            };
+            // `-$x`, `--fo$x`
+            let may_be = |known: &&str| {
+                let is_letters = known.starts_with('-') && !known.starts_with("--");
+                let mut names = programs::spellings(program, name);
+                is_letters || names.any(|name| name.starts_with(known))
+            };
+            given.iter().any(is_given) || unknown.iter().any(may_be)
         })
     }
+}
+
+/// Whether a text is the name of a variable.
+fn is_name(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.bytes().all(is_letter)
 }
 
 /// Returns the options that a word gives, each in its first spelling: `-rf` of `rm` gives `--recursive` and `--force`.

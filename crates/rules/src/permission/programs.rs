@@ -181,6 +181,12 @@ impl Programs {
         self.marks_of(name).is_some()
     }
 
+    /// Whether a word is one of the arguments with which a program has the property.
+    pub(super) fn has_mark(&self, name: &str, word: &str) -> bool {
+        let marks = self.marks_of(name);
+        marks.is_some_and(|marks| marks.contains(&word))
+    }
+
     /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
         let marks = self.marks_of(name).unwrap_or_default();

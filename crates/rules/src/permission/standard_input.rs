@@ -221,7 +221,9 @@ fn written(
     let takes = takes_input || changes && values.flat_map(base_names).any(is_source);
     let mut options = part.words.iter().filter(|word| word.text.starts_with('-'));
     let has = |option: &str| part.words.iter().any(|word| word.text == option);
-    let output = option_values(&part.words, &programs::OUTPUT_OPTIONS);
+    let output = option_values(&part.words, |option| {
+        programs::OUTPUT_OPTIONS.has_option(option)
+    });
     let is_binary = programs::COMPILES.contains(program) && !has("-E") && !has("-P");
     let output: Vec<PartWord> = output.filter(|_| !is_binary && !part.only_reads).collect();
     let edits = options.any(|option| programs::CHANGES.is_mark(program, option));
