@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::GitProbe;
+use super::git_layout::is_of_process;
 use super::script::FinalDirectory;
 use crate::permission::{Action, is_of_system};
-use crate::shell::{Analysis, CommandPart, Verdict};
+use crate::shell::{self, Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
@@ -26,6 +27,11 @@ pub(in crate::tools) fn assess(
     if is_ambiguous && settled.verdict.is_read_only() {
         settled.verdict = Verdict::Unknown;
         "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);
+    }
+    if !command.is_ascii() && settled.verdict.is_read_only() && !keeps_ascii(context) {
+        settled.verdict = Verdict::Unknown;
+        "characters of the shell's locale may contain signs of its syntax"
+            .clone_into(&mut settled.why);
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::everything(),
@@ -52,6 +58,15 @@ pub(in crate::tools) fn assess(
     }
 }
 
+/// Whether the shell's locale leaves ASCII bytes alone.
+fn keeps_ascii(context: &DecisionContext) -> bool {
+    let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].iter();
+    let value =
+        |name: &&str| Some(context.environment.get(name)?).filter(|value| !value.is_empty());
+    let locale = names.find_map(value);
+    locale.is_none_or(|locale| locale.to_str().is_some_and(shell::keeps_ascii))
+}
+
 /// Returns the analysis of a command line after checking conditions outside its text: `context`
 /// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
@@ -64,12 +79,19 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     }
     // An empty one means the working directory.
     let path = context.environment.get("PATH");
-    let mut entries = path.into_iter().flat_map(std::env::split_paths);
-    let has_relative_path = entries.any(|entry| !entry.is_absolute());
+    let entries = || path.into_iter().flat_map(std::env::split_paths);
+    // Dash takes functions from `DIRECTORY%func`.
+    let is_relative = |entry: &PathBuf| {
+        !entry.is_absolute() || entry.as_os_str().as_encoded_bytes().contains(&b'%')
+    };
+    let has_relative_path = entries().any(|entry| is_relative(&entry));
     // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
+        }
+        _ if entries().any(|entry| is_of_process(&entry)) => {
+            Some("a directory of `PATH` differs by process".to_owned())
         }
         Some(name) if !context.is_protected() => Some(format!(
             "`{name}` only counts as reading if the kernel enforces it"

@@ -418,3 +418,34 @@ fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
     fs::write(bin.join("bash"), "").unwrap();
     assert_eq!(only_read("ls && make"), [false, false]);
 }
+
+#[test]
+fn text_that_the_locale_may_read_otherwise_is_not_known_to_read() {
+    let mut session = session();
+    let path = std::env::var("PATH").unwrap();
+    for (locale, command, is_known) in [
+        ("zh_CN.GBK", "wc -c 你", false),
+        ("zh_CN.GBK", "wc -c a.txt", true),
+        ("zh_CN", "wc -c 你", false),
+        ("de_DE.UTF-8", "wc -c 你", true),
+        ("C", "wc -c 你", true),
+        ("C", "LC_ALL=zh_CN.GBK sort a.txt", false),
+        ("C", "LC_ALL=C.utf8 sort a.txt", true),
+    ] {
+        let variables = [("PATH", path.as_str()), ("LANG", locale)];
+        session.context.environment = std::sync::Arc::new(Environment::from_iter(variables));
+        assert_eq!(reads(&session, command), is_known, "{locale}: {command}");
+    }
+}
+
+#[test]
+fn directories_of_path_that_differ_by_process_are_refused() {
+    let mut session = session();
+    let usual = std::env::var("PATH").unwrap();
+    std::os::unix::fs::symlink("/proc/self/cwd", session.path("here")).unwrap();
+    for first in ["/proc/self/cwd/b", session.path("here").to_str().unwrap()] {
+        let path = format!("{first}:{usual}");
+        session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+        assert!(!reads(&session, "wc a.txt"), "{first}");
+    }
+}

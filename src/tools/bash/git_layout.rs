@@ -38,6 +38,26 @@ pub(super) fn ordinary_place(directory: &Path) -> Option<PathBuf> {
     is_ordinary.then_some(real)
 }
 
+/// Whether a repository above a directory takes its objects from another: its `.git` names a directory that is neither
+/// of a linked work tree nor of a submodule, or it has alternates.
+pub(super) fn shows_another(directory: &Path) -> bool {
+    directory.ancestors().any(|above| {
+        let git = above.join(".git");
+        let named = named_directory(&git, "gitdir: ");
+        let is_usual = |path: &PathBuf| {
+            let mut parts = path.components().map(|part| part.as_os_str());
+            parts.any(|part| part == "worktrees" || part == "modules")
+        };
+        let git = named.clone().unwrap_or(git);
+        let shared = named_directory(&git.join("commondir"), "");
+        let mut stores = [Some(git), shared, Some(above.to_owned())]
+            .into_iter()
+            .flatten();
+        named.is_some_and(|path| !is_usual(&path))
+            || stores.any(|git| git.join("objects/info/alternates").exists())
+    })
+}
+
 /// Whether a git directory and the one that it shares settings with have no links and no pipes.
 fn is_repository(git: &Path, may_share: bool) -> bool {
     let Ok(entries) = git.read_dir() else {
@@ -69,7 +89,7 @@ fn named_directory(file: &Path, prefix: &str) -> Option<PathBuf> {
 }
 
 /// Whether a path, or a link on it, leads to files that differ by process.
-fn is_of_process(path: &Path) -> bool {
+pub(super) fn is_of_process(path: &Path) -> bool {
     let parts = |path: &Path| -> Vec<OsString> {
         let parts = path.components().rev();
         parts.map(|part| part.as_os_str().to_owned()).collect()

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::git_layout::ordinary_place;
+use super::git_layout::{ordinary_place, shows_another};
 use crate::io::CancelToken;
+use crate::permission::normalised;
 use crate::process::{
     Capture, Captured, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
@@ -31,10 +32,14 @@ const HOOK: &str = "hooks/post-index-change";
 
 /// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
 /// `npm` and `pip`.
-const SERVER_SETTINGS: [&str; 6] = [
+const SERVER_SETTINGS: [&str; 10] = [
     ".cargo/config",
     ".cargo/config.toml",
+    ".corepack.env",
+    ".mise.toml",
     ".npmrc",
+    ".tool-versions",
+    "mise.toml",
     "pyvenv.cfg",
     "rust-toolchain",
     "rust-toolchain.toml",
@@ -51,6 +56,8 @@ pub(super) struct GitProbe {
     /// Whether git may write its index and then run a hook, and may have a terminal and start a pager.
     is_foreign: bool,
     home: Option<PathBuf>,
+    /// The directory of the calling shell as it names it, perhaps with links.
+    shell_directory: Option<PathBuf>,
 }
 
 impl GitProbe {
@@ -65,6 +72,7 @@ impl GitProbe {
             begun: Instant::now(),
             is_foreign: !context.shell.keeps_git_from_writing,
             home: context.environment.text("HOME").map(PathBuf::from),
+            shell_directory: context.environment.text("PWD").map(PathBuf::from),
         }
     }
 
@@ -74,8 +82,43 @@ impl GitProbe {
     /// The requirement does not hold, for this reason (one line).
     pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
-            Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
+            Requirement::CleanGitConfig(place) => {
+                let is_certain = self.leads_to_one(&place.steps, directory);
+                let directory = place.directory(directory);
+                let found = Some(directory).filter(|_| is_certain);
+                let directory = found.ok_or(
+                    "`..` behind a link leads to different directories in the shell and in git",
+                )?;
+                self.look(place, &directory)
+            }
         }
+    }
+
+    /// Whether changes of directory lead to the same place if `..` removes a name from the path, as `cd` does, and if
+    /// it follows the link before it, as git does.
+    fn leads_to_one(&self, steps: &[String], directory: &Path) -> bool {
+        let Ok(start) = directory.canonicalize() else {
+            return false;
+        };
+        let shell = self.shell_directory.iter();
+        let mut named = shell.filter(|path| path.canonicalize().is_ok_and(|real| real == start));
+        let mut named = [
+            normalised(directory),
+            normalised(named.next().unwrap_or(&start)),
+        ];
+        let mut real = start;
+        std::iter::once("")
+            .chain(steps.iter().map(String::as_str))
+            .all(|step| {
+                named = named.clone().map(|path| normalised(&path.join(step)));
+                // A missing directory stops `cd` and git.
+                let Ok(reached) = real.join(step).canonicalize() else {
+                    return named.iter().all(|path| !path.exists());
+                };
+                real = reached;
+                let mut named = named.iter();
+                named.all(|path| path.canonicalize().is_ok_and(|path| path == real))
+            })
     }
 
     fn look(&self, place: &GitUse, directory: &Path) -> Result<(), String> {
@@ -89,12 +132,16 @@ impl GitProbe {
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_trusted = matches!(origin, "system" | "global");
-            let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
+            let is_pager = self.is_foreign
+                && (key == "core.pager" || key.starts_with("pager.") || key == "core.worktree");
             let is_server = place.scope == GitScope::Network && chooses_server(key, value);
             let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);
             if runs_something(key, value, place.scope) || !is_harmless {
                 return Err(format!("git's configuration: `{key}` may run a program"));
             }
+        }
+        if self.is_foreign && shows_another(directory) {
+            return Err("git may read another repository".to_owned());
         }
         if self.is_foreign && self.may_renew_files(directory) {
             return Err("git may renew its shared or sparse index".to_owned());
@@ -137,8 +184,23 @@ impl GitProbe {
                 }
             }
             let mut entries = index.split(|byte| *byte == 0);
-            if entries.any(|entry| entry.starts_with(b"160000 ")) {
+            // Git masks the mode of a submodule, which may have other bits.
+            let is_file = |entry: &[u8]| {
+                let modes: [&[u8]; 3] = [b"100644 ", b"100755 ", b"120000 "];
+                entry.is_empty() || modes.iter().any(|mode| entry.starts_with(mode))
+            };
+            if !entries.clone().all(is_file) {
                 return Err(SUBMODULES.to_owned());
+            }
+            let leaves = |entry: &[u8]| {
+                let name = entry
+                    .splitn(2, |byte| *byte == b'\t')
+                    .nth(1)
+                    .unwrap_or_default();
+                name.split(|byte| *byte == b'/').any(|part| part == b"..")
+            };
+            if self.is_foreign && entries.any(leaves) {
+                return Err("git's index names files outside its work tree".to_owned());
             }
         }
         Ok(())

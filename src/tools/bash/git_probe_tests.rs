@@ -190,17 +190,122 @@ fn remotes_in_old_files_choose_servers() {
     assert!(settle().is_err());
 }
 
+/// Returns an empty repository with one commit.
+fn repository() -> (tempfile::TempDir, impl Fn(&[&str])) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_owned();
+    let git = move |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(&path)
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
+        let done = git
+            .args(arguments)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output();
+        assert!(done.unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+    (directory, git)
+}
+
+#[test]
+fn directories_that_the_shell_and_git_take_for_others_are_refused() {
+    let (directory, _) = repository();
+    let path = |name: &str| directory.path().join(name);
+    for name in ["k/d", "k/y", "y", "plain/in"] {
+        std::fs::create_dir_all(path(name)).unwrap();
+    }
+    symlink("k/d", path("link")).unwrap();
+    let probe = probe_in(directory.path(), ShellGuarantees::OWN);
+    for (steps, is_certain) in [
+        (&["plain/in/.."][..], true),
+        (&["link"], true),
+        (&["link/../y"], false),
+        (&["link", "../y"], false),
+        (&["k/d", "../y"], true),
+    ] {
+        let requirement = Requirement::CleanGitConfig(GitUse {
+            steps: steps.iter().map(|step| (*step).to_owned()).collect(),
+            scope: GitScope::Objects,
+        });
+        let settled = probe.settle(&requirement, directory.path());
+        assert_eq!(settled.is_ok(), is_certain, "{steps:?}: {settled:?}");
+    }
+    let requirement = Requirement::CleanGitConfig(GitUse {
+        steps: vec!["../y".to_owned()],
+        scope: GitScope::Objects,
+    });
+    assert!(probe.settle(&requirement, &path("link")).is_err());
+}
+
+#[test]
+fn entries_of_the_index_are_files_of_the_work_tree() {
+    let (directory, git) = repository();
+    let index = directory.path().join(".git/index");
+    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    let settle = |shell| probe_of(directory.path(), shell, GitScope::WorkTree);
+    let id = "0123456789012345678901234567890123456789";
+    git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        "100644",
+        id,
+        "a/top",
+    ]);
+    assert_eq!(settle(ShellGuarantees::OWN), Ok(()));
+    let change = |at: usize, bytes: &[u8]| {
+        let mut text = std::fs::read(&index).unwrap();
+        text[at..at + bytes.len()].copy_from_slice(bytes);
+        let end = text.len() - 20;
+        // Git does not compare a sum of zeros.
+        text[end..].fill(0);
+        std::fs::write(&index, text).unwrap();
+    };
+    // The mode and the name of the first entry.
+    change(74, b"../to");
+    assert!(settle(foreign).is_err());
+    change(74, b"a/top");
+    change(36, &0o160_755_u32.to_be_bytes());
+    assert!(settle(ShellGuarantees::OWN).is_err());
+}
+
+#[test]
+fn other_repositories_are_not_shown_to_agents() {
+    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
+    let settle = |directory: &Path| probe_of(directory, foreign, GitScope::Objects).is_ok();
+    let (directory, git) = repository();
+    assert!(settle(directory.path()));
+    git(&["worktree", "add", "-q", "linked"]);
+    assert!(settle(&directory.path().join("linked")));
+    let (other, _) = repository();
+    let named = other.path().join("named");
+    std::fs::create_dir(&named).unwrap();
+    let to = directory.path().join(".git");
+    std::fs::write(named.join(".git"), format!("gitdir: {}\n", to.display())).unwrap();
+    assert!(!settle(&named));
+    git(&["config", "core.worktree", "/etc"]);
+    assert!(!settle(directory.path()));
+    let alternates = other.path().join(".git/objects/info/alternates");
+    std::fs::write(alternates, to.join("objects").as_os_str().as_bytes()).unwrap();
+    assert!(!settle(other.path()));
+}
+
 fn probe_of(directory: &Path, shell: ShellGuarantees, scope: GitScope) -> Result<(), String> {
+    let steps = Vec::new();
+    let requirement = Requirement::CleanGitConfig(GitUse { steps, scope });
+    probe_in(directory, shell).settle(&requirement, directory)
+}
+
+fn probe_in(directory: &Path, shell: ShellGuarantees) -> GitProbe {
     let environment = Environment::from_iter([("PATH", std::env::var("PATH").unwrap())]);
-    let probe = GitProbe::new(&DecisionContext {
+    GitProbe::new(&DecisionContext {
         directory: directory.to_owned(),
         allowed_directories: Vec::new(),
         environment: Arc::new(environment),
         kept_variables: Arc::default(),
         lane: Arc::new(Supervisor::default().spawners(1)),
         shell,
-    });
-    let steps = Vec::new();
-    let requirement = Requirement::CleanGitConfig(GitUse { steps, scope });
-    probe.settle(&requirement, directory)
+    })
 }

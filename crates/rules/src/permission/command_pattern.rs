@@ -84,11 +84,11 @@ impl CommandPattern {
 
     /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
     /// main` for `git push origin *`).
-    /// With `fills_gaps`, a word known only at run time may be any of them.
+    /// `words` are all words, and those that may be options. With `fills_gaps`, a word known only at run time may be any of them.
     pub(super) fn covers_words(
         &self,
         assigned: &[String],
-        words: &[String],
+        words: [&[String]; 2],
         fills_gaps: bool,
     ) -> bool {
         let pattern = self.words();

@@ -226,7 +226,7 @@ impl Rules {
         }
         // Its redirections are its only changes.
         match rules.as_deref() {
-            Some([]) => Some(reads_only()),
+            Some([]) => (!command.reads_outside(context)).then(reads_only),
             Some([rule, ..]) => Some(by_rule(rule)),
             None => accepts_edits.then_some((Decision::Allow, DecidedBy::Mode { mode })),
         }

@@ -54,6 +54,15 @@ pub(super) fn of(
         } else {
             possible.clone()
         });
+        let text = |word: &PartWord| word.value.as_deref().unwrap_or(&word.text).to_owned();
+        let words = levels.iter().flat_map(|level| &level.words);
+        if is_program(levels, "trap")
+            && words
+                .map(text)
+                .any(|text| text.contains("cd") || text.contains("pushd"))
+        {
+            possible.clear();
+        }
         let Some(target) = target else {
             continue;
         };
@@ -177,6 +186,7 @@ pub(super) fn reached(
     context: &PathContext<'_>,
 ) -> BaseDirectories {
     let mut is_open = directories.is_empty() || started.changes_directory;
+    is_open |= started.invocations.iter().any(Invocation::starts_elsewhere);
     let mut known = directories.to_vec();
     // Git looks for repositories at the top of the work tree.
     if started.invocations.iter().any(Invocation::transfers) {

@@ -29,7 +29,7 @@ impl Invocation {
         if self.patches() {
             self.patch(level);
         }
-        if programs::COPIES.contains(self.program()) {
+        if programs::COPIES.contains_with(self.program(), &self.words) {
             self.add_copies();
         }
         if self.program() == "find" {

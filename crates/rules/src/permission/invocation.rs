@@ -24,8 +24,8 @@ pub(super) struct Invocation {
     surrounded: Vec<String>,
     /// The assignments before it, as `NAME=value`.
     assigned: Vec<String>,
-    /// The words without values that are text, if it has any: they are no options.
-    compared: Option<Vec<String>>,
+    /// The words without messages known only at run time, if it has any: they are no options.
+    options: Option<Vec<String>>,
 }
 
 impl Invocation {
@@ -66,25 +66,6 @@ impl Invocation {
         if let Some(program) = outlines.first_mut() {
             *program = programs::name(program).to_owned();
         }
-        let is_text = |at: usize| {
-            let before = if at > 0 { &*words[at - 1].text } else { "" };
-            // `-am "$x"`
-            let letter = before.chars().last().filter(|_| !before.starts_with("--"));
-            let option = letter.map_or(before.to_owned(), |letter| format!("-{letter}"));
-            words[at].text.starts_with('"')
-                && before.starts_with('-')
-                && programs::TEXT_OPTIONS.is_mark(&outlines[0], &PartWord::known(&option))
-        };
-        let compared = (0..words.len()).any(is_text).then(|| {
-            let word = |at| {
-                if is_text(at) {
-                    String::new()
-                } else {
-                    outlines[at].clone()
-                }
-            };
-            (0..words.len()).map(word).collect()
-        });
         let mut invocation = Self {
             words,
             reads: Vec::new(),
@@ -95,8 +76,9 @@ impl Invocation {
             texts: vec![written, meant, by_name],
             surrounded: Vec::new(),
             assigned: Vec::new(),
-            compared,
+            options: None,
         };
+        invocation.options = invocation.without_messages();
         // `git -C . push` is also a `git push`, even after `sudo`.
         let is_known =
             |start: &usize| *start == 0 || !begins_with_gap(&invocation.outlines[*start]);
@@ -148,6 +130,38 @@ impl Invocation {
             invocation.writes.extend_from_slice(&level.words);
         }
         invocation
+    }
+
+    /// Returns its words without messages of git known only at run time, if it has any: `-m "$x"`.
+    fn without_messages(&self) -> Option<Vec<String>> {
+        let takes = ["commit", "tag", "merge", "notes", "stash"];
+        self.subcommand()
+            .filter(|word| takes.contains(&&*word.text))?;
+        let is_message = |at: usize| {
+            let before = if at > 0 {
+                &*self.words[at - 1].text
+            } else {
+                ""
+            };
+            let letters = before
+                .strip_prefix('-')
+                .and_then(|text| text.strip_suffix('m'));
+            let is_option =
+                letters.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            self.words[at].value.is_none()
+                && self.words[at].text.starts_with('"')
+                && (is_option || before == "--message")
+        };
+        (0..self.words.len()).any(is_message).then(|| {
+            let word = |at| {
+                if is_message(at) {
+                    String::new()
+                } else {
+                    self.outlines[at].clone()
+                }
+            };
+            (0..self.words.len()).map(word).collect()
+        })
     }
 
     /// Adds its text with assignments before it and redirections behind it.
@@ -280,11 +294,12 @@ impl Invocation {
     ) -> bool {
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
-        let words = self.compared.as_ref().unwrap_or(&self.outlines);
+        let options = self.options.as_ref().unwrap_or(&self.outlines);
         self.outlines.first().is_some_and(|first| is_known(first))
-            && self
-                .beginnings()
-                .any(|start| pattern.covers_words(&self.assigned, &words[start..], fills_gaps))
+            && self.beginnings().any(|start| {
+                let words = [&self.outlines[start..], &options[start..]];
+                pattern.covers_words(&self.assigned, words, fills_gaps)
+            })
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))
             || self.texts.iter().any(|text| {

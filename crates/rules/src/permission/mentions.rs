@@ -19,8 +19,11 @@ const MAX_NAMES: usize = 4096;
 /// Maximum length of a name with spaces, in bytes.
 const MAX_NAME: usize = 255;
 
-/// Maximum length of a word in which a name may follow a command without a blank, in bytes.
+/// Maximum length of a word in which a name may follow a command without a blank, in bytes. A longer one may have any.
 const MAX_GLUED: usize = 64;
+
+/// The work of taking a text apart, compared with looking at one of its bytes.
+const TEXT_WORK: usize = 32;
 
 /// Maximum nesting depth of scripts.
 const MAX_DEPTH: usize = 4;
@@ -67,7 +70,7 @@ impl Mentions {
             &mut mentions.operands,
         ] {
             if names.len() > MAX_NAMES {
-                *names = BTreeSet::from([format!("{GAP}/{GLOB}")]);
+                *names = any_names().into();
             }
         }
         mentions
@@ -109,7 +112,7 @@ impl Mentions {
             return;
         }
         let texts = given.iter().flat_map(|given| given.texts());
-        let texts = texts.map(|(text, _)| text.len());
+        let texts = texts.map(|(text, _)| text.len() + TEXT_WORK);
         let words = level.words.iter().map(|word| word.text.len());
         if !context.spend(texts.chain(words).sum::<usize>()) {
             return;
@@ -156,7 +159,7 @@ impl Mentions {
                 }
                 // The program may decode the text: `curl` decodes URLs.
                 if word.value.is_some() && text.starts_with(GAP) {
-                    self.changed.insert(format!("{GAP}/{GLOB}"));
+                    self.changed.extend(any_names());
                 }
                 let is_data = names_no_program && !copies && is_plain(&text, "_.+-/@~");
                 if !is_data {
@@ -249,10 +252,12 @@ impl Mentions {
 
     /// Adds the names that may follow the letters of a command.
     fn add_glued(&mut self, text: &str) {
-        for piece in text
-            .split(|letter: char| letter.is_whitespace() || letter == '|')
-            .filter(|piece| piece.len() <= MAX_GLUED)
-        {
+        for piece in text.split(|letter: char| letter.is_whitespace() || letter == '|') {
+            if piece.len() > MAX_GLUED {
+                self.read.extend(any_names());
+                self.changed.extend(any_names());
+                continue;
+            }
             let starts = piece.char_indices().map(|(at, _)| &piece[at..]);
             let names = starts.map(|name| name.trim_end_matches(['"', '\'', '|', 'q', 'x']));
             let names = names.filter(|name| name.len() > 1).map(str::to_owned);
@@ -267,6 +272,11 @@ impl Mentions {
         self.read.extend(names_of(text));
         self.changed.extend(names_of(text));
     }
+}
+
+/// Returns names that stand for any file.
+fn any_names() -> [String; 2] {
+    [format!("{GAP}/{GLOB}"), format!("{GAP}/.{GLOB}")]
 }
 
 /// Whether a text has only letters, digits and these characters, and does not start with a dash.

@@ -29,7 +29,18 @@ impl Invocation {
         let before = self.words.iter().take(1).chain(&self.words);
         let words = self.words.iter().zip(before).enumerate();
         let words = words.filter(move |(index, (word, before))| {
-            let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
+            // `docker run -t` has no value.
+            let is_terminal = |word: &PartWord| {
+                program == "docker"
+                    && word.text.ends_with('t')
+                    && !word.text.starts_with("--")
+                    && self
+                        .words
+                        .iter()
+                        .any(|word| ["run", "exec", "create"].contains(&&*word.text))
+            };
+            let is_message =
+                |word| programs::TEXT_OPTIONS.is_mark(program, word) && !is_terminal(word);
             // Names from standard input have an empty span.
             let is_taken = word.value.is_none() && word.span.is_empty();
             *index >= skipped
@@ -55,6 +66,7 @@ impl Invocation {
         let value = |at: usize| self.words.get(at).and_then(|word| word.value.as_deref());
         let is = |at: usize| value(at).is_some() && value(at) == word.value.as_deref();
         matches!(self.program(), "make" | "cargo" | "npm" | "pnpm" | "yarn")
+            && !(self.starts_elsewhere() && word.text.contains(['/', '.']))
             || programs::TAKES_DATA.contains(self.program()) && is(1)
     }
 
@@ -101,20 +113,28 @@ impl Invocation {
         };
         let is_git = self.program() == "git";
         // `git fetch ./x.bundle`
-        let operand = self
-            .words
-            .iter()
-            .skip(2)
-            .find(|word| !word.text.starts_with('-'));
         let transfers = subcommand
             .iter()
             .any(|word| matches!(&*word.text, "fetch" | "pull" | "push"));
         let names_file = |word: &PartWord| {
-            names_file(word) || transfers && operand == Some(word) && word.text.contains('/')
+            names_file(word) || transfers && word.value.is_some() && word.text.contains(['/', '.'])
         };
+        let reads_file = |word: &PartWord| {
+            let options = ["-f", "--filename", "--cache-dir", "--kubeconfig"];
+            options.iter().any(|option| word.text.starts_with(option))
+        };
+        let is_kubectl = self.program() == "kubectl"
+            && !subcommand.iter().any(|word| word.text == "logs")
+            && self.words.iter().any(reads_file);
         programs::TEXTS.contains_with(self.program(), subcommand)
             && !(is_git && (self.begins_anywhere() || self.words.iter().any(names_file)))
+            && !is_kubectl
             || self.unstages()
+    }
+
+    /// Whether it starts a command in a directory that is not named.
+    pub(super) fn starts_elsewhere(&self) -> bool {
+        self.begins_anywhere() && programs::ELSEWHERE.contains_with(self.program(), &self.words)
     }
 
     /// Whether git fetches from or pushes to a repository that a word names by its path.
@@ -227,7 +247,12 @@ impl Invocation {
                 && self
                     .subcommand()
                     .is_some_and(|word| programs::READS.is_mark(program, word));
+        let mut all = self.words.iter();
+        let writes = all.any(|word| programs::WRITING_OPTIONS.is_mark(program, word));
         let is_input = |text: &str| {
+            if writes {
+                return false;
+            }
             let name = text.split_once('=').map_or(text, |(name, _)| name);
             let options = &programs::INPUT_OPTIONS;
             is_option(text)
@@ -255,7 +280,7 @@ impl Invocation {
     }
 
     /// Returns the subcommand of `git`.
-    fn subcommand(&self) -> Option<&PartWord> {
+    pub(super) fn subcommand(&self) -> Option<&PartWord> {
         let mut words = self.words.iter().skip(1);
         while let Some(word) = words.next().filter(|_| self.program() == "git") {
             let text = word.value.as_deref()?;

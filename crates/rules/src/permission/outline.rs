@@ -81,10 +81,10 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
 }
 
 /// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:`, `,`, `)` or `//`, to the end or the next sign.
+/// letters, `=`, `@`, `:`, `,`, `)`, `{` or `//`, to the end or the next sign.
 pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let behind_sign = word
-        .match_indices(['=', '@', ':', ')', ','])
+        .match_indices(['=', '@', ':', ')', ',', '{'])
         .filter_map(|(at, _)| word.get(at + 1..));
     let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -96,7 +96,12 @@ pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
         let rest = &word[at + 2..];
         let is_file = word[..at].to_ascii_lowercase().ends_with("file:");
         let behind_host = rest.find('/').filter(|_| is_file).map(|host| &rest[host..]);
-        std::iter::once(rest).chain(behind_host)
+        // `wget -nH http://x/y`, `curl -O http://x/y`
+        let path = rest.split_once('/').map(|(_, path)| path);
+        let name = path.map(programs::name);
+        let is_url = word[..at].ends_with(':');
+        let saved = path.into_iter().chain(name).filter(move |_| is_url);
+        std::iter::once(rest).chain(behind_host).chain(saved)
     });
     let names = std::iter::once(word)
         .chain(behind_sign)
@@ -105,7 +110,7 @@ pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
         .chain(Some(behind_digits));
     // `-v ./x:/y`, `file:///x?y`
     let before_sign = |name: &'a str| {
-        let (before, _) = name.split_once([':', ',', '?', '#'])?;
+        let (before, _) = name.split_once([':', ',', '?', '#', '}'])?;
         (!before.contains([' ', GAP])).then_some(before)
     };
     names

@@ -1,6 +1,6 @@
 //! Path resolution for a call: the file that a path names and its location.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -95,6 +95,16 @@ pub(super) struct PathContext<'a> {
     branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
     /// The work that is left for the command line, in bytes of text that is looked at.
     left: Cell<usize>,
+    pub(super) line: LineFacts,
+}
+
+/// What the text of the command line says about all of its commands, found when the first one asks.
+#[derive(Default)]
+pub(super) struct LineFacts {
+    pub(super) is_unclear: OnceCell<bool>,
+    pub(super) passes_unseen: OnceCell<bool>,
+    pub(super) sets_programs: OnceCell<bool>,
+    pub(super) writes_through_descriptors: OnceCell<bool>,
 }
 
 /// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does
@@ -129,6 +139,7 @@ impl<'a> PathContext<'a> {
             real_paths: RefCell::default(),
             branches: RefCell::default(),
             left: Cell::new(MAX_WORK),
+            line: LineFacts::default(),
         }
     }
 

@@ -24,6 +24,8 @@ struct Operand {
     wildcard: Wildcard,
     /// Whether other operands may precede it.
     is_free: bool,
+    /// Whether it may be the value of an option, which may stand in any place.
+    is_value: bool,
 }
 
 impl Words {
@@ -32,6 +34,7 @@ impl Words {
         let mut operands = Vec::new();
         let mut options = Vec::new();
         let mut is_free = false;
+        let mut is_value = false;
         let is_assignment =
             |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
         let mut words = pattern.split_whitespace().peekable();
@@ -42,11 +45,15 @@ impl Words {
         for word in words {
             match word {
                 "*" => is_free = true,
-                option if option.starts_with('-') => options.push(option),
+                option if option.starts_with('-') => {
+                    is_value = !option.contains('=');
+                    options.push(option);
+                }
                 word => operands.push(Operand {
                     text: word.to_owned(),
                     wildcard: Wildcard::parse(word),
                     is_free: std::mem::take(&mut is_free),
+                    is_value: std::mem::take(&mut is_value),
                 }),
             }
         }
@@ -83,9 +90,14 @@ impl Words {
         (is_certain && !pattern.starts_with('*')).then_some(words)
     }
 
-    /// Whether it matches these words behind these assignments. With `fills_gaps`, a part known only at run time may be
-    /// anything.
-    pub(super) fn covers(&self, assigned: &[String], words: &[String], fills_gaps: bool) -> bool {
+    /// Whether it matches these words, of which the second ones may be options, behind these assignments. With
+    /// `fills_gaps`, a part known only at run time may be anything.
+    pub(super) fn covers(
+        &self,
+        assigned: &[String],
+        [words, options]: [&[String]; 2],
+        fills_gaps: bool,
+    ) -> bool {
         let is_set = |pattern: &Wildcard| {
             let mut assigned = assigned.iter();
             assigned.any(|set| pattern.covers(set) || fills_gaps && pattern.may_cover(set))
@@ -102,16 +114,23 @@ impl Words {
         let has_options = !self.options.is_empty();
         let mut rest = &words[1..];
         for (index, operand) in operands.iter().enumerate() {
+            let is_here = |word: &String| {
+                fills_gaps && operand.wildcard.may_cover(word)
+                    || operand.wildcard.covers(word)
+                    || is_operand(word, &operand.text)
+            };
+            // `kubectl -n prod delete`
+            if operand.is_value && words[1..].iter().any(is_here) {
+                continue;
+            }
+            // `make clean deploy`
+            let is_free = operand.is_free || ["make", "just"].contains(&self.program());
             // The values of options look like operands.
             let found = rest.iter().enumerate().position(|(at, word)| {
-                let is_next =
-                    has_options || operand.is_free || (0..at).all(|at| is_skipped(rest, at));
-                let is_any = fills_gaps && operand.wildcard.may_cover(word);
-                is_next
-                    && (is_any
-                        || operand.wildcard.covers(word)
-                        || is_operand(word, &operand.text)
-                        || self.is_same(index, word, &operand.text))
+                let is_next = has_options
+                    || is_free
+                    || (0..at).all(|at| is_skipped(rest, at) || self.is_group(&rest[at]));
+                is_next && (is_here(word) || self.is_same(index, word, &operand.text))
             });
             match found {
                 // It may be several words.
@@ -124,7 +143,7 @@ impl Words {
             }
         }
         let ends = || rest.iter().all(|word| has_options && word.starts_with('-'));
-        self.has_options(words, fills_gaps) && (self.is_open || ends())
+        self.has_options(options, fills_gaps) && (self.is_open || ends())
     }
 
     /// Returns the name of its program.
@@ -140,6 +159,11 @@ impl Words {
         let plain = name.rsplit_once('.').filter(|(_, minor)| is_number(minor));
         let plain = plain.map_or(name, |(plain, _)| plain);
         self.names.iter().any(|one| one == name || one == plain)
+    }
+
+    /// Whether a word before a subcommand may be left out: `docker container rm`.
+    fn is_group(&self, word: &str) -> bool {
+        word == "container" && ["docker", "podman", "nerdctl"].contains(&self.program())
     }
 
     /// Whether a word has the meaning of an operand: a subcommand by another name, or a branch to push to.

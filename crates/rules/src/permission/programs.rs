@@ -124,6 +124,8 @@ pub(super) static SCRIPTS: Programs = with!("scripts");
 pub(super) static GLUED_NAMES: Programs = with!("glued-names");
 /// Spellings of options and subcommands with the same meaning, joined by `=`.
 static SAME: Programs = with!("same");
+/// Programs that start commands in a directory that is not named.
+pub(super) static ELSEWHERE: Programs = with!("elsewhere");
 /// Programs that give files other absolute paths.
 pub(super) static REMOUNTS: Programs = with!("remounts");
 /// Options without a value.

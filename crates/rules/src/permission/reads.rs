@@ -78,7 +78,10 @@ impl Command<'_> {
                 move |word: &PartWord| pattern.is_some_and(|pattern| std::ptr::eq(pattern, word));
             one.named_words().filter(move |word| !is_pattern(word))
         });
+        // Redirections of a loop or a group belong to no program.
+        let redirected = self.levels.iter().flat_map(|level| &level.reads);
         let mut outlines = words
+            .chain(redirected)
             .filter(|word| word.text != "{}")
             .flat_map(|word| outlines(word, context));
         !self.names_taken.is_empty()

@@ -37,6 +37,7 @@ pub use commands::{has_reading_form, may_verify_signatures};
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;
 pub use portable::is_read_alike;
+pub use source::keeps_ascii;
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 

@@ -131,10 +131,11 @@ const ORDINARY: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESULT TOTAL";
 /// Variables that may be passed to a command, with the form of their values.
 const PASSED: &[(&str, Accepted)] = &[
     (
-        "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANG LANGUAGE \
-         LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM",
+        "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANGUAGE \
+         LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM",
         Accepted::Plain,
     ),
+    ("LANG LC_ALL LC_CTYPE", Accepted::Locale),
     ("TZ", Accepted::TimeZone),
     (
         "GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT",
@@ -146,7 +147,9 @@ const PASSED: &[(&str, Accepted)] = &[
 enum Accepted {
     /// Letters, digits and a few signs; no slash, so no path.
     Plain,
-    /// The same, and slashes inside.
+    /// The same, and ASCII bytes stand for themselves.
+    Locale,
+    /// Those of `Plain`, and slashes inside.
     TimeZone,
     /// One of these.
     OneOf(&'static [&'static str]),
@@ -175,6 +178,7 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
         .find(|(names, _)| is_one_of(names, name))
         .is_some_and(|(_, accepted)| match accepted {
             Accepted::Plain => value.bytes().all(is_plain),
+            Accepted::Locale => value.bytes().all(is_plain) && keeps_ascii(value),
             Accepted::TimeZone => {
                 value.starts_with(|first: char| first.is_ascii_alphabetic())
                     && !value.contains("..")
@@ -182,6 +186,13 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
             }
             Accepted::OneOf(values) => values.contains(&value),
         })
+}
+
+/// Whether no character of a locale contains an ASCII byte besides ASCII characters, as `\` in GBK: `C` or UTF-8.
+pub fn keeps_ascii(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase().replace('-', "");
+    let charset = locale.split('@').next().unwrap_or_default();
+    ["", "c", "posix"].contains(&charset) || charset.ends_with(".utf8")
 }
 
 fn is_plain(byte: u8) -> bool {
