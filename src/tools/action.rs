@@ -145,6 +145,8 @@ fn script(input: &Input) -> Option<String> {
     }
     let mut directories = given(Parameter::Directory).filter(|directory| *directory != "");
     match directories.next() {
+        // Agents read different ones of several parameters.
+        Some(first) if directories.any(|other| other != first) => None,
         Some(directory) => in_directory(directory, &line),
         None => Some(line),
     }

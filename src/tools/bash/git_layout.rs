@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{Metadata, symlink_metadata};
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of links on a path, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -45,7 +45,7 @@ pub(super) fn shows_another(directory: &Path) -> bool {
         let git = above.join(".git");
         let named = named_directory(&git, "gitdir: ");
         let is_usual = |path: &PathBuf| {
-            let mut parts = path.components().map(|part| part.as_os_str());
+            let mut parts = path.components().map(Component::as_os_str);
             parts.any(|part| part == "worktrees" || part == "modules")
         };
         let git = named.clone().unwrap_or(git);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::git_layout::{ordinary_place, shows_another};
+use super::git_layout::{is_of_process, ordinary_place, shows_another};
 use crate::io::CancelToken;
 use crate::permission::normalised;
 use crate::process::{
@@ -56,6 +56,8 @@ pub(super) struct GitProbe {
     /// Whether git may write its index and then run a hook, and may have a terminal and start a pager.
     is_foreign: bool,
     home: Option<PathBuf>,
+    /// Directories where git looks for the user's settings.
+    settings: Vec<PathBuf>,
     /// The directory of the calling shell as it names it, perhaps with links.
     shell_directory: Option<PathBuf>,
 }
@@ -72,6 +74,12 @@ impl GitProbe {
             begun: Instant::now(),
             is_foreign: !context.shell.keeps_git_from_writing,
             home: context.environment.text("HOME").map(PathBuf::from),
+            settings: ["HOME", "XDG_CONFIG_HOME"]
+                .iter()
+                .filter_map(|name| context.environment.text(name))
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from)
+                .collect(),
             shell_directory: context.environment.text("PWD").map(PathBuf::from),
         }
     }
@@ -122,6 +130,10 @@ impl GitProbe {
     }
 
     fn look(&self, place: &GitUse, directory: &Path) -> Result<(), String> {
+        let is_unclear = |path: &PathBuf| !path.is_absolute() || is_of_process(path);
+        if self.settings.iter().any(is_unclear) {
+            return Err("the directory of the user's settings differs by process".to_owned());
+        }
         let directory = &ordinary_place(directory)
             .ok_or("git may find another repository or other settings than turnpipe does")?;
         let question = ["config", "--list", "-z", "--includes", "--show-scope"];

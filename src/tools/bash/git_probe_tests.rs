@@ -272,6 +272,32 @@ fn entries_of_the_index_are_files_of_the_work_tree() {
 }
 
 #[test]
+fn directories_of_user_settings_are_the_same_for_every_process() {
+    let (directory, _) = repository();
+    for (home, is_clear) in [
+        ("/tmp", true),
+        ("", true),
+        (".", false),
+        ("/proc/self/cwd", false),
+    ] {
+        let environment = [
+            ("PATH", std::env::var("PATH").unwrap()),
+            ("HOME", home.to_owned()),
+        ];
+        let probe = GitProbe::new(&DecisionContext {
+            environment: Arc::new(Environment::from_iter(environment)),
+            ..context_in(directory.path(), ShellGuarantees::OWN)
+        });
+        let requirement = Requirement::CleanGitConfig(GitUse {
+            steps: Vec::new(),
+            scope: GitScope::Objects,
+        });
+        let settled = probe.settle(&requirement, directory.path());
+        assert_eq!(settled.is_ok(), is_clear, "{home}: {settled:?}");
+    }
+}
+
+#[test]
 fn other_repositories_are_not_shown_to_agents() {
     let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
     let settle = |directory: &Path| probe_of(directory, foreign, GitScope::Objects).is_ok();
@@ -299,13 +325,17 @@ fn probe_of(directory: &Path, shell: ShellGuarantees, scope: GitScope) -> Result
 }
 
 fn probe_in(directory: &Path, shell: ShellGuarantees) -> GitProbe {
+    GitProbe::new(&context_in(directory, shell))
+}
+
+fn context_in(directory: &Path, shell: ShellGuarantees) -> DecisionContext {
     let environment = Environment::from_iter([("PATH", std::env::var("PATH").unwrap())]);
-    GitProbe::new(&DecisionContext {
+    DecisionContext {
         directory: directory.to_owned(),
         allowed_directories: Vec::new(),
         environment: Arc::new(environment),
         kept_variables: Arc::default(),
         lane: Arc::new(Supervisor::default().spawners(1)),
         shell,
-    })
+    }
 }
