@@ -187,7 +187,10 @@ impl GitProbe {
             }
             // Git enters a nested repository if the index lists it.
             let index = self
-                .git(&["ls-files", "--stage", "-z", ":/"], directory)
+                .git(
+                    &["ls-files", "--stage", "--full-name", "-z", ":/"],
+                    directory,
+                )
                 .map_err(|_| "git's index cannot be read".to_owned())?;
             if self.is_foreign {
                 let path = self.path(&["rev-parse", "--git-path", HOOK], directory);
