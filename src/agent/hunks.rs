@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use similar::group_diff_ops;
 
-use crate::text::{line_operations, marked_lines};
+use crate::text::{line_operations, marked_diff, marked_lines};
 
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -40,10 +40,7 @@ impl Hunk {
             text.strip_suffix('\n').unwrap_or(&text).to_owned()
         });
         let [old, new] = [&old, &new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-        let operations = line_operations(&old, &new);
-        let lines = operations
-            .iter()
-            .flat_map(|operation| marked_lines(operation, &old, &new));
+        let lines = marked_diff(&old, &new).into_iter();
         Self {
             lines: lines.map(|(mark, text)| (mark, text.to_owned())).collect(),
             ..*self

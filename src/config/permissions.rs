@@ -111,13 +111,16 @@ impl Config {
                 gathered.rules.push(Rule::parse(rule, behavior, &source)?);
             }
         }
+        let source_in = |path: &Path| {
+            Arc::new(RuleSource {
+                name: path.display().to_string(),
+                anchor: anchor(&absolute(path), home),
+            })
+        };
         let mut hooks_are_disabled = false;
         for path in &flags.settings {
             let file: SettingsFile = read_agent_settings(path)?;
-            let source = Arc::new(RuleSource {
-                name: path.display().to_string(),
-                anchor: anchor(&absolute(path), home),
-            });
+            let source = source_in(path);
             gathered.add(&file.permissions, &source)?;
             for (key, value) in &file.others {
                 for restriction in restrictions::of_file(key, value, &source) {
@@ -130,10 +133,7 @@ impl Config {
             gathered.settings.hooks.push((file.hooks, source));
         }
         if let Some(path) = &self.file.path {
-            let source = Arc::new(RuleSource {
-                name: path.display().to_string(),
-                anchor: anchor(&absolute(path), home),
-            });
+            let source = source_in(path);
             gathered.add(&self.file.permissions, &source)?;
         }
         let Gathered {

@@ -1,27 +1,21 @@
-//! The protocol of agents' hooks, with this program as the hook, and the log of its decisions: the input that agents
-//! write, and the responses that they understand. Copilot CLI, and the hooks of opencode and pi, write and
+//! The protocol of agents' hooks, with this program as the hook: the input that agents write, and the responses that
+//! they understand. Copilot CLI, and the hooks of opencode and pi, write and
 //! understand what Claude Code does.
 //!
 //! Without a response, the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
 //! other agents.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, session_roots};
 use crate::io::Environment;
-use crate::jsonl::{append_record, read_at};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
 use crate::records::HookDecisionRecord;
-use crate::text::{fitted, redact_strings};
 use crate::view::input_gist;
 
 /// The input of a hook.
@@ -212,54 +206,6 @@ fn reason(decided: &Decided) -> String {
         Some(part) => format!("`{}`: {why}", part.command),
         None => why,
     }
-}
-
-/// Maximum width of a text in the log, in columns.
-const MAX_TEXT: usize = 2000;
-
-/// Appends a record to a log, which is created with access for its owner only. Secrets are masked before long
-/// texts are truncated.
-///
-/// # Errors
-/// The log cannot be opened, or the record was not written in full.
-pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> {
-    let mut value = serde_json::to_value(record)?;
-    redact_strings(&mut value);
-    for text in value.as_object_mut().into_iter().flatten() {
-        if let (_, Value::String(text)) = text {
-            *text = fitted(text, MAX_TEXT);
-        }
-    }
-    // A named pipe without a reader must not delay the agent.
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true).mode(0o600);
-    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let mut file = options.open(path)?;
-    // Another process may see only the first part of a record that is being written. A file system without
-    // locks can yield an empty line.
-    if file.metadata()?.is_file() {
-        let _ = file.lock();
-    }
-    let mut line = Vec::new();
-    if ends_within_line(&file)? {
-        line.push(b'\n');
-    }
-    append_record(&mut line, &value)?;
-    // A single write: the system never mixes it with writes of other processes.
-    match file.write(&line)? {
-        written if written == line.len() => Ok(()),
-        _ => Err(io::ErrorKind::StorageFull.into()),
-    }
-}
-
-/// Whether a full disk cut off the last record.
-fn ends_within_line(file: &File) -> io::Result<bool> {
-    let metadata = file.metadata()?;
-    let mut last = [b'\n'];
-    if metadata.is_file() && metadata.len() > 0 {
-        read_at(file, &mut last, metadata.len() - 1)?;
-    }
-    Ok(last != [b'\n'])
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub struct CheckPermissionRecord {
 }
 
 /// Number of past calls of a tool, or of a program that it runs, by the decision about them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "permission_count")]
 pub struct PermissionCountRecord {
     /// Name of the tool.

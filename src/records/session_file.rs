@@ -270,7 +270,7 @@ pub struct SessionCallRecord {
 }
 
 /// A file that a call changes, by its input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
     /// Path of the file, absolute if the session's directory is known.
     pub path: String,
@@ -281,7 +281,7 @@ pub struct FileChange {
 }
 
 /// Number of calls of a tool, or of a program that it runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_call_count")]
 pub struct SessionCallCountRecord {
     /// Name of the tool.

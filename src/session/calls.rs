@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::copies::CopyKeys;
@@ -17,7 +17,6 @@ use super::title::NameIndexes;
 use super::tree::Scope;
 use crate::agent::exit_code;
 use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
-use crate::view::changed_files;
 
 /// Maximum number of calls of one file that wait for a result. Beyond it, the first ones count as having none.
 const MAX_WAITING: usize = 1024;
@@ -137,37 +136,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-}
-
-impl Session {
-    /// Whether a call of the session or of its subagents changed a file at the absolute `path` or below it.
-    pub(super) fn changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
-        let mut found = false;
-        let mut look = |session: &Self| {
-            session.each_call(&mut |call| {
-                let is_done = call
-                    .result
-                    .is_some_and(|result| result.outcome == CallOutcome::Ok);
-                let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
-                let files = changed_files(&input);
-                let mut files = files.iter().filter(|_| is_done);
-                let cwd = Path::new(cwd.unwrap_or_default());
-                found = found || files.any(|file| cwd.join(&file.path).starts_with(path));
-                if found {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })
-        };
-        look(self)?;
-        for file in subagent_files(&self.file.path, self.agent()) {
-            if let Ok(subagent) = Self::open_with(&file, &self.named_roots) {
-                look(&subagent)?;
-            }
-        }
-        Ok(found)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Checks session files for damage.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter, IntoInnerError, Write};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -51,6 +52,40 @@ impl Session {
             }
         })?;
         Ok(findings)
+    }
+
+    /// Writes every whole record into a file, one per line.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub fn write_whole_records(&self, file: File) -> io::Result<()> {
+        let mut writer = BufWriter::new(file);
+        let mut written = Ok(());
+        self.each_line(&mut |line| {
+            for (_, record) in line.records() {
+                if written.is_ok() {
+                    written = writeln!(writer, "{record}");
+                }
+            }
+        })?;
+        written?;
+        let file = writer.into_inner().map_err(IntoInnerError::into_error)?;
+        file.sync_all()
+    }
+
+    /// Like [`Self::check`], with the records that [`Self::secrets`] finds.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn check_with_secrets(&self) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
+        let (mut totals, mut findings) = self.check()?;
+        let secrets = self.secrets()?;
+        if !secrets.is_empty() {
+            let count = secrets.len() as u64;
+            totals.findings.insert(DamageKind::Secret, count);
+        }
+        findings.extend(secrets);
+        Ok((totals, findings))
     }
 
     /// Checks the whole file. Returns the totals and the findings, starting with findings about lines.

@@ -125,6 +125,12 @@ impl Tally {
         sums
     }
 
+    /// Returns the sum of all requests.
+    pub fn total(&self) -> SessionCostRecord {
+        let sums = self.costs(&[], &TimeZone::UTC);
+        sums.into_iter().next().unwrap_or_default()
+    }
+
     /// Adds up the requests from this time on.
     pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();

@@ -1,4 +1,4 @@
-//! Finds a session by id, prefix of an id, title, or `latest`.
+//! Finds a session by id, prefix of an id, title, or `latest`, and the sessions that it continues.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,16 +7,20 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::discover::Candidate;
+use super::discover::{Candidate, discover};
 use super::listing::{Listing, list};
 use super::selection::Selection;
-use crate::agent::Facts;
+use super::session::Session;
+use crate::agent::{Facts, Root};
 
 /// The name of the most recently active session.
 pub const LATEST: &str = "latest";
 
 /// Maximum number of matches in an error.
 const MAX_SHOWN: usize = 4;
+
+/// Maximum number of forks of forks to follow.
+const MAX_ANCESTORS: usize = 16;
 
 /// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -112,6 +116,51 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .collect();
     let whole = [Some(stem.into_owned()), dir.map(Cow::into_owned), stored];
     whole.into_iter().flatten().chain(starts)
+}
+
+impl Session {
+    /// Returns the sessions that this one continues, oldest first. They are among the `candidates`, or beside the
+    /// session that continues them. `missing` receives the file that continues a session that is not found, and the
+    /// id of that session.
+    pub fn ancestors(
+        &self,
+        facts: &Facts,
+        listing: &Listing,
+        candidates: &dyn Fn() -> Vec<Candidate>,
+        missing: &dyn Fn(&Path, &str),
+    ) -> Vec<Self> {
+        let listing = listing.of_all();
+        let named_roots = &listing.selection.named_roots;
+        let mut ancestors = Vec::new();
+        let mut history = facts.history.clone();
+        let mut beside = self.file.path.clone();
+        while let Some(base) = history.take()
+            && ancestors.len() < MAX_ANCESTORS
+        {
+            let mut candidates = candidates();
+            candidates.extend(discover(&[Root {
+                agent: None,
+                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
+            }]));
+            candidates.dedup_by(|one, other| one.path == other.path);
+            let found = candidates.iter().find_map(|candidate| {
+                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
+            });
+            let opened = found.and_then(|path| Self::open_with(&path, named_roots).ok());
+            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
+                missing(&self.file.path, &base.session_id);
+                break;
+            };
+            beside.clone_from(&parent.file.path);
+            history = parent
+                .summary(listing.mapping)
+                .ok()
+                .and_then(|facts| facts.history);
+            ancestors.push(parent);
+        }
+        ancestors.reverse();
+        ancestors
+    }
 }
 
 #[cfg(test)]

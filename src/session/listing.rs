@@ -53,6 +53,19 @@ pub struct Listing {
     pub examined: Arc<AtomicU64>,
 }
 
+impl Listing {
+    /// Returns the settings for all sessions, without filters.
+    #[must_use]
+    pub fn of_all(&self) -> Self {
+        let mut all = self.clone();
+        all.selection = Selection::default();
+        all.selection
+            .named_roots
+            .clone_from(&self.selection.named_roots);
+        all
+    }
+}
+
 /// A session in the list.
 #[derive(Debug, Clone)]
 pub struct Listed {

@@ -11,6 +11,7 @@ mod compressed;
 mod conversation;
 mod copies;
 mod costs;
+mod description;
 mod diff;
 mod dirs;
 mod discover;
@@ -34,6 +35,7 @@ mod prices;
 pub mod record;
 mod recover;
 pub mod search;
+mod seen_call;
 mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
@@ -54,6 +56,7 @@ pub use crate::agent::{
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
+pub use description::session_description;
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
@@ -73,9 +76,10 @@ pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow}
 pub use parallel::each_in_order;
 pub use patch::patch;
 pub use prices::Prices;
+pub use seen_call::{CallCounts, SeenCall};
 pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
-pub use state::infer_states;
+pub use state::list_in_states;
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
 pub use title::find_title;

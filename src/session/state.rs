@@ -2,12 +2,13 @@
 
 use std::fs::{self, Metadata};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::discover::subagent_files;
+use super::discover::{Candidate, subagent_files};
 use super::in_use::{IN_USE, SessionUsers};
-use super::listing::{InferredState, Listed, Sessions};
+use super::listing::{Failures, InferredState, Listed, Listing, Sessions, list};
 use super::session::Session;
 use super::tail::last_messages;
 use super::tree::Scope;
@@ -42,8 +43,28 @@ enum End {
     Failed,
 }
 
+/// Like [`list`], with the sessions in one of these states, or in any if there are none.
+pub fn list_in_states(
+    candidates: &[Candidate],
+    listing: &Listing,
+    wanted: &[SessionActivity],
+    now: SystemTime,
+) -> (Sessions, Failures) {
+    // A state decides before the limit. The process of a session may use another one that is not selected.
+    let mut all = listing.clone();
+    let limit = all.selection.limit.take_if(|_| !wanted.is_empty());
+    let (mut listed, failed) = list(candidates, &all);
+    infer_states(&mut listed, &listing.selection.named_roots, now);
+    listed.retain(|session| {
+        let state = session.state.as_ref().map(|state| state.state);
+        wanted.is_empty() || state.is_some_and(|state| wanted.contains(&state))
+    });
+    listed.truncate(limit.map_or(usize::MAX, NonZeroUsize::get));
+    (listed, failed)
+}
+
 /// Infers the states of sessions.
-pub fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
+fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
     let mut users = SessionUsers::read();
     let mut files: Vec<(usize, Option<Metadata>, SystemTime)> = sessions
         .iter()

@@ -13,6 +13,7 @@ use super::distinct::{Distinct, Key, index};
 use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
+use super::prices::Prices;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tally_items::{
@@ -108,6 +109,17 @@ impl Tally {
             runs: RunTotals::default(),
             recorded: Distinct::default(),
         }
+    }
+
+    /// Returns the costs of one session and of its subagents.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn of(session: &Session, prices: &Prices) -> io::Result<Self> {
+        let mut tally = Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+        tally.add(session)?;
+        tally.price(prices);
+        Ok(tally)
     }
 
     /// Adds a session and the files of its subagents.

@@ -1,5 +1,5 @@
 //! Side services for conversations: labels for finished batches of calls, titles and recaps of
-//! sessions, judgements of calls, advice.
+//! sessions, judgements of calls, advice, reports.
 
 mod advisor;
 mod ask;
@@ -13,6 +13,8 @@ pub mod label;
 mod language;
 mod outcome;
 pub mod recap;
+mod report_gates;
+mod session_report;
 pub mod title;
 
 pub use advisor::{ADVISOR, Advisor};
@@ -24,6 +26,8 @@ pub use generator::{Generator, Kind, TextEngine};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};
+pub use report_gates::{FailOn, fail_on_event, forbid, max_cost, max_tokens};
+pub use session_report::{ReportBuilder, forbidding_rules};
 
 #[cfg(test)]
 mod vectors_tests;

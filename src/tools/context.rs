@@ -17,7 +17,7 @@ use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
-use crate::process::{Spawners, Variables};
+use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
 use crate::shell::{CommandPart, is_read_alike};
 use crate::state::ReadLog;
 
@@ -112,6 +112,39 @@ impl ShellGuarantees {
 }
 
 impl DecisionContext {
+    /// Returns the context of decisions about calls that are not run, in a session that may work in `directories`
+    /// and starts in the first.
+    ///
+    /// # Errors
+    /// The lane cannot be set up.
+    pub fn without_run(
+        directories: Vec<PathBuf>,
+        environment: Environment,
+        shell: ShellGuarantees,
+    ) -> Result<Self, NotEnforced> {
+        let lane = LaneOptions {
+            enforcement: Enforcement::Auto,
+            temporary: None,
+        };
+        Ok(Self {
+            directory: directories.first().cloned().unwrap_or_default(),
+            allowed_directories: directories,
+            environment: Arc::new(environment),
+            kept_variables: Arc::default(),
+            lane: Arc::new(Supervisor::default().lane(1, lane)?),
+            shell,
+        })
+    }
+
+    /// Returns the context of a call in another directory.
+    #[must_use]
+    pub fn in_directory(&self, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            ..self.clone()
+        }
+    }
+
     /// Returns the context of a call that names its shell.
     pub(super) fn in_any_shell(&self) -> Self {
         let mut context = self.clone();

@@ -9,6 +9,7 @@ mod builtin;
 mod child_environment;
 mod command_tool;
 mod context;
+mod decisions;
 mod excerpt;
 mod files;
 mod paths;
@@ -34,7 +35,10 @@ pub use context::{
     CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
     WriteProtection,
 };
-pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
+pub use decisions::{CallDecisions, PastDecisions};
+pub use registry::{
+    LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations, function,
+};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,

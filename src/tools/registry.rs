@@ -332,12 +332,17 @@ pub fn declarations(registry: &Registry, api: Api) -> Value {
     api.tools(tools.map(|tool| declaration(tool, api)).collect())
 }
 
-fn declaration(tool: &dyn Tool, api: Api) -> Value {
-    let mut declaration = api.declaration(&Function {
+/// Returns the declaration of a tool, independent of the API.
+pub fn function(tool: &dyn Tool) -> Function {
+    Function {
         name: tool.name().to_owned(),
         description: tool.description().to_owned(),
         parameters: tool.input_schema().clone(),
-    });
+    }
+}
+
+fn declaration(tool: &dyn Tool, api: Api) -> Value {
+    let mut declaration = api.declaration(&function(tool));
     if tool.is_deferred() {
         declaration["defer_loading"] = true.into();
     }

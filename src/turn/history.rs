@@ -10,7 +10,7 @@ use crate::results::{BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET
 use crate::text::utf16_length;
 
 /// The prefix of a message from a Stop hook that makes the model continue.
-pub const FEEDBACK: &str = "Stop hook feedback:";
+pub(super) const FEEDBACK: &str = "Stop hook feedback:";
 
 /// The text of a missing result.
 const NO_RESULT: &str = "There is no result: the call was not finished.";

@@ -1,12 +1,16 @@
 //! Requests to the main model and its replies: the history in the form that an API accepts,
-//! limits, and the records of a reply while it arrives. Executes nothing; the rules are pure.
+//! limits, the writer of a reply while it arrives, and `Stop` hooks. Executes no tools.
 
+mod conversation;
 mod history;
 mod limits;
 mod output;
 mod records;
+mod reply_writer;
 
-pub use history::{FEEDBACK, History, NothingToAnswer};
+pub use conversation::{SPECIAL_RECORDS, TurnConversation};
+pub use history::{History, NothingToAnswer};
 pub use limits::{Limit, Spent, TurnLimits, system_prompt};
-pub(crate) use output::{MAX_CORRECTIONS, OutputCheck};
+pub(crate) use output::OutputCheck;
 pub use records::{Ending, RecordBuilder};
+pub use reply_writer::{ReplyWriter, StopHooks, WrittenReply};

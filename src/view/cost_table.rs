@@ -220,10 +220,15 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
     });
     let turns = (runs.turns > 0).then(|| counted(runs.turns, "turn", "turns"));
     let denials = (runs.denials > 0).then(|| counted(runs.denials, "denied call", "denied calls"));
-    let length = i64::try_from(runs.duration_ms).unwrap_or(i64::MAX);
-    let length = (length > 0).then(|| spelled(SignedDuration::from_millis(length)));
+    let length = duration_cell(runs.duration_ms);
     let facts = ends.chain(turns).chain(denials).chain(length);
     format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns a number of milliseconds in words; `None` if it is zero.
+pub(super) fn duration_cell(milliseconds: u64) -> Option<String> {
+    let length = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+    (length > 0).then(|| spelled(SignedDuration::from_millis(length)))
 }
 
 /// Truncates a name in the middle to a width, and keeps its first `start` columns.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::message::Call;
 use crate::records::FileChange;
-use crate::text::{line_operations, marked_lines};
+use crate::text::marked_diff;
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
 /// The most informative members of inputs, after commands, patterns and paths.
@@ -176,10 +176,7 @@ fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
             text.split('\n').collect()
         }
     });
-    let operations = line_operations(&old, &new);
-    let lines = operations
-        .iter()
-        .flat_map(|operation| marked_lines(operation, &old, &new));
+    let lines = marked_diff(&old, &new).into_iter();
     lines
         .map(|(mark, line)| (mark, line.trim_end_matches('\r')))
         .collect()

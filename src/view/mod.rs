@@ -15,6 +15,7 @@ mod outline;
 mod page;
 #[cfg(feature = "cli")]
 mod progress;
+#[cfg(feature = "cli")]
 mod report;
 mod run_summary;
 mod run_text;
@@ -40,6 +41,7 @@ pub use message_range::MessageRange;
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+#[cfg(feature = "cli")]
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};

@@ -4,11 +4,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::cost_table::{cost_cell, duration_cell, runs_cell, tokens_cell};
 use super::harmless_markdown::harmless_line;
 use super::markdown::code;
 use super::page::line;
 use crate::records::{ReportedCall, SessionReportRecord};
-use crate::text::{escape_hidden, fitted, terminal_safe_line};
+use crate::text::{counted, dollars, escape_hidden, fitted, terminal_safe_line};
 
 /// Maximum number of rows of a list or table in Markdown.
 const MAX_ROWS: usize = 50;
@@ -21,9 +22,9 @@ type Test = fn(&ReportedCall) -> bool;
 /// Start of commands to runners anywhere in a line: `##[error]` in GitHub Actions and Azure Pipelines, `##vso[…]`.
 const COMMAND_MARK: &str = "##";
 
-/// Formats a report as Markdown. `facts` are further rows of its table. Every line starts with markup, so that none
-/// starts with a command such as `::error::`.
-pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]) -> String {
+/// Formats a report as Markdown. Every line starts with markup, so that none starts with a command such as
+/// `::error::`.
+pub fn report_as_markdown(report: &SessionReportRecord) -> String {
     let mut page = String::new();
     for session in report.sessions.iter().take(MAX_ROWS) {
         let about = &session.about;
@@ -42,8 +43,8 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
         let _ = write!(page, "*… and {omitted} more sessions*\n\n");
     }
     page.push_str("| | |\n|---|---|\n");
-    for (name, value) in facts {
-        let _ = writeln!(page, "| {name} | {} |", text(value));
+    for (name, value) in facts(report) {
+        let _ = writeln!(page, "| {name} | {} |", text(&value));
     }
     let gates = report.gates.iter().map(|gate| {
         let result = if gate.passed { "passed" } else { "**failed**" };
@@ -90,6 +91,65 @@ pub fn report_as_markdown(report: &SessionReportRecord, facts: &[(&str, String)]
         );
     }
     page
+}
+
+/// Returns the rows of the table of a report.
+fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
+    let failed = report.gates.iter().filter(|gate| !gate.passed).count() as u64;
+    let result = match report.gates.len() as u64 {
+        0 => None,
+        count if failed > 0 => Some(format!(
+            "{failed} of {} failed",
+            counted(count, "gate", "gates")
+        )),
+        count => Some(format!("{} passed", counted(count, "gate", "gates"))),
+    };
+    let abouts = || report.sessions.iter().map(|session| &session.about);
+    let joined = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
+    let mut agents: Vec<String> = abouts().map(|about| about.agent.clone()).collect();
+    let mut models: Vec<String> = abouts().filter_map(|about| about.model.clone()).collect();
+    agents.dedup();
+    models.dedup();
+    let calls = format!(
+        "{}: {} failed, {} denied",
+        report.calls, report.failed, report.denied
+    );
+    let changes = match report.files.len() as u64 {
+        0 => "none".to_owned(),
+        count => {
+            let files = counted(count, "file", "files");
+            let (added, removed) = line_counts(report);
+            format!("{files}, +{added} −{removed}")
+        }
+    };
+    let tokens = tokens_cell(&report.usage);
+    let cost = tokens
+        .as_ref()
+        .map(|_| cost_cell(&report.usage, &report.unpriced_models));
+    let unpriced = report.unpriced_models.iter().cloned().collect();
+    let rows = [
+        ("Result", result),
+        ("Agent", joined(agents)),
+        ("Model", joined(models)),
+        ("Calls", Some(calls)),
+        ("Changes", Some(changes)),
+        ("Tokens", tokens),
+        ("Cost", cost),
+        ("Recorded cost", report.recorded_cost.map(dollars)),
+        ("Without a price", joined(unpriced)),
+        ("Duration", duration_cell(report.duration_ms)),
+        ("Run", report.runs.as_ref().map(runs_cell)),
+    ];
+    let rows = rows.into_iter();
+    rows.filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+/// Returns the numbers of added and removed lines.
+fn line_counts(report: &SessionReportRecord) -> (u64, u64) {
+    let files = || report.files.iter();
+    let added = files().map(|file| file.added).sum();
+    (added, files().map(|file| file.removed).sum())
 }
 
 /// Appends a section with the first rows, unless there are none.
@@ -153,7 +213,7 @@ pub fn github_output(report: &SessionReportRecord) -> String {
     let failed = report.gates.iter().filter(|gate| !gate.passed);
     let failed: Vec<&str> = failed.map(|gate| gate.gate.as_str()).collect();
     let result = if report.passed { "passed" } else { "failed" };
-    let sum = |count: fn(&crate::records::FileChange) -> u64| report.files.iter().map(count).sum();
+    let (added, removed) = line_counts(report);
     let numbers: [(&str, u64); 10] = [
         ("sessions", report.sessions.len() as u64),
         ("calls", report.calls),
@@ -161,8 +221,8 @@ pub fn github_output(report: &SessionReportRecord) -> String {
         ("denied_calls", report.denied),
         ("errors", report.errors),
         ("files_changed", report.files.len() as u64),
-        ("lines_added", sum(|file| file.added)),
-        ("lines_removed", sum(|file| file.removed)),
+        ("lines_added", added),
+        ("lines_removed", removed),
         ("tokens", report.usage.total()),
         ("duration_ms", report.duration_ms),
     ];
@@ -284,6 +344,7 @@ mod tests {
                     title: Some(text(0)),
                     first_prompt: Some(text(1)),
                     cwd: Some(text(2)),
+                    model: Some(text(0)),
                     ..SessionDescription::default()
                 },
                 outcome: Some(text(3)),
@@ -390,7 +451,7 @@ mod tests {
         #[test]
         fn texts_of_models_are_not_commands_outputs_or_markup(hostile in hostile()) {
             let report = report(&hostile);
-            let page = report_as_markdown(&report, &[("Model", hostile[0].clone())]);
+            let page = report_as_markdown(&report);
             let (outputs, xml) = (github_output(&report), junit(&report));
             let json = report_as_json(&report).unwrap();
             for form in [&page, &outputs, &xml] {
@@ -415,7 +476,7 @@ mod tests {
                 prop_assert!(!is_markup, "{event:?} in {page}");
             }
             let rows: Vec<usize> = page.lines().filter(|line| line.starts_with('|')).map(cells).collect();
-            prop_assert_eq!(rows, [2, 2, 2, 3, 3, 3, 3, 3, 3], "{}", page);
+            prop_assert_eq!(rows, [[2; 7].as_slice(), &[3; 6]].concat(), "{}", page);
         }
     }
 
@@ -431,7 +492,7 @@ mod tests {
         let mut long = report(&["x".to_owned()]);
         long.files = vec![long.files[0].clone(); MAX_ROWS + 2];
         long.sessions = vec![long.sessions[0].clone(); MAX_ROWS + 1];
-        let page = report_as_markdown(&long, &[]);
+        let page = report_as_markdown(&long);
         assert!(page.contains("\n*… and 2 more*\n"), "{page}");
         assert!(page.contains("\n*… and 1 more sessions*\n"), "{page}");
     }

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Args, Command};
@@ -12,9 +11,9 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 
+use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
-use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
 use crate::records::record_names;
 use crate::session::{Depth, Listing, Prices, Selection, discover, list, session_roots};
@@ -137,11 +136,8 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
             without_empty: true,
             ..Selection::default()
         },
-        depth: Depth::Ends,
-        prices: None,
-        mapping: Mapping::Allowed,
         jobs: NonZeroUsize::MIN,
-        examined: Arc::default(),
+        ..SourceArguments::default().listing(Depth::Ends)
     };
     let (listed, _) = list(&discover(&session_roots(environment)), &listing);
     let known = listed.into_iter().filter_map(|session| {

@@ -1,18 +1,17 @@
 //! `hook explain`: explains logged decisions.
 
-use std::fs::File;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, Command, FromArgMatches};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::cmd::admin::hook_settings::installed;
 use crate::cmd::run::hook::HookArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
+use crate::hooks::last_decisions;
 use crate::io::{Environment, Io};
-use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 use crate::message::Decision;
 use crate::text::{fitted, terminal_safe_line};
 use crate::view::recorded_minute;
@@ -43,9 +42,8 @@ impl Run for HookExplainArguments {
             Some(path) => path.clone(),
             None => installed_log(&io.environment)?,
         };
-        let found = self
-            .last(&path)
-            .map_err(|error| error.about(path.display()))?;
+        let found = last_decisions(&path, &self.decision, self.limit.get())
+            .map_err(|error| UsageError::reason(error).about(path.display()))?;
         if found.is_empty() {
             io.messages.warn("no decisions found");
         }
@@ -61,35 +59,6 @@ impl Run for HookExplainArguments {
         }
         writer.flush()?;
         Ok(Status::Done)
-    }
-}
-
-impl HookExplainArguments {
-    /// Returns the last records of a log, the newest first.
-    fn last(&self, path: &Path) -> Result<Vec<Value>, UsageError> {
-        let file = File::open(path).map_err(UsageError::reason)?;
-        let metadata = file.metadata().map_err(UsageError::reason)?;
-        if !metadata.is_file() {
-            return Err(UsageError::new("is not a regular file"));
-        }
-        let names = self.decision.iter().filter_map(Decision::to_possible_value);
-        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
-        let mut found = Vec::new();
-        let mut file = FixedFile::new(file, metadata.len(), Mapping::Refused);
-        search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
-            let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
-            let decision = text(&record, "decision");
-            let is_wanted = names.is_empty() || names.iter().any(|name| name == decision);
-            if text(&record, "type") == "hook_decision" && is_wanted {
-                found.push(record);
-            }
-            if found.len() == self.limit.get() {
-                return SearchControl::Stop;
-            }
-            SearchControl::Continue
-        })
-        .map_err(UsageError::reason)?;
-        Ok(found)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cmd::{Form, FormArguments, Globals, RecordWriter, Run, Status, UsageE
 use crate::hooks::{SettingsError, install_hooks, installed_hooks, uninstall_hooks};
 use crate::io::{Environment, Io};
 use crate::records::HookStatusRecord;
-use crate::text::{line_operations, marked_lines, terminal_safe_line};
+use crate::text::{marked_diff, terminal_safe_line};
 
 /// Number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 2;
@@ -264,11 +264,7 @@ fn shown(path: &Path) -> String {
 /// Returns the changed lines with some lines around them.
 fn difference(path: &Path, before: &str, after: &str) -> String {
     let [old, new] = [before, after].map(|text| text.lines().collect::<Vec<_>>());
-    let operations = line_operations(&old, &new);
-    let lines = operations
-        .iter()
-        .flat_map(|operation| marked_lines(operation, &old, &new));
-    let lines: Vec<(char, &str)> = lines.collect();
+    let lines = marked_diff(&old, &new);
     let is_near = |at: usize| {
         let first = at.saturating_sub(CONTEXT);
         let near = lines.iter().skip(first).take(at - first + CONTEXT + 1);

@@ -10,9 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
-use crate::cmd::check::history::PastCalls;
+use crate::cmd::check::history::replay;
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput, LineForm, on_one_line};
-use crate::cmd::run::guards::{CallDecisions, permissions};
+use crate::cmd::output::name_of;
+use crate::cmd::run::guards::{call_decisions, permissions};
 use crate::cmd::run::tools::registry;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::{Form, Globals, Run, Status, UsageError};
@@ -98,17 +99,17 @@ impl Run for CheckPermissionArguments {
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         if self.history {
             let form = self.input.form.form(io.terminal);
-            let sessions = self
-                .input
-                .files
-                .iter()
-                .map(|file| file.display().to_string());
-            let past = PastCalls {
-                sessions: sessions.collect(),
-                matching: self.matching,
+            let files = self.input.files.iter();
+            let sessions: Vec<String> = files.map(|file| file.display().to_string()).collect();
+            return replay(
+                &sessions,
+                &self.matching,
                 form,
-            };
-            return past.run(registry, permissions, here, io);
+                registry,
+                permissions,
+                here,
+                io,
+            );
         }
         if !self.matching.is_default() {
             let problem = "filters of sessions, such as `--since`, need `--history`";
@@ -116,7 +117,7 @@ impl Run for CheckPermissionArguments {
         }
         let denies = permissions.denies_instead_of_asking;
         let shell = ShellGuarantees::OWN;
-        let decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;
+        let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;
         let prints = self.input.form.form(io.terminal);
@@ -141,9 +142,10 @@ impl Run for CheckPermissionArguments {
                 let directory = asked
                     .directory
                     .map_or_else(|| here.clone(), |given| here.join(given));
-                let mode = asked.mode.unwrap_or_else(|| decisions.mode());
+                let context = decisions.context.in_directory(&directory);
+                let mode = asked.mode.unwrap_or(decisions.mode);
                 let decided = asked.calls.into_iter().map(|(name, input)| {
-                    let (call, mut decided) = decisions.decide(&name, &input, &directory, mode);
+                    let (call, mut decided) = decisions.decide(&name, &input, &context, mode);
                     if denies && decided.decision == Decision::Ask {
                         decided.decision = Decision::Deny;
                     }
@@ -237,11 +239,7 @@ fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
 /// Returns the text line about a call, cut to the width of the terminal. Columns have fixed widths, since
 /// lines are printed one by one.
 fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
-    let decision = match decided.decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    };
+    let decision = name_of(decided.decision);
     let tool = terminal_safe_line(&call.tool);
     let gist = terminal_safe_line(&input_gist(&call.input, directory.to_str()));
     let call = format!("{decision:5}  {tool:9}  {gist}");

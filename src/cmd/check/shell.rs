@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::input::{Check, CheckInput, CheckOutput, CheckedLine, Context, LineForm};
-use crate::cmd::run::guards::decision_context;
+use crate::cmd::output::name_of;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
@@ -40,7 +40,7 @@ impl Run for CheckShellArguments {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
-        let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
+        let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
         let look = |line: &CheckedLine| {
             let mut analysis = analyse(&line.text);
             if self.allow_network_reads {
@@ -50,10 +50,7 @@ impl Run for CheckShellArguments {
             let analysis = match &line.directory {
                 Some(directory) => {
                     // The session may write to this directory.
-                    let context = DecisionContext {
-                        directory: here.join(directory),
-                        ..context.clone()
-                    };
+                    let context = context.in_directory(here.join(directory));
                     settled_analysis(analysis, &context)
                 }
                 None => analysis.without_a_look(),
@@ -96,19 +93,22 @@ fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShel
         }
         requires.extend(conditions.into_iter().map(str::to_owned));
     }
-    let verdict = match analysis.verdict {
-        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
-        Verdict::Writes => VerdictAccess::Writes,
-        Verdict::Unknown => VerdictAccess::Unknown,
-    };
     CheckShellRecord {
         check: ShellCheck::Only,
         command: command.to_owned(),
-        verdict,
+        verdict: access(&analysis.verdict),
         why: analysis.why,
         requires,
         span: analysis.span.map(|span| (span.start, span.end)),
         changes_directory: analysis.changes_directory,
+    }
+}
+
+fn access(verdict: &Verdict) -> VerdictAccess {
+    match verdict {
+        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
+        Verdict::Writes => VerdictAccess::Writes,
+        Verdict::Unknown => VerdictAccess::Unknown,
     }
 }
 
@@ -135,11 +135,7 @@ fn explanation(command: &str, analysis: &Analysis) -> String {
         }
         start = end + 1;
     }
-    let verdict = match &analysis.verdict {
-        Verdict::ReadOnly { .. } => "read-only",
-        Verdict::Writes => "writes",
-        Verdict::Unknown => "unknown",
-    };
+    let verdict = name_of(access(&analysis.verdict));
     // Writing to a string cannot fail.
     let _ = write!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict

@@ -1,4 +1,4 @@
-//! Permission decisions without execution, and the hooks, the judge and other models that a run uses.
+//! The permissions, the hooks, the judge and other models that a run uses.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,78 +15,50 @@ use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
 use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelDeps, ModelName, Provider};
-use crate::permission::{Decided, Mode, Rule};
-use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor};
+use crate::permission::Mode;
+use crate::process::{NotEnforced, Spawners};
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
-use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees, ToolContext};
+use crate::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees};
 use crate::view::{ProgressLine, ProgressRow, lane_word};
 
-/// Returns the hooks of the settings files for a session recorded in `transcript`; `None` without
-/// hooks. Prints warnings.
+/// Returns the hooks of the settings files for a session recorded in `transcript` that started in the directory
+/// `project`; `None` without hooks. Prints warnings.
 ///
 /// # Errors
-/// A hook is malformed.
+/// A hook is malformed, or the configuration is invalid.
 pub(crate) fn hooks(
     settings: &PermissionSettings,
-    context: &ToolContext,
+    spawners: Arc<Spawners>,
+    environment: &Environment,
+    project: &Path,
     transcript: Option<&Path>,
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<SessionHooks>, UsageError> {
-    let hooks = read_hooks(settings, io)?;
-    if hooks.is_empty() {
-        return Ok(None);
-    }
-    let (spawners, project) = (&context.spawners, &context.home_directory);
-    let runner = HookRunner {
-        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
-        ..hook_runner(spawners, &context.environment, project, globals, io)?
-    };
-    Ok(Some(SessionHooks { hooks, runner }))
-}
-
-/// Returns the hooks of the settings files. Prints warnings.
-///
-/// # Errors
-/// A hook is malformed.
-pub(crate) fn read_hooks(settings: &PermissionSettings, io: &Io) -> Result<Hooks, UsageError> {
     let mut hooks = Hooks::default();
     for (written, source) in &settings.hooks {
-        let warnings = hooks.add(written, source).map_err(UsageError::reason)?;
-        for warning in warnings {
+        for warning in hooks.add(written, source).map_err(UsageError::reason)? {
             io.messages.warn(&warning);
         }
     }
-    Ok(hooks)
-}
-
-/// Returns the runner of hooks for a session that started in the directory `project`.
-///
-/// # Errors
-/// The configuration is invalid.
-pub(crate) fn hook_runner(
-    spawners: &Arc<Spawners>,
-    variables: &Environment,
-    project: &Path,
-    globals: &Globals,
-    io: &Io,
-) -> Result<HookRunner, UsageError> {
-    let variables = variables.iter();
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    if hooks.is_empty() {
+        return Ok(None);
+    }
     // Identifies hooks that outlive this process.
-    let mark = ("TURNPIPE".into(), "1".into());
-    let variables = variables.filter(|(name, _)| *name != mark.0);
-    let environment = variables.chain([mark.clone()]).collect();
+    let environment = environment.with([("TURNPIPE", "1")]);
+    let variables = environment.iter();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let http = globals.config(&io.environment)?.models(None).http;
-    Ok(HookRunner {
-        spawners: Arc::clone(spawners),
-        environment,
+    let runner = HookRunner {
+        spawners,
+        environment: variables.collect(),
         project: project.to_owned(),
-        transcript: None,
+        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
         client: Arc::new(Client::new(http)),
         engine: Engine::default(),
         clock: Arc::clone(&io.clock),
-    })
+    };
+    Ok(Some(SessionHooks { hooks, runner }))
 }
 
 /// Returns the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
@@ -219,115 +191,29 @@ pub(crate) fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns the context of decisions in a session that may work in `directories` and starts in the
-/// first.
+/// Returns the decisions by the permission settings in a session that starts in `start`.
 ///
 /// # Errors
 /// The lane cannot be set up.
-pub(crate) fn decision_context(
-    directories: Vec<PathBuf>,
-    environment: Environment,
-    shell: ShellGuarantees,
-) -> Result<DecisionContext, NotEnforced> {
-    let lane = LaneOptions {
-        enforcement: Enforcement::Auto,
-        temporary: None,
-    };
-    Ok(DecisionContext {
-        directory: directories.first().cloned().unwrap_or_default(),
-        allowed_directories: directories,
-        environment: Arc::new(environment),
-        kept_variables: Arc::default(),
-        lane: Arc::new(Supervisor::default().lane(1, lane)?),
-        shell,
-    })
-}
-
-/// Decides about calls by the permission settings.
-pub(crate) struct CallDecisions {
+pub(crate) fn call_decisions(
     registry: Registry,
     settings: PermissionSettings,
-    context: DecisionContext,
-}
-
-impl CallDecisions {
-    /// Decides for a session that starts in `start`.
-    ///
-    /// # Errors
-    /// The lane cannot be set up.
-    pub(crate) fn new(
-        registry: Registry,
-        settings: PermissionSettings,
-        start: PathBuf,
-        shell: ShellGuarantees,
-        io: &Io,
-    ) -> Result<Self, NotEnforced> {
-        let directories = [vec![start], settings.directories.clone()].concat();
-        let environment = io.environment.with(&settings.environment);
-        let shell = ShellGuarantees {
-            network_reads: settings.network_reads,
-            ..shell
-        };
-        Ok(Self {
-            context: decision_context(directories, environment, shell)?,
-            registry,
-            settings,
-        })
-    }
-
-    /// Returns the permission mode.
-    pub(crate) fn mode(&self) -> Mode {
-        self.settings.mode
-    }
-
-    /// Returns the decision about a call in `directory`.
-    pub(crate) fn decide(
-        &self,
-        name: &str,
-        input: &Input,
-        directory: &Path,
-        mode: Mode,
-    ) -> (AskedCall, Decided) {
-        let context = DecisionContext {
-            directory: directory.to_owned(),
-            ..self.context.clone()
-        };
-        self.decide_within(name, input, &context, mode)
-    }
-
-    /// Returns the decision about a call of a session that started in `start` and is still there.
-    pub(crate) fn decide_from(
-        &self,
-        name: &str,
-        input: &Input,
-        start: &Path,
-    ) -> (AskedCall, Decided) {
-        let context = DecisionContext {
-            directory: start.to_owned(),
-            allowed_directories: [vec![start.to_owned()], self.settings.directories.clone()]
-                .concat(),
-            ..self.context.clone()
-        };
-        self.decide_within(name, input, &context, self.settings.mode)
-    }
-
-    /// Adds a rule.
-    pub(crate) fn add(&mut self, rule: Rule) {
-        self.settings.rules.add(rule);
-    }
-
-    fn decide_within(
-        &self,
-        name: &str,
-        input: &Input,
-        context: &DecisionContext,
-        mode: Mode,
-    ) -> (AskedCall, Decided) {
-        let call = self.registry.asked(name, input, context);
-        let request = context.request(&call.tool, &call.input, &call.action);
-        let decided = self.settings.rules.decide(mode, &request);
-        (call, decided)
-    }
+    start: PathBuf,
+    shell: ShellGuarantees,
+    io: &Io,
+) -> Result<CallDecisions, NotEnforced> {
+    let environment = io.environment.with(&settings.environment);
+    let shell = ShellGuarantees {
+        network_reads: settings.network_reads,
+        ..shell
+    };
+    let directories = [vec![start], settings.directories].concat();
+    Ok(CallDecisions {
+        registry,
+        rules: settings.rules,
+        mode: settings.mode,
+        context: DecisionContext::without_run(directories, environment, shell)?,
+    })
 }
 
 /// Returns the permissions set by arguments, settings files and the configuration for a session that

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::guards::{CallDecisions, permissions};
+use super::guards::{call_decisions, permissions};
 use crate::agent::Agent;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
@@ -119,9 +119,9 @@ impl Run for HookArguments {
                 WriteProtection::Absent
             })
         };
-        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
-        let (call, decided) =
-            decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
+        let decisions = call_decisions(Registry::builtin(), settings, project, shell, io)?;
+        let context = decisions.context.in_directory(&input.cwd);
+        let (call, decided) = decisions.decide(&input.tool_name, &input.tool_input, &context, mode);
         let answer = input.response(&decided, &call.action, denies);
         self.respond(&input, Ok(&decided), answer, io)
     }

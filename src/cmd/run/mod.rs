@@ -7,5 +7,4 @@ pub(crate) mod permission_prompt;
 pub(crate) mod run_tools;
 pub(crate) mod tools;
 pub(crate) mod turn;
-pub(crate) mod turn_conversation;
 pub(crate) mod turn_reply;

@@ -196,7 +196,15 @@ impl Run for RunToolsArguments {
         if is_briefed {
             self.brief(&briefing)?;
         }
-        let hooks = guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?;
+        let hooks = guards::hooks(
+            &permissions,
+            Arc::clone(&context.spawners),
+            &context.environment,
+            &context.home_directory,
+            self.session.as_deref(),
+            globals,
+            io,
+        )?;
         let lifecycle = Lifecycle {
             registry,
             mode,

@@ -6,27 +6,28 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::assemble::BlockBuilder;
-use crate::cmd::model_arguments::ModelArguments;
+use crate::cmd::inputs::{report_foreign_stream, take_stdin};
+use crate::cmd::model_arguments::{ModelArguments, StopWatch};
 use crate::cmd::run::arguments::{AdvisorArguments, McpArguments};
 use crate::cmd::run::tools::registry;
-use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
-use crate::cmd::run::turn_reply::{ReplyWriter, StopArguments};
+use crate::cmd::run::turn_reply::{StopArguments, report_end};
+use crate::cmd::session::names::read_messages;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::config::{Overrides, Settings};
+use crate::config::Overrides;
 use crate::io::{Io, Moment};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
-use crate::records::{
-    ContentReplacementRecord, InitSubtype, Replacement, TurnInitExtension, TurnInitRecord,
-};
-use crate::results::persist;
+use crate::records::{InitSubtype, TurnInitExtension, TurnInitRecord};
 use crate::session::Prices;
 use crate::state::{SessionKey, SessionScope};
-use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{History, OutputCheck, RecordBuilder, TurnLimits, system_prompt};
+use crate::tools::{Registry, TOOL_SEARCH, function};
+use crate::turn::{
+    History, OutputCheck, RecordBuilder, ReplyWriter, SPECIAL_RECORDS, TurnConversation,
+    TurnLimits, system_prompt,
+};
 use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
@@ -141,7 +142,8 @@ impl Run for TurnArguments {
             globals,
             io,
         )?;
-        let replaced = shorten(&mut conversation.history, &session, &settings, io);
+        let warn = |problem: &str| io.messages.warn(problem);
+        let replaced = conversation.shorten(&session, &settings.state_root, &warn);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
         let limits = self.limits();
         let spent = conversation.spent(&prices);
@@ -177,23 +179,12 @@ impl Run for TurnArguments {
             return Ok(Status::Done);
         }
         let records = RecordBuilder::new(model, session.id, moment);
-        writer.record(&init)?;
-        if let Some(prompt) = self.prompt {
-            writer.record(&records.prompt(prompt))?;
-        }
-        if !replaced.is_empty() {
-            writer.record(&ContentReplacementRecord {
-                session_id: records.session_id.clone(),
-                replacements: replaced,
-                uuid: records.moment.uuid(),
-                timestamp: records.moment.now(),
-            })?;
-        }
-        writer.flush()?;
-        let reply = ReplyWriter {
+        let watch = StopWatch::listen(io.stdout_watch.take());
+        let mut reply = ReplyWriter {
             records,
             prices,
             writer,
+            stop: watch.stop.clone(),
             stop_hooks,
             partial: self.partial || form == Form::Text,
             has_begun: false,
@@ -202,10 +193,15 @@ impl Run for TurnArguments {
             limits,
             spent,
         };
-        match limit {
-            Some(limit) => reply.limited(limit, io),
-            None => reply.ask(&provider, request, delivery, &assembly, io),
+        reply.start(&init, self.prompt, replaced)?;
+        if let Some(limit) = limit {
+            io.messages.warn(&limit.to_string());
+            reply.limited(limit)?;
+            return Ok(Status::Done);
         }
+        let note = |text: &str| io.messages.warn(text);
+        let end = reply.ask(&provider, request, delivery, &assembly, &note)?;
+        Ok(watch.or(report_end(&end, &io.messages)))
     }
 }
 
@@ -265,9 +261,11 @@ impl TurnArguments {
     /// Reads the conversation and appends the prompt.
     fn conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
-            Some(path) if path.exists() => {
-                read_file(path).map_err(|error| error.about(path.display()).about("--session"))?
-            }
+            Some(path) if path.exists() => TurnConversation::read(path).map_err(|error| {
+                UsageError::reason(error)
+                    .about(path.display())
+                    .about("--session")
+            })?,
             None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(io)?,
             Some(_) | None => TurnConversation::default(),
         };
@@ -341,12 +339,7 @@ impl TurnArguments {
             let name = tool.name();
             is_wanted(name) && (!tool.is_deferred() || history.mentions(TOOL_SEARCH, name))
         });
-        let functions = offered.map(|tool| Function {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.input_schema().clone(),
-        });
-        Ok(functions.collect())
+        Ok(offered.map(|tool| function(&**tool)).collect())
     }
 
     fn thinking(&self) -> Thinking {
@@ -364,38 +357,35 @@ fn read_argument(path: &Path, option: &str) -> Result<String, UsageError> {
     text.map_err(|error| error.about(path.display()).about(option))
 }
 
-/// Saves results that exceed the budget together; returns their replacements.
-fn shorten(
-    history: &mut History,
-    session: &SessionKey,
-    settings: &Settings,
-    io: &Io,
-) -> Vec<Replacement> {
-    let mut replaced = Vec::new();
-    history.shorten(|id, text| {
-        let directory = settings.state_root.session(session);
-        let saved = directory.and_then(|directory| {
-            persist(&directory, &id.into(), |sink| {
-                sink.write_all(text.as_bytes())
-            })
-        });
-        match saved {
-            Ok(persisted) => {
-                let replacement = persisted.replacement(text);
-                replaced.push(Replacement {
-                    tool_use_id: id.into(),
-                    replacement: replacement.clone(),
-                });
-                Some(replacement)
-            }
-            Err(error) => {
-                io.messages
-                    .warn(&format!("cannot save the result of {id}: {error}"));
-                None
-            }
+/// Reads the conversation on standard input.
+///
+/// # Errors
+/// Reading failed.
+fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
+    let mut conversation = TurnConversation::default();
+    let stdin = take_stdin(io)?;
+    let (mut messages, mut records) = (Vec::new(), Vec::new());
+    let mut seen = |record: &str| {
+        if SPECIAL_RECORDS.iter().any(|needle| record.contains(needle)) {
+            records.push(record.to_owned());
         }
-    });
-    replaced
+    };
+    let mut taken = |message| messages.push(message);
+    let (stream, understanding) = read_messages(stdin, None, &mut seen, &mut taken)?;
+    conversation.session_id = stream.session_id().map(str::to_owned);
+    stream
+        .instructions()
+        .clone_into(&mut conversation.instructions);
+    if messages.is_empty() {
+        report_foreign_stream(understanding, &io.messages);
+    }
+    for record in records {
+        conversation.record(&record);
+    }
+    for message in messages {
+        conversation.note(message);
+    }
+    Ok(conversation)
 }
 
 /// Returns the system prompt.

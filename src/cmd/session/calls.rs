@@ -1,6 +1,5 @@
 //! `session calls`: lists tool calls.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -8,21 +7,19 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::cmd::session::source::{MatchArguments, SourceArguments, about};
-use crate::cmd::{
-    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
-};
+use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
-use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
-use crate::session::{CallEvent, SessionCall, calls_of_all};
-use crate::shell::{program_and_subcommand, simple_commands};
+use crate::records::{SessionCallRecord, SessionDescription};
+use crate::session::{
+    CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
+};
 use crate::text::{fitted, terminal_safe_line};
-use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
-use crate::view::{ProgressLine, changed_files, count_table, input_gist, recorded_minute};
+use crate::view::{ProgressLine, count_table, input_gist, recorded_minute};
 
 /// List tool calls with their subjects and outcomes
 ///
@@ -95,16 +92,16 @@ impl Run for SessionCallsArguments {
             heading: None,
         };
         let path = self.path.as_deref().map(std::path::absolute).transpose()?;
-        let mut counts = Counts::default();
+        let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut written = Ok(());
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    printer.session(about(listed.path, listed.agent, listed.facts));
+                    printer.session(session_description(listed.path, listed.agent, listed.facts));
                 }
                 CallEvent::Call(call) => {
-                    let seen = SeenCall::new(&call, &printer.about);
+                    let seen = SeenCall::new(&call, printer.about.cwd.as_deref());
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
@@ -115,9 +112,7 @@ impl Run for SessionCallsArguments {
                     written = printer.call(*call, seen, self.field.as_deref());
                     left -= 1;
                 }
-                CallEvent::Failed { path, error } => {
-                    errors.report(path.display(), &UsageError::reason(error));
-                }
+                CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
             if written.is_err() || left == 0 {
                 ControlFlow::Break(())
@@ -146,120 +141,12 @@ impl SessionCallsArguments {
         let outcome = seen.outcome;
         let is_denied = outcome.is_some_and(CallOutcome::is_denied);
         let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
-        is_within(call, period)
+        call.is_within(period)
             && (self.tool.is_empty() || self.tool.iter().any(is_of))
             && (!self.failed || outcome == Some(CallOutcome::Failed))
             && (!self.denied || is_denied)
-            && (!self.changed || (outcome == Some(CallOutcome::Ok) && !seen.files.is_empty()))
-            && path.is_none_or(|path| seen.paths().any(|named| named.starts_with(path)))
-    }
-}
-
-/// Facts in the input and the result of a call.
-pub(crate) struct SeenCall {
-    pub(crate) input: Map<String, Value>,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) files: Vec<FileChange>,
-    pub(crate) outcome: Option<CallOutcome>,
-}
-
-impl SeenCall {
-    pub(crate) fn new(call: &SessionCall, about: &SessionDescription) -> Self {
-        let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
-        let cwd = about.cwd.as_ref().map(PathBuf::from);
-        let mut files = changed_files(&input);
-        for file in &mut files {
-            if let Some(cwd) = &cwd {
-                file.path = cwd.join(&file.path).display().to_string();
-            }
-        }
-        Self {
-            input,
-            cwd,
-            files,
-            outcome: call.result.as_ref().map(|result| result.outcome),
-        }
-    }
-
-    /// Returns the files that the input names.
-    fn paths(&self) -> impl Iterator<Item = PathBuf> {
-        let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
-        let named = texts(&self.input, Parameter::Path).unwrap_or_default();
-        let named = named.into_iter().map(|path| match &self.cwd {
-            Some(cwd) => cwd.join(path),
-            None => PathBuf::from(path),
-        });
-        changed.chain(named)
-    }
-
-    /// Returns the shell command that a call runs.
-    pub(crate) fn command(&self, call: &SessionCall) -> Option<String> {
-        if Purpose::of(&call.call.name) != Purpose::Shell {
-            return None;
-        }
-        let mut names = parameters(Parameter::Command).iter();
-        names.find_map(|name| command_line(self.input.get(*name)?))
-    }
-}
-
-/// Whether a call was made in this period. Calls without a time count if the period has no start.
-pub(crate) fn is_within(call: &SessionCall, period: &Range<Timestamp>) -> bool {
-    let time = call.time.as_deref().and_then(|time| time.parse().ok());
-    period.contains(&time.unwrap_or(Timestamp::MIN))
-}
-
-/// Returns the time from a call to its result, in milliseconds.
-pub(crate) fn duration_ms(call: &SessionCall) -> Option<u64> {
-    let parse = |time: &str| time.parse::<Timestamp>().ok();
-    let start = parse(call.time.as_deref()?)?;
-    let end = parse(call.result.as_ref()?.time.as_deref()?)?;
-    u64::try_from(end.duration_since(start).as_millis()).ok()
-}
-
-/// Counts by tool and program.
-#[derive(Default)]
-struct Counts(BTreeMap<(String, Option<String>), SessionCallCountRecord>);
-
-impl Counts {
-    /// Adds a call, for each program that its command runs.
-    fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
-        let tool = &call.call.name;
-        let line = seen.command(call).unwrap_or_default();
-        let mut commands: Vec<Option<String>> = simple_commands(&line)
-            .commands
-            .iter()
-            .filter_map(|command| program_and_subcommand(&command.words).map(Some))
-            .collect();
-        commands.sort_unstable();
-        commands.dedup();
-        if commands.is_empty() {
-            commands.push(None);
-        }
-        for command in commands {
-            let count = self.0.entry((tool.clone(), command.clone()));
-            let count = count.or_insert_with(|| SessionCallCountRecord {
-                tool: tool.clone(),
-                command,
-                calls: 0,
-                failed: 0,
-                denied: 0,
-                duration_ms: 0,
-                result_bytes: 0,
-            });
-            count.calls += 1;
-            count.failed += u64::from(seen.outcome == Some(CallOutcome::Failed));
-            let is_denied = seen.outcome.is_some_and(CallOutcome::is_denied);
-            count.denied += u64::from(is_denied);
-            count.duration_ms += duration_ms(call).unwrap_or_default();
-            count.result_bytes += call.result.as_ref().map_or(0, |result| result.bytes);
-        }
-    }
-
-    /// Returns the counts, largest first.
-    fn sorted(self) -> Vec<SessionCallCountRecord> {
-        let mut counts: Vec<_> = self.0.into_values().collect();
-        counts.sort_by_key(|count| std::cmp::Reverse(count.calls));
-        counts
+            && (!self.changed || seen.changes().next().is_some())
+            && path.is_none_or(|path| seen.names(path))
     }
 }
 
@@ -295,7 +182,7 @@ impl Printer {
             return self.line(&call, &field.unwrap_or(topic));
         }
         let about = &self.about;
-        let duration_ms = duration_ms(&call);
+        let duration_ms = call.duration_ms();
         let result = call.result.as_ref();
         let record = SessionCallRecord {
             session_id: about.session_id.clone(),
@@ -333,7 +220,7 @@ impl Printer {
                 CallOutcome::Cancelled => "cancelled",
             },
         };
-        let seconds = duration_ms(call).map(|duration| {
+        let seconds = call.duration_ms().map(|duration| {
             let tenths = duration / 100;
             format!("{}.{} s", tenths / 10, tenths % 10)
         });
@@ -349,7 +236,7 @@ impl Printer {
         self.writer.echo(format!("{head}{topic}\n").as_bytes())
     }
 
-    fn counts(&mut self, counts: Counts) -> WriteResult {
+    fn counts(&mut self, counts: CallCounts) -> WriteResult {
         let counts = counts.sorted();
         if self.form == Form::Jsonl {
             return counts

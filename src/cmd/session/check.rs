@@ -1,7 +1,6 @@
 //! `session check`: reports problems of session files.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -63,16 +62,12 @@ impl Run for SessionCheckArguments {
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let (mut totals, mut findings) = session.check().map_err(UsageError::reason)?;
-                if self.secrets {
-                    let secrets = session.secrets().map_err(UsageError::reason)?;
-                    if !secrets.is_empty() {
-                        let count = secrets.len() as u64;
-                        totals.findings.insert(DamageKind::Secret, count);
-                    }
-                    findings.extend(secrets);
-                }
-                Ok((session, (totals, findings)))
+                let checked = if self.secrets {
+                    session.check_with_secrets()
+                } else {
+                    session.check()
+                };
+                Ok((session, checked.map_err(UsageError::reason)?))
             });
             progress.advance();
             let (session, (totals, findings)) = match checked {
@@ -138,26 +133,8 @@ fn name_of(kind: DamageKind) -> String {
 
 /// Writes every whole record into a new file, one per line.
 fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(copy)
-        .with_context(|| format!("cannot create {}", copy.display()))?;
-    let mut writer = BufWriter::new(file);
-    let mut failure = None;
-    session.each_line(&mut |line| {
-        for (_, record) in line.records() {
-            if failure.is_none() {
-                failure = writeln!(writer, "{record}").err();
-            }
-        }
-    })?;
-    if let Some(error) = failure {
-        return Err(error).with_context(|| format!("cannot write {}", copy.display()));
-    }
-    writer
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error)
-        .and_then(|file| file.sync_all())
-        .with_context(|| format!("cannot write {}", copy.display()))
+    let file = File::create_new(copy);
+    let file = file.with_context(|| format!("cannot create {}", copy.display()))?;
+    let written = session.write_whole_records(file);
+    written.with_context(|| format!("cannot write {}", copy.display()))
 }

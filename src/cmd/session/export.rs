@@ -9,13 +9,14 @@ use clap::{Args, ValueEnum};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{SelectionArguments, SourceArguments, about};
+use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, ExportPlan, Listed, Listing, OutdatedPage, Prices, Scope,
-    Session, TRAJECTORY_ENDING, candidates_at, each_in_order, list, subagents_of, words_of_pages,
+    Depth, ExportError, ExportFolder, ExportPlan, Listed, OutdatedPage, Prices, Scope, Session,
+    TRAJECTORY_ENDING, candidates_at, each_in_order, list, session_description, subagents_of,
+    words_of_pages,
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
@@ -96,13 +97,7 @@ impl Run for SessionExportArguments {
         let mut folder =
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
         // A session is exported with all its subagents.
-        let all = Listing {
-            selection: crate::session::Selection {
-                named_roots: source.named_roots.clone(),
-                ..crate::session::Selection::default()
-            },
-            ..listing
-        };
+        let all = listing.of_all();
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
         errors.report_all(failed);
         let plan = ExportPlan {
@@ -220,7 +215,7 @@ impl Pages<'_> {
         let session =
             Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let about = about(listed.path.clone(), listed.agent, facts.clone());
+        let about = session_description(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);

@@ -9,9 +9,8 @@ use serde_json::json;
 
 use crate::cmd::UsageError;
 use crate::cmd::session::export::Pages;
-use crate::cmd::session::show::cost_of;
 use crate::message::{Media, Thread, Usage};
-use crate::session::{Listed, Scope, Session, subagent_files};
+use crate::session::{Listed, Scope, Session, Tally, subagent_files};
 use crate::text::sha256;
 use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 
@@ -85,14 +84,15 @@ impl Pages<'_> {
     fn part<'a>(&self, listed: &'a Listed, id: Option<&'a str>) -> anyhow::Result<Part<'a>> {
         let named = &self.arguments.selection.matching.source.named_roots;
         let session = Session::open_with(&listed.path, named).map_err(UsageError::reason)?;
-        let cost = cost_of(&session, self.prices).map_err(UsageError::reason)?;
+        let tally = Tally::of(&session, self.prices).map_err(UsageError::reason)?;
+        let usage = tally.total().usage;
         Ok(Part {
             listed,
             session,
             id,
             thread: None,
-            own: cost.usage,
-            total: Some(cost.usage),
+            own: usage,
+            total: Some(usage),
         })
     }
 

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 
-use crate::cmd::session::source::about;
 use crate::cmd::{Form, Globals, RecordWriter, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
-use crate::message::{Role, SessionId, Thread};
-use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
-use crate::session::Listed;
-use crate::session::search::SearchHit;
+use crate::message::Role;
+use crate::records::{HitBlock, SessionDescription, SessionPathRecord};
+use crate::session::search::{ParentSession, SearchHit};
+use crate::session::{Listed, session_description};
 use crate::text::{fitted, terminal_safe_line};
 use crate::view::recorded_minute;
 
@@ -25,15 +24,6 @@ pub(crate) enum HitDetail {
     Sessions,
     /// Its path, and the number of hits.
     Counts,
-}
-
-/// The session that started a subagent.
-#[derive(Debug, Clone)]
-pub(crate) struct ParentSession {
-    pub(crate) id: String,
-    /// The title, or else the first prompt.
-    pub(crate) title: Option<String>,
-    pub(crate) resume: Option<String>,
 }
 
 /// Prints hits, session by session.
@@ -93,7 +83,7 @@ impl HitPrinter {
     ) -> WriteResult {
         self.end_session()?;
         self.path.clone_from(&session.path);
-        let mut about = about(session.path, session.agent, session.facts);
+        let mut about = session_description(session.path, session.agent, session.facts);
         self.parent = parent;
         if let Some(parent) = &self.parent {
             about.resume.clone_from(&parent.resume);
@@ -139,12 +129,8 @@ impl HitPrinter {
             } else {
                 self.path.as_os_str().as_bytes().to_vec()
             };
-            line.extend(
-                matches
-                    .map(|hits| format!(":{hits}"))
-                    .unwrap_or_default()
-                    .bytes(),
-            );
+            let count = matches.map(|hits| format!(":{hits}"));
+            line.extend(count.unwrap_or_default().bytes());
             line.push(b'\n');
             return self.writer.echo(&line);
         }
@@ -171,7 +157,7 @@ impl HitPrinter {
             Form::Jsonl => {
                 let about = self.about.clone().unwrap_or_default();
                 self.writer
-                    .record(&record(found, about, self.parent.clone()))
+                    .record(&found.into_record(about, self.parent.clone()))
             }
         }
     }
@@ -216,36 +202,6 @@ impl HitPrinter {
 
     fn styled(&self, style: &str, text: &str) -> String {
         output::styled(self.colored, style, text)
-    }
-}
-
-fn record(
-    found: SearchHit,
-    about: SessionDescription,
-    parent: Option<ParentSession>,
-) -> SessionHitRecord {
-    let is_subagent = parent.is_some() || found.thread == Thread::Subagent;
-    let (parent_id, parent_title) = parent.map(|parent| (parent.id, parent.title)).unzip();
-    SessionHitRecord {
-        cwd: about.cwd,
-        parent_session_id: parent_id.map(SessionId),
-        parent_title: parent_title.flatten(),
-        session_id: about.session_id,
-        agent: about.agent,
-        path: about.path,
-        title: about.title,
-        resume: about.resume,
-        line: found.line,
-        role: found.role,
-        origin: found.origin,
-        subagent: is_subagent,
-        block: found.place,
-        snippet: found.excerpt.text(),
-        matched: found.excerpt.matched,
-        matches: found.matches,
-        uuid: found.uuid,
-        timestamp: found.time,
-        tool: found.tool,
     }
 }
 

@@ -1,21 +1,19 @@
 //! `session list`: sessions, most recently active first.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Timestamp;
 
-use crate::cmd::session::source::{SelectionArguments, SourceArguments, about};
+use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
-use crate::records::{SessionActivity, SessionErrorRecord, SessionRecord};
+use crate::records::{SessionActivity, SessionErrorRecord};
 use crate::session::{
-    Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, infer_states, list,
-    list_as_text,
+    Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, list, list_as_text,
+    list_in_states,
 };
 use crate::view::ProgressLine;
 
@@ -57,14 +55,12 @@ impl Run for SessionListArguments {
     }
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let mut listing = self.listing(io);
-        let touched = self
-            .touched
-            .as_deref()
-            .map(std::path::absolute)
-            .transpose()?;
-        listing.selection.changed = touched;
+        let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
+        listing.selection.with_subagents = self.subagents;
+        let touched = self.touched.as_deref().map(std::path::absolute);
+        listing.selection.changed = touched.transpose()?;
         if self.counts {
+            listing.depth = Depth::Whole;
             listing.prices = Some(globals.prices(None, io)?);
         }
         let mut errors = InputErrors::new(&io.messages);
@@ -105,22 +101,7 @@ impl SessionListArguments {
         let Some(wanted) = &self.state else {
             return list(candidates, listing);
         };
-        // A state decides before the limit. The process of a session may use another one that is not selected.
-        let limit = listing.selection.limit.filter(|_| !wanted.is_empty());
-        let mut all = listing.clone();
-        all.selection.limit = listing.selection.limit.filter(|_| wanted.is_empty());
-        let (mut listed, failed) = list(candidates, &all);
-        infer_states(
-            &mut listed,
-            &listing.selection.named_roots,
-            io.clock.now().into(),
-        );
-        listed.retain(|session| {
-            let state = session.state.as_ref().map(|state| state.state);
-            wanted.is_empty() || state.is_some_and(|state| wanted.contains(&state))
-        });
-        listed.truncate(limit.map_or(usize::MAX, NonZeroUsize::get));
-        (listed, failed)
+        list_in_states(candidates, listing, wanted, io.clock.now().into())
     }
 
     fn print_records(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
@@ -132,13 +113,13 @@ impl SessionListArguments {
             drop(progress);
             let mut writer = output::record_writer(io)?;
             for session in listed {
-                writer.record(&record(*session))?;
+                writer.record(&session.into_record())?;
             }
             return finish(writer, failed);
         }
-        let write = |session| {
+        let write = |session: Listed| {
             let mut text = Vec::new();
-            append_record(&mut text, &record(session)).map(|()| text)
+            append_record(&mut text, &session.into_record()).map(|()| text)
         };
         let files = self.selection.matching.source.files(&io.environment);
         let progress = reading(files.len(), &mut listing, io);
@@ -149,17 +130,6 @@ impl SessionListArguments {
             writer.echo(text)?;
         }
         finish(writer, failed)
-    }
-
-    fn listing(&self, io: &Io) -> Listing {
-        let depth = if self.counts {
-            Depth::Whole
-        } else {
-            Depth::Ends
-        };
-        let mut listing = self.selection.listing(depth, io.clock.as_ref());
-        listing.selection.with_subagents = self.subagents;
-        listing
     }
 }
 
@@ -182,22 +152,4 @@ fn finish(
         })?;
     }
     Ok(writer.flush()?)
-}
-
-fn record(session: Listed) -> SessionRecord {
-    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
-    let state = session.state.map(|state| *state);
-    SessionRecord {
-        state: state.as_ref().map(|state| state.state),
-        state_inferred: state.is_some(),
-        pid: state.as_ref().and_then(|state| state.pid),
-        state_reason: state.map(|state| state.reason),
-        started: time(session.facts.started),
-        last_activity: time(session.facts.last_activity),
-        is_time_of_file: session.facts.is_time_of_file,
-        about: about(session.path, session.agent, session.facts),
-        size: session.size,
-        subagents: session.subagents,
-        counts: session.counts,
-    }
 }

@@ -19,13 +19,10 @@ use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
 use crate::session::{
-    Candidate, Depth, Facts, FindError, Listing, Root, Selection, Session, candidates_at, discover,
-    find, is_export_list, subagents_beside,
+    Candidate, Depth, Facts, FindError, Listing, Session, candidates_at, find, is_export_list,
+    subagents_beside,
 };
 use crate::side::Excerpt;
-
-/// Maximum number of forks of forks to follow.
-const MAX_ANCESTORS: usize = 16;
 
 impl SourceArguments {
     /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
@@ -139,46 +136,14 @@ impl SourceArguments {
         environment: &Environment,
         messages: &Messages,
     ) -> Vec<Session> {
-        let mut ancestors = Vec::new();
-        let mut history = facts.history.clone();
-        let mut beside = session.file.path.clone();
-        while let Some(base) = history.take()
-            && ancestors.len() < MAX_ANCESTORS
-        {
-            let mut candidates = self.candidates(environment);
-            candidates.extend(discover(&[Root {
-                agent: None,
-                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
-            }]));
-            candidates.dedup_by(|one, other| one.path == other.path);
-            let listing = Listing {
-                selection: Selection {
-                    named_roots: self.named_roots.clone(),
-                    ..Selection::default()
-                },
-                ..self.listing(Depth::Ends)
-            };
-            let found = candidates.iter().find_map(|candidate| {
-                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
-            });
-            let opened = found.and_then(|path| Session::open_with(&path, &self.named_roots).ok());
-            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
-                messages.warn(&format!(
-                    "{}: continues session {}, which is not found",
-                    session.file.path.display(),
-                    base.session_id
-                ));
-                break;
-            };
-            beside.clone_from(&parent.file.path);
-            history = parent
-                .summary(self.mapping())
-                .ok()
-                .and_then(|facts| facts.history);
-            ancestors.push(parent);
-        }
-        ancestors.reverse();
-        ancestors
+        let candidates = || self.candidates(environment);
+        let missing = |path: &Path, id: &str| {
+            let path = path.display();
+            messages.warn(&format!(
+                "{path}: continues session {id}, which is not found"
+            ));
+        };
+        session.ancestors(facts, &self.listing(Depth::Ends), &candidates, &missing)
     }
 
     fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<PathBuf, UsageError> {

@@ -1,12 +1,12 @@
 //! `session search --rank`: prints the sessions that match some words best.
 
 use super::hits::{HitDetail, HitPrinter};
-use super::source::{MatchArguments, about};
+use super::source::MatchArguments;
 use crate::cmd::{Form, Globals, InputErrors, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::SessionRankedRecord;
-use crate::session::Depth;
 use crate::session::search::{QueryWords, RankedSession, rank_all};
+use crate::session::{Depth, session_description};
 use crate::view::ProgressLine;
 
 /// Number of sessions, unless `--limit` is given.
@@ -86,7 +86,7 @@ fn record(rank: u64, ranked: RankedSession, words: &[String]) -> SessionRankedRe
             .into_iter()
             .map(|word| words[word].clone())
             .collect(),
-        about: about(session.path, session.agent, session.facts),
+        about: session_description(session.path, session.agent, session.facts),
         last_activity: time,
         line,
         role,

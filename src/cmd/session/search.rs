@@ -6,20 +6,17 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 
-use super::hits::{HitDetail, HitPrinter, ParentSession};
+use super::hits::{HitDetail, HitPrinter};
 use super::names::{NamedSession, usable_paths};
 use super::ranked::rank;
 use super::source::{MatchArguments, SourceArguments};
-use crate::agent::NamedRoots;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::jsonl::{Mapping, WriteError};
+use crate::jsonl::WriteError;
 use crate::message::Role;
 use crate::records::HitBlock;
-use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
-use crate::session::{
-    Candidate, Depth, Listed, Session, candidates_at, ids_in, subagent_candidates, subagents_beside,
-};
+use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
+use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
 use crate::view::ProgressLine;
 
 /// Search the messages of sessions
@@ -154,7 +151,7 @@ impl Run for SessionSearchArguments {
                     if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
                         listed.path = named.name.clone().into();
                     }
-                    let parent = parent(&listed, &candidates, &source.named_roots);
+                    let parent = ParentSession::of(&listed, &candidates, &source.named_roots);
                     printer.session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
@@ -253,33 +250,6 @@ impl SessionSearchArguments {
         });
         found.collect()
     }
-}
-
-/// Returns the session among `candidates` that started this subagent.
-fn parent(session: &Listed, candidates: &[Candidate], named: &NamedRoots) -> Option<ParentSession> {
-    let facts = &session.facts;
-    let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());
-    let id = id.filter(|_| facts.is_subagent)?;
-    let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
-    let path = others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
-    let known = path.and_then(|path| {
-        Session::open_with(path, named)
-            .ok()?
-            .summary(Mapping::Allowed)
-            .ok()
-    });
-    let title = known.and_then(|facts| match facts.title {
-        Some(title) => Some(title.text),
-        None => facts.first_prompt,
-    });
-    Some(ParentSession {
-        id: id.clone(),
-        title,
-        resume: match path.unwrap_or(&session.path) {
-            path if named.fork_at(path).is_some() => None,
-            path => session.agent.resume_command(id, path),
-        },
-    })
 }
 
 impl PlaceName {

@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::printer::{DialogForm, Look, Printer};
-use super::source::{SourceArguments, about};
+use super::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, SessionId};
-use crate::records::{MessageContext, SessionCostRecord, SessionDescription, to_record};
-use crate::session::{CallEdits, Detail, Facts, Prices, Scope, Session, Tally};
+use crate::records::{MessageContext, SessionDescription, to_record};
+use crate::session::{CallEdits, Facts, Prices, Scope, Session, Tally, session_description};
 use crate::text::{dollars, terminal_safe};
 use crate::view::{
     Density, DisplayOptions, Grouping, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail,
@@ -92,7 +90,7 @@ impl Run for SessionShowArguments {
         if self.redact {
             facts.redact_names();
         }
-        let about = about(path.clone(), session.agent(), facts.clone());
+        let about = session_description(path.clone(), session.agent(), facts.clone());
         let form = self.form(io.terminal);
         let known = match form {
             DialogForm::Jsonl => Vec::new(),
@@ -264,22 +262,6 @@ pub(crate) fn print_messages(
     Ok(left_out)
 }
 
-/// Returns the cost of a session, with its subagents.
-pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
-    Ok(total_of(&tally_of(session, prices)?))
-}
-
-fn tally_of(session: &Session, prices: &Prices) -> std::io::Result<Tally> {
-    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
-    tally.add(session)?;
-    tally.price(prices);
-    Ok(tally)
-}
-
-fn total_of(tally: &Tally) -> SessionCostRecord {
-    tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default()
-}
-
 /// Returns the facts shown before the messages of a session.
 pub(crate) fn known(
     session: &Session,
@@ -287,8 +269,8 @@ pub(crate) fn known(
     facts: &Facts,
     prices: &Prices,
 ) -> std::io::Result<Vec<(&'static str, String)>> {
-    let tally = tally_of(session, prices)?;
-    let cost = total_of(&tally);
+    let tally = Tally::of(session, prices)?;
+    let cost = tally.total();
     let usage = &cost.usage;
     let tokens = tokens_cell(usage);
     let duration = facts.started.zip(facts.last_activity);

@@ -16,11 +16,9 @@ use crate::cmd::{InputErrors, UsageError};
 use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
-use crate::message::SessionId;
-use crate::records::SessionDescription;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, candidates_at,
-    discover_names, discover_with, ids_in, list, session_roots,
+    Candidate, Depth, Found, Listing, Root, Selection, Session, candidates_at, discover_names,
+    discover_with, ids_in, list, session_roots,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -257,37 +255,6 @@ fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
-}
-
-/// Returns a session's members in records.
-pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
-    let current = facts
-        .cwd
-        .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
-    let written_by = facts.written_by;
-    let id = facts.session_id.as_deref();
-    let id = id.filter(|_| !facts.is_subagent && written_by.is_none());
-    let resume = id.and_then(|id| agent.resume_command(id, &path));
-    let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
-    let parent = parent.filter(|_| facts.is_subagent).cloned();
-    let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
-    let path = path.into_os_string().into_string();
-    SessionDescription {
-        session_id: facts.session_id.map(SessionId),
-        agent: agent.name().to_owned(),
-        path: path.unwrap_or_else(|path| path.to_string_lossy().into_owned()),
-        title,
-        title_source: source.map(|source| source.name().to_owned()),
-        first_prompt: facts.first_prompt,
-        cwd: facts.first_cwd,
-        current_cwd: current,
-        git_branch: facts.branch,
-        model: facts.model,
-        parent_session_id: parent.map(SessionId),
-        written_by,
-        fork_parent: facts.forked_from.map(SessionId),
-        resume,
-    }
 }
 
 impl FilterArguments {

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::agent_name::AgentName;
-use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::TimeArgument;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
@@ -130,7 +129,7 @@ impl Run for SessionStatsArguments {
         }
         tally.price(&prices);
         drop(progress);
-        let all = tally.costs(&[], &zone).pop().unwrap_or_default();
+        let all = tally.total();
         if !all.unpriced_models.is_empty() && !is_about_tools {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
@@ -347,7 +346,7 @@ pub(crate) fn statusline(
         }
         None => transcript.and_then(|path| {
             let session = Session::open_with(Path::new(path), &source.named_roots).ok()?;
-            cost_of(&session, prices).ok()
+            Some(Tally::of(&session, prices).ok()?.total())
         }),
     };
     parts.extend(session.map(|sum| spent(&sum, "session")));

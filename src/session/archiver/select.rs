@@ -10,7 +10,6 @@ use crate::agent::Root;
 use crate::session::discover::{discover_with, subagents_beside};
 use crate::session::listing::{Listed, Listing, list_files};
 use crate::session::open::{SessionError, session_at, sessions_in};
-use crate::session::selection::Selection;
 use crate::state::SessionScope;
 
 /// Selected sessions.
@@ -37,14 +36,8 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let roots: Vec<Root> = roots.iter().filter_map(canonical).collect();
     let mut candidates = discover_with(listing.jobs, &roots);
     candidates.extend(subagents_beside(&candidates));
-    let everything = Listing {
-        selection: Selection {
-            with_subagents: true,
-            named_roots: listing.selection.named_roots.clone(),
-            ..Selection::default()
-        },
-        ..listing.clone()
-    };
+    let mut everything = listing.of_all();
+    everything.selection.with_subagents = true;
     let (listed, failed) = list_files(&candidates, &everything);
     let mut is_selected: Vec<bool> = Vec::with_capacity(listed.len());
     let mut outside = named.to_vec();

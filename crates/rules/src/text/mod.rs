@@ -16,7 +16,7 @@ mod width;
 pub use names::names;
 pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
 pub use pattern::pattern;
-pub use pieces::{TextPieces, line_operations, marked_lines, unfenced};
+pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfenced};
 pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};

@@ -70,6 +70,15 @@ pub fn marked_lines<'a>(
     before.chain(added.iter().map(|line| ('+', *line)))
 }
 
+/// Compares two lists of lines as [`line_operations`] does. Returns all lines, each with its mark.
+pub fn marked_diff<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
+    let operations = line_operations(old, new);
+    let lines = operations.iter();
+    lines
+        .flat_map(|operation| marked_lines(operation, old, new))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,34 +1,92 @@
 //! The conversation that the main model continues.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use super::history::History;
+use super::limits::Spent;
 use crate::agent::{is_in, own_format};
-use crate::cmd::UsageError;
-use crate::cmd::inputs::{report_foreign_stream, take_stdin};
-use crate::cmd::session::names::read_messages;
-use crate::io::Io;
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::{Message, Usage};
 use crate::records::Replacement;
-use crate::session::{Detail, Prices, Scope, Session};
-use crate::turn::{History, Spent};
+use crate::results::persist;
+use crate::session::{Detail, Prices, Scope, Session, SessionError};
+use crate::state::{SessionKey, StateRoot};
 
 /// A conversation with its usage.
 #[derive(Default)]
-pub(crate) struct TurnConversation {
-    pub(crate) history: History,
+pub struct TurnConversation {
+    /// The messages.
+    pub history: History,
     /// The model and usage of each reply.
     usage: Vec<(String, Usage)>,
-    pub(crate) session_id: Option<String>,
+    /// The id of the session, if it has one.
+    pub session_id: Option<String>,
     /// The system prompt in the stream; empty if absent.
-    pub(crate) instructions: String,
+    pub instructions: String,
 }
 
 impl TurnConversation {
+    /// Reads the conversation in a session file.
+    ///
+    /// # Errors
+    /// The file is unreadable, or not a session.
+    pub fn read(path: &Path) -> Result<Self, SessionError> {
+        let mut conversation = Self::default();
+        let session = Session::open(path)?;
+        conversation.session_id = session.summary(Mapping::Allowed)?.session_id;
+        let prefilter = Prefilter::new(&SPECIAL_RECORDS).map_err(io::Error::other)?;
+        let mut reader = Reader::new(File::open(path)?, prefilter);
+        while let Some(piece) = reader.next_piece()? {
+            for record in piece.records().0 {
+                conversation.record(record.text(piece.raw()));
+            }
+        }
+        for message in session.messages(Scope::SinceCompaction)? {
+            conversation.note(message?);
+        }
+        Ok(conversation)
+    }
+
+    /// Saves results that exceed the budget together in the state of the session. Returns their replacements.
+    /// `warn` receives the failures.
+    pub fn shorten(
+        &mut self,
+        session: &SessionKey,
+        state: &StateRoot,
+        warn: &dyn Fn(&str),
+    ) -> Vec<Replacement> {
+        let mut replaced = Vec::new();
+        self.history.shorten(|id, text| {
+            let directory = state.session(session);
+            let saved = directory.and_then(|directory| {
+                persist(&directory, &id.into(), |sink| {
+                    sink.write_all(text.as_bytes())
+                })
+            });
+            match saved {
+                Ok(persisted) => {
+                    let replacement = persisted.replacement(text);
+                    replaced.push(Replacement {
+                        tool_use_id: id.into(),
+                        replacement: replacement.clone(),
+                    });
+                    Some(replacement)
+                }
+                Err(error) => {
+                    warn(&format!("cannot save the result of {id}: {error}"));
+                    None
+                }
+            }
+        });
+        replaced
+    }
+
     /// Takes the next message.
-    pub(crate) fn note(&mut self, message: Message) {
+    pub fn note(&mut self, message: Message) {
         if let Some(usage) = message.usage {
             self.usage
                 .push((message.model.clone().unwrap_or_default(), usage));
@@ -37,7 +95,7 @@ impl TurnConversation {
     }
 
     /// Reads a record that may contain replacements of results, or the cost of another request.
-    fn record(&mut self, record: &str) {
+    pub fn record(&mut self, record: &str) {
         #[derive(Deserialize)]
         struct Replaced {
             r#type: String,
@@ -61,7 +119,7 @@ impl TurnConversation {
     }
 
     /// Returns the cost so far.
-    pub(crate) fn spent(&self, prices: &Prices) -> Spent {
+    pub fn spent(&self, prices: &Prices) -> Spent {
         let mut spent = Spent {
             turns: self.history.replies(),
             ..Spent::default()
@@ -79,62 +137,8 @@ const REPLACEMENTS: &str = "\"replacements\"";
 /// Needle of records with the cost of another request.
 const COSTS: &str = "\"prompt_id\"";
 
-/// Reads the conversation in a session file.
-///
-/// # Errors
-/// The file is unreadable, or not a session.
-pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
-    let mut conversation = TurnConversation::default();
-    let session = Session::open(path).map_err(UsageError::reason)?;
-    let facts = session
-        .summary(Mapping::Allowed)
-        .map_err(UsageError::reason)?;
-    conversation.session_id = facts.session_id;
-    let prefilter = Prefilter::new(&[REPLACEMENTS, COSTS]).map_err(UsageError::reason)?;
-    let file = std::fs::File::open(path).map_err(UsageError::reason)?;
-    let mut reader = Reader::new(file, prefilter);
-    while let Some(piece) = reader.next_piece().map_err(UsageError::reason)? {
-        for record in piece.records().0 {
-            conversation.record(record.text(piece.raw()));
-        }
-    }
-    let messages = session.messages(Scope::SinceCompaction);
-    for message in messages.map_err(UsageError::reason)? {
-        conversation.note(message.map_err(UsageError::reason)?);
-    }
-    Ok(conversation)
-}
-
-/// Reads the conversation on standard input.
-///
-/// # Errors
-/// Reading failed.
-pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
-    let mut conversation = TurnConversation::default();
-    let stdin = take_stdin(io)?;
-    let (mut messages, mut records) = (Vec::new(), Vec::new());
-    let mut seen = |record: &str| {
-        if record.contains(REPLACEMENTS) || record.contains(COSTS) {
-            records.push(record.to_owned());
-        }
-    };
-    let mut taken = |message| messages.push(message);
-    let (stream, understanding) = read_messages(stdin, None, &mut seen, &mut taken)?;
-    conversation.session_id = stream.session_id().map(str::to_owned);
-    stream
-        .instructions()
-        .clone_into(&mut conversation.instructions);
-    if messages.is_empty() {
-        report_foreign_stream(understanding, &io.messages);
-    }
-    for record in records {
-        conversation.record(&record);
-    }
-    for message in messages {
-        conversation.note(message);
-    }
-    Ok(conversation)
-}
+/// Needles of the records that [`TurnConversation::record`] reads.
+pub const SPECIAL_RECORDS: [&str; 2] = [REPLACEMENTS, COSTS];
 
 #[cfg(test)]
 mod tests {

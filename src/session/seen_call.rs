@@ -1,0 +1,157 @@
+//! The input and the result of a call of a session, and counts of calls by tool and program.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::calls::SessionCall;
+use super::discover::subagent_files;
+use super::session::Session;
+use crate::message::CallOutcome;
+use crate::records::{FileChange, SessionCallCountRecord};
+use crate::shell::{program_and_subcommand, simple_commands};
+use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
+use crate::view::changed_files;
+
+/// Facts in the input and the result of a call.
+pub struct SeenCall {
+    /// The input; empty if it is not an object.
+    pub input: Map<String, Value>,
+    /// The directory of the session; empty if it is not known.
+    cwd: PathBuf,
+    /// The changes of files that the input names, whether or not they were made.
+    pub files: Vec<FileChange>,
+    /// The outcome; `None` without a result.
+    pub outcome: Option<CallOutcome>,
+}
+
+impl SeenCall {
+    /// Returns the facts of a call in a session that started in `cwd`.
+    pub fn new(call: &SessionCall, cwd: Option<&str>) -> Self {
+        let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
+        let cwd = PathBuf::from(cwd.unwrap_or_default());
+        let mut files = changed_files(&input);
+        for file in &mut files {
+            file.path = cwd.join(&file.path).display().to_string();
+        }
+        Self {
+            input,
+            cwd,
+            files,
+            outcome: call.result.as_ref().map(|result| result.outcome),
+        }
+    }
+
+    /// Returns the changes that were made.
+    pub fn changes(&self) -> impl Iterator<Item = &FileChange> {
+        let is_done = self.outcome == Some(CallOutcome::Ok);
+        self.files.iter().filter(move |_| is_done)
+    }
+
+    /// Whether the input names the file `path`, or a file below it.
+    pub fn names(&self, path: &Path) -> bool {
+        let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
+        let named = texts(&self.input, Parameter::Path).unwrap_or_default();
+        let named = named.into_iter().map(|path| self.cwd.join(path));
+        changed.chain(named).any(|named| named.starts_with(path))
+    }
+
+    /// Returns the shell command that a call runs.
+    pub fn command(&self, call: &SessionCall) -> Option<String> {
+        if Purpose::of(&call.call.name) != Purpose::Shell {
+            return None;
+        }
+        let mut names = parameters(Parameter::Command).iter();
+        names.find_map(|name| command_line(self.input.get(*name)?))
+    }
+}
+
+impl SessionCall {
+    /// Whether the call was made in this period. Calls without a time count if the period has no start.
+    pub fn is_within(&self, period: &Range<Timestamp>) -> bool {
+        let time = self.time.as_deref().and_then(|time| time.parse().ok());
+        period.contains(&time.unwrap_or(Timestamp::MIN))
+    }
+
+    /// Returns the time from the call to its result, in milliseconds.
+    pub fn duration_ms(&self) -> Option<u64> {
+        let parse = |time: &str| time.parse::<Timestamp>().ok();
+        let start = parse(self.time.as_deref()?)?;
+        let end = parse(self.result.as_ref()?.time.as_deref()?)?;
+        u64::try_from(end.duration_since(start).as_millis()).ok()
+    }
+}
+
+impl Session {
+    /// Whether a call of the session or of its subagents changed a file at the absolute `path` or below it.
+    pub(super) fn changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
+        let mut flow = ControlFlow::Continue(());
+        let mut look = |session: &Self| {
+            session.each_call(&mut |call| {
+                let seen = SeenCall::new(&call, cwd);
+                if seen
+                    .changes()
+                    .any(|file| Path::new(&file.path).starts_with(path))
+                {
+                    flow = ControlFlow::Break(());
+                }
+                flow
+            })
+        };
+        look(self)?;
+        for file in subagent_files(&self.file.path, self.agent()) {
+            if let Ok(subagent) = Self::open_with(&file, &self.named_roots) {
+                look(&subagent)?;
+            }
+        }
+        Ok(flow.is_break())
+    }
+}
+
+/// Counts by tool and program.
+#[derive(Default)]
+pub struct CallCounts(BTreeMap<(String, Option<String>), SessionCallCountRecord>);
+
+impl CallCounts {
+    /// Adds a call, for each program that its command runs.
+    pub fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
+        let tool = &call.call.name;
+        let line = seen.command(call).unwrap_or_default();
+        let mut commands: Vec<Option<String>> = simple_commands(&line)
+            .commands
+            .iter()
+            .filter_map(|command| program_and_subcommand(&command.words).map(Some))
+            .collect();
+        commands.sort_unstable();
+        commands.dedup();
+        if commands.is_empty() {
+            commands.push(None);
+        }
+        for command in commands {
+            let count = self.0.entry((tool.clone(), command.clone()));
+            let count = count.or_insert_with(|| SessionCallCountRecord {
+                tool: tool.clone(),
+                command,
+                ..SessionCallCountRecord::default()
+            });
+            count.calls += 1;
+            count.failed += u64::from(seen.outcome == Some(CallOutcome::Failed));
+            let is_denied = seen.outcome.is_some_and(CallOutcome::is_denied);
+            count.denied += u64::from(is_denied);
+            count.duration_ms += call.duration_ms().unwrap_or_default();
+            count.result_bytes += call.result.as_ref().map_or(0, |result| result.bytes);
+        }
+    }
+
+    /// Returns the counts, largest first.
+    pub fn sorted(self) -> Vec<SessionCallCountRecord> {
+        let mut counts: Vec<_> = self.0.into_values().collect();
+        counts.sort_by_key(|count| Reverse(count.calls));
+        counts
+    }
+}

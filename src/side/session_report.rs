@@ -1,0 +1,233 @@
+//! A report on sessions: their outcomes, changed files, calls, tokens and costs, added up.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::builtin;
+use super::driver::SessionExcerpt;
+use super::outcome::NoText;
+use crate::agent::NamedRoots;
+use crate::io::Environment;
+use crate::jsonl::Mapping;
+use crate::message::{DecidedBy, Origin, Thread};
+use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules};
+use crate::process::NotEnforced;
+use crate::records::{FileChange, ReportedCall, ReportedSession, SessionReportRecord};
+use crate::session::{Detail, Listed, Prices, SeenCall, SessionCall, Tally, session_description};
+use crate::text::{fitted, redact, terminal_safe_line};
+use crate::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
+use crate::view::input_gist;
+
+/// Ends of runs that are not errors, in the words of agents.
+const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];
+
+/// Maximum width of an outcome, in columns.
+const OUTCOME_COLUMNS: usize = 300;
+
+/// Returns the rules that forbid calls, for a session that starts in this directory.
+///
+/// # Errors
+/// A rule is malformed.
+pub fn forbidding_rules(rules: &[String], directory: &Path) -> Result<Vec<Rule>, InvalidRule> {
+    let source = Arc::new(RuleSource {
+        name: "--forbid".to_owned(),
+        anchor: directory.to_owned(),
+    });
+    let rules = rules.iter();
+    let rules = rules.map(|rule| Rule::parse(rule, Behavior::Deny, &source));
+    rules.collect()
+}
+
+/// Adds up sessions and their calls.
+pub struct ReportBuilder {
+    period: Range<Timestamp>,
+    report: SessionReportRecord,
+    tally: Tally,
+    files: BTreeMap<String, FileChange>,
+    /// The changes that the current session records, by the ids of calls.
+    edits: HashMap<String, Vec<FileChange>>,
+    /// The texts of the rules that forbid calls.
+    forbid: Vec<String>,
+    /// Those rules, each alone, for the current session.
+    rules: Vec<Rules>,
+    registry: Registry,
+    context: DecisionContext,
+}
+
+impl ReportBuilder {
+    /// Counts requests and calls in this period, and calls that these rules forbid.
+    ///
+    /// # Errors
+    /// The lane cannot be set up.
+    pub fn new(
+        period: Range<Timestamp>,
+        forbid: Vec<String>,
+        environment: Environment,
+    ) -> Result<Self, NotEnforced> {
+        let shell = ShellGuarantees::foreign(WriteProtection::Absent);
+        Ok(Self {
+            tally: Tally::within(period.clone(), Detail::Costs),
+            period,
+            report: SessionReportRecord::default(),
+            files: BTreeMap::new(),
+            edits: HashMap::new(),
+            forbid,
+            rules: Vec::new(),
+            registry: Registry::builtin(),
+            context: DecisionContext::without_run(Vec::new(), environment, shell)?,
+        })
+    }
+
+    /// Adds a session without its calls. The rules of one without a directory apply in `here`.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn session(
+        &mut self,
+        mut listed: Listed,
+        named_roots: &NamedRoots,
+        mapping: Mapping,
+        here: Option<PathBuf>,
+    ) -> Result<(), NoText> {
+        let facts = &mut listed.facts;
+        facts.redact_names();
+        if facts.started.is_some_and(|start| start >= self.period.end) {
+            return Ok(());
+        }
+        let excerpt = SessionExcerpt::read(&listed.path, named_roots, mapping)?;
+        let session = &excerpt.session;
+        self.tally.add(session).map_err(NoText::unreadable)?;
+        let texts = excerpt.excerpt.texts();
+        let mut ends = texts
+            .iter()
+            .rev()
+            .filter(|message| message.thread == Thread::Main);
+        let last = ends.find(|message| matches!(message.origin, Origin::Reply | Origin::Error));
+        let is_error = last.is_some_and(|message| message.origin == Origin::Error);
+        self.report.errors += u64::from(is_error || !excerpt.excerpt.gate().is_idle());
+        if let Some((start, end)) = facts.started.zip(facts.last_activity) {
+            let length = end.duration_since(start).as_millis();
+            self.report.duration_ms += u64::try_from(length).unwrap_or_default();
+        }
+        let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
+        let found = session.all_edits().map_err(NoText::unreadable)?;
+        self.edits.clear();
+        for edit in found.edits.into_iter().chain(found.detached) {
+            let (added, removed) = edit.line_counts();
+            let path = edit.moved_to.unwrap_or(edit.path);
+            let path = cwd.as_deref().unwrap_or(Path::new("")).join(path);
+            let change = FileChange {
+                path: path.display().to_string(),
+                added,
+                removed,
+            };
+            match edit.call {
+                Some(call) => self.edits.entry(call).or_default().push(change),
+                None => self.change(&change),
+            }
+        }
+        let directory = cwd.clone().or(here);
+        let directory =
+            directory.ok_or_else(|| NoText::unreadable("cannot find the working directory"))?;
+        let rules = forbidding_rules(&self.forbid, &directory).map_err(NoText::unreadable)?;
+        self.rules = rules
+            .into_iter()
+            .map(|rule| Rules::new(vec![rule]))
+            .collect();
+        self.context.allowed_directories = vec![directory];
+        self.context.directory = cwd.unwrap_or_default();
+        let report = builtin::last_report(&texts);
+        let outcome = match last {
+            Some(last) if report.is_empty() => last.text(),
+            _ => report,
+        };
+        let outcome = fitted(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
+        self.report.sessions.push(ReportedSession {
+            about: session_description(listed.path, listed.agent, listed.facts),
+            outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
+        });
+        Ok(())
+    }
+
+    fn change(&mut self, change: &FileChange) {
+        let file = self.files.entry(change.path.clone()).or_default();
+        file.path.clone_from(&change.path);
+        file.added += change.added;
+        file.removed += change.removed;
+    }
+
+    /// Adds a call of the session that was added last.
+    pub fn call(&mut self, call: &SessionCall) {
+        let session = self.report.sessions.last();
+        let Some(session) = session.filter(|_| call.is_within(&self.period)) else {
+            return;
+        };
+        let cwd = session.about.cwd.as_deref();
+        let seen = SeenCall::new(call, cwd);
+        let command = seen.command(call);
+        let about = input_gist(&seen.input, cwd);
+        let is_command = command.is_some();
+        let reported = ReportedCall {
+            tool: call.call.name.clone(),
+            about: redact(&command.unwrap_or(about)).into_owned(),
+            is_command,
+            outcome: seen.outcome,
+            exit_status: call.result.as_ref().and_then(|result| result.exit_status),
+            duration_ms: call.duration_ms(),
+            forbidden_by: self.forbidden_by(call, &seen),
+        };
+        let (is_denied, has_failed) = (reported.is_denied(), reported.has_failed());
+        self.report.calls += 1;
+        self.report.denied += u64::from(is_denied);
+        self.report.failed += u64::from(has_failed);
+        let recorded = self.edits.remove(&call.call.id);
+        let changes = recorded.unwrap_or_else(|| seen.changes().cloned().collect());
+        for change in &changes {
+            self.change(change);
+        }
+        if is_command || is_denied || has_failed || !reported.forbidden_by.is_empty() {
+            self.report.listed_calls.push(reported);
+        }
+    }
+
+    /// Returns the rules that forbid a call.
+    fn forbidden_by(&self, call: &SessionCall, seen: &SeenCall) -> Vec<String> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let (name, context) = (&call.call.name, &self.context);
+        let asked = self.registry.asked(name, &seen.input, context);
+        let request = context.request(&asked.tool, &asked.input, &asked.action);
+        let is_matched = |rules: &Rules| {
+            let decided = rules.decide(Mode::default(), &request);
+            matches!(decided.by, DecidedBy::Rule { .. })
+        };
+        let rules = self.forbid.iter().zip(&self.rules);
+        let matching = rules.filter(|(_, rules)| is_matched(rules));
+        matching.map(|(text, _)| text.clone()).collect()
+    }
+
+    /// Returns the report without gates, and the number of replies.
+    pub fn finish(mut self, prices: &Prices) -> (SessionReportRecord, u64) {
+        let mut report = self.report;
+        report.files = self.files.into_values().collect();
+        self.tally.price(prices);
+        let sum = self.tally.total();
+        report.usage = sum.usage;
+        report.recorded_cost = sum.recorded_cost;
+        report.unpriced_models = sum.unpriced_models;
+        if let Some(runs) = self.tally.runs() {
+            let is_error = |reason: &str| !SUCCESSFUL_ENDS.contains(&reason);
+            let ends = runs.ends.iter().filter(|(reason, _)| is_error(reason));
+            report.errors = report.errors.max(ends.map(|(_, count)| count).sum());
+            report.denied = report.denied.max(runs.denials);
+            report.duration_ms = report.duration_ms.max(runs.duration_ms);
+            report.runs = Some(runs.clone());
+        }
+        (report, sum.replies)
+    }
+}

@@ -1,0 +1,248 @@
+//! Permission decisions about calls that are not run, and rules that would have spared questions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{AskedCall, DecisionContext, Input, Registry};
+use crate::message::Decision;
+use crate::permission::{Action, Behavior, Decided, Mode, Proposal, Rule, RuleSource, Rules};
+use crate::records::{PermissionCountRecord, PermissionProposalRecord};
+use crate::shell::{program_and_subcommand, simple_commands};
+
+/// Maximum number of proposed rules.
+const MAX_PROPOSALS: usize = 12;
+
+/// Minimum number of questions that a proposed rule spares.
+const MIN_SPARED: u64 = 2;
+
+/// Maximum number of rules that are proposed together for one call.
+const MAX_TOGETHER: usize = 3;
+
+/// Decides about calls.
+pub struct CallDecisions {
+    /// The tools.
+    pub registry: Registry,
+    /// The rules.
+    pub rules: Rules,
+    /// The permission mode.
+    pub mode: Mode,
+    /// The session of the calls.
+    pub context: DecisionContext,
+}
+
+impl CallDecisions {
+    /// Returns the decision about a call in this context.
+    pub fn decide(
+        &self,
+        name: &str,
+        input: &Input,
+        context: &DecisionContext,
+        mode: Mode,
+    ) -> (AskedCall, Decided) {
+        let call = self.registry.asked(name, input, context);
+        let request = context.request(&call.tool, &call.input, &call.action);
+        let decided = self.rules.decide(mode, &request);
+        (call, decided)
+    }
+}
+
+/// Decisions about past calls, and their numbers by tool and program.
+pub struct PastDecisions {
+    decisions: CallDecisions,
+    denies: bool,
+    /// The numbers of calls, by tool and program.
+    pub counts: BTreeMap<(String, Option<String>), PermissionCountRecord>,
+    /// Calls by their directory, name and input.
+    known: HashMap<(PathBuf, String, String), KnownCall>,
+    open: Vec<OpenCall>,
+}
+
+/// A past call that needs approval, and the rules that together would allow it.
+struct OpenCall {
+    name: String,
+    input: Input,
+    cwd: PathBuf,
+    proposals: Vec<Proposal>,
+    times: u64,
+}
+
+/// The decision about a call that may be repeated.
+struct KnownCall {
+    /// The tool and program it counts for.
+    counted: Vec<(String, Option<String>, Decision)>,
+    /// Its index among the open calls.
+    open: Option<usize>,
+}
+
+impl PastDecisions {
+    /// Creates an empty collection. With `denies`, calls that need approval count as denied.
+    pub fn new(decisions: CallDecisions, denies: bool) -> Self {
+        Self {
+            decisions,
+            denies,
+            counts: BTreeMap::new(),
+            known: HashMap::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Decides about a call, in a session that was in the directory `cwd`, and counts it.
+    pub fn add(&mut self, name: &str, input: &str, cwd: &Path) {
+        let key = (cwd.to_owned(), name.to_owned(), input.to_owned());
+        let known = self.known.entry(key).or_insert_with(|| {
+            let input: Input = serde_json::from_str(input).unwrap_or_default();
+            let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
+            let line = command(&call).map(str::to_owned);
+            let proposals = decided.proposals(line.as_deref());
+            if self.denies && decided.decision == Decision::Ask {
+                decided.decision = Decision::Deny;
+            }
+            let counted = counted(&call, line.as_deref(), &decided);
+            let open = proposals.map(|proposals| {
+                self.open.push(OpenCall {
+                    name: name.to_owned(),
+                    input,
+                    cwd: cwd.to_owned(),
+                    proposals,
+                    times: 0,
+                });
+                self.open.len() - 1
+            });
+            KnownCall { counted, open }
+        });
+        if let Some(open) = known.open.and_then(|index| self.open.get_mut(index)) {
+            open.times += 1;
+        }
+        for (tool, command, decision) in &known.counted {
+            let count = self.counts.entry((tool.clone(), command.clone()));
+            let count = count.or_insert_with(|| PermissionCountRecord {
+                tool: tool.clone(),
+                command: command.clone(),
+                ..PermissionCountRecord::default()
+            });
+            count.calls += 1;
+            match decision {
+                Decision::Allow => count.allow += 1,
+                Decision::Ask => count.ask += 1,
+                Decision::Deny => count.deny += 1,
+            }
+        }
+    }
+
+    /// Chooses rules until no others spare enough questions. Each time takes the rules that spare the most per
+    /// rule, then decides again on the calls that they should allow. Paths in rules are relative to `anchor`.
+    pub fn proposals(&mut self, anchor: PathBuf) -> Vec<PermissionProposalRecord> {
+        let source = Arc::new(RuleSource {
+            name: "proposal".to_owned(),
+            anchor,
+        });
+        let (open, decisions) = (&mut self.open, &mut self.decisions);
+        let mut records: Vec<PermissionProposalRecord> = Vec::new();
+        while records.len() < MAX_PROPOSALS {
+            let mut questions: BTreeMap<&[Proposal], u64> = BTreeMap::new();
+            for call in open
+                .iter()
+                .filter(|call| call.proposals.len() <= MAX_TOGETHER)
+            {
+                *questions.entry(&call.proposals).or_default() += call.times;
+            }
+            let gain = |rules: &[Proposal]| -> u64 {
+                let subsets = (1..1_usize << rules.len()).map(|chosen| {
+                    let rules = rules.iter().enumerate();
+                    let rules = rules.filter(|(index, _)| chosen >> index & 1 == 1);
+                    rules.map(|(_, rule)| rule.clone()).collect::<Vec<_>>()
+                });
+                subsets.filter_map(|rules| questions.get(&*rules)).sum()
+            };
+            let per_rule = |rules: &[Proposal]| gain(rules) / (rules.len() as u64).max(1);
+            let best = questions.keys().max_by_key(|rules| per_rule(rules));
+            let Some(best) = best.filter(|rules| per_rule(rules) >= MIN_SPARED) else {
+                break;
+            };
+            let best = best.to_vec();
+            for chosen in best {
+                if let Ok(rule) = Rule::parse(&chosen.rule, Behavior::Allow, &source) {
+                    decisions.rules.add(rule);
+                }
+                let mut spares = 0;
+                open.retain_mut(|call| {
+                    let needed = call.proposals.len();
+                    // A rule with a wildcard may cover calls for which another one was proposed.
+                    let is_like = |other: &Proposal| tool(&other.rule) == tool(&chosen.rule);
+                    let may_cover = chosen.rule.contains('*') && call.proposals.iter().any(is_like);
+                    call.proposals.retain(|proposal| *proposal != chosen);
+                    let is_last = needed > 0 && call.proposals.is_empty();
+                    if !is_last && !may_cover {
+                        return true;
+                    }
+                    let (_, decided) = decide_from(decisions, &call.name, &call.input, &call.cwd);
+                    let is_allowed = decided.decision == Decision::Allow;
+                    spares += if is_allowed { call.times } else { 0 };
+                    !is_last && !is_allowed
+                });
+                records.push(PermissionProposalRecord {
+                    rule: chosen.rule,
+                    spares,
+                    also_allows: chosen.also_allows,
+                });
+            }
+        }
+        records
+    }
+}
+
+/// Returns the decision about a call of a session that started in `start` and is still there.
+fn decide_from(
+    decisions: &CallDecisions,
+    name: &str,
+    input: &Input,
+    start: &Path,
+) -> (AskedCall, Decided) {
+    let mut context = decisions.context.in_directory(start);
+    if let Some(first) = context.allowed_directories.first_mut() {
+        start.clone_into(first);
+    }
+    decisions.decide(name, input, &context, decisions.mode)
+}
+
+/// Returns the command line of a call.
+fn command(call: &AskedCall) -> Option<&str> {
+    match &call.action {
+        Action::Command { script, .. } => Some(script),
+        _ => None,
+    }
+}
+
+/// Returns what a call counts for: its tool, and the programs of its commands with the strictest decision on each.
+fn counted(
+    call: &AskedCall,
+    line: Option<&str>,
+    decided: &Decided,
+) -> Vec<(String, Option<String>, Decision)> {
+    let mut programs: BTreeMap<String, Decision> = BTreeMap::new();
+    let mut add = |text: &str, decision: Decision| {
+        for command in simple_commands(text).commands {
+            if let Some(program) = program_and_subcommand(command.own_words()) {
+                let known = programs.entry(program).or_insert(decision);
+                *known = decision.max(*known);
+            }
+        }
+    };
+    if decided.parts.is_empty() {
+        add(line.unwrap_or_default(), decided.decision);
+    }
+    for part in &decided.parts {
+        add(&part.command, part.decision);
+    }
+    let tool = &call.tool;
+    let whole = (tool.clone(), None, decided.decision);
+    let programs = programs.into_iter();
+    let programs = programs.map(|(name, decision)| (tool.clone(), Some(name), decision));
+    std::iter::once(whole).chain(programs).collect()
+}
+
+/// Returns the tool of a rule.
+fn tool(rule: &str) -> &str {
+    rule.split('(').next().unwrap_or_default()
+}
