@@ -123,7 +123,7 @@ fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
 pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
     let words = &levels.last()?.words;
     match words.first()?.value.as_deref()? {
-        "cd" | "pushd" => {}
+        "cd" | "chdir" | "pushd" => {}
         "popd" => {
             return Some(if words.len() == 1 {
                 Target::Back
@@ -227,6 +227,6 @@ pub(super) fn reached(
 pub(super) fn leaves_links(levels: &[CommandPart]) -> bool {
     let words = levels.last().map_or(&[][..], |level| &level.words);
     let mut values = words.iter().map(|word| word.value.as_deref());
-    matches!(values.next().flatten(), Some("cd" | "pushd"))
+    matches!(values.next().flatten(), Some("cd" | "chdir" | "pushd"))
         && values.any(|word| word.is_none_or(|word| word.starts_with('-') || word.contains("..")))
 }

@@ -32,7 +32,7 @@ impl Invocation {
             // `docker run -t` has no value.
             let is_terminal = |word: &PartWord| {
                 program == "docker"
-                    && word.text.ends_with('t')
+                    && word.text.contains('t')
                     && !word.text.starts_with("--")
                     && self
                         .words

@@ -96,11 +96,11 @@ pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
         let rest = &word[at + 2..];
         let is_file = word[..at].to_ascii_lowercase().ends_with("file:");
         let behind_host = rest.find('/').filter(|_| is_file).map(|host| &rest[host..]);
-        // `wget -nH http://x/y`, `curl -O http://x/y`
-        let path = rest.split_once('/').map(|(_, path)| path);
-        let name = path.map(programs::name);
+        // `wget -nH --cut-dirs=1 http://x/y/z`, `curl -OJ http://x/y?z`
         let is_url = word[..at].ends_with(':');
-        let saved = path.into_iter().chain(name).filter(move |_| is_url);
+        let path = rest.split(GLOB).next().unwrap_or_default();
+        let ends = path.match_indices('/').filter(move |_| is_url);
+        let saved = ends.filter_map(|(at, _)| path.get(at + 1..));
         std::iter::once(rest).chain(behind_host).chain(saved)
     });
     let names = std::iter::once(word)

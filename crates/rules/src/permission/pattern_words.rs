@@ -126,7 +126,14 @@ impl Words {
             // `make clean deploy`
             let is_free = operand.is_free || ["make", "just"].contains(&self.program());
             // The values of options look like operands.
+            let behind = words.len() - rest.len();
             let found = rest.iter().enumerate().position(|(at, word)| {
+                // A message is no subcommand.
+                let word = if index == 0 {
+                    &options[behind + at]
+                } else {
+                    word
+                };
                 let is_next = has_options
                     || is_free
                     || (0..at).all(|at| is_skipped(rest, at) || self.is_group(&rest[at]));

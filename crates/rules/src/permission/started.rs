@@ -71,7 +71,7 @@ impl StartedCommands {
     fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
         for level in parts.iter().flat_map(CommandPart::levels) {
             let program = level.words.first().and_then(|word| word.value.as_deref());
-            if matches!(program, Some("cd" | "pushd" | "popd")) {
+            if matches!(program, Some("cd" | "chdir" | "pushd" | "popd")) {
                 self.changes_directory = true;
                 self.entered.extend_from_slice(&level.words[1..]);
             }
