@@ -41,7 +41,7 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
 }
 
 impl Listed {
-    /// Returns the record about the self.
+    /// Returns its record.
     pub fn into_record(self) -> SessionRecord {
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
         let state = self.state.map(|state| *state);

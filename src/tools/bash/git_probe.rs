@@ -31,7 +31,7 @@ const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 const HOOK: &str = "hooks/post-index-change";
 
 /// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
-/// `npm` and `pip`.
+/// `npm` and `pip`, or which of their versions runs.
 const SERVER_SETTINGS: [&str; 10] = [
     ".cargo/config",
     ".cargo/config.toml",
@@ -91,13 +91,13 @@ impl GitProbe {
     pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
             Requirement::CleanGitConfig(place) => {
-                let is_certain = self.leads_to_one(&place.steps, directory);
-                let directory = place.directory(directory);
-                let found = Some(directory).filter(|_| is_certain);
-                let directory = found.ok_or(
-                    "`..` behind a link leads to different directories in the shell and in git",
-                )?;
-                self.look(place, &directory)
+                if !self.leads_to_one(&place.steps, directory) {
+                    return Err(
+                        "`..` after a link leads to different directories in the shell and in git"
+                            .to_owned(),
+                    );
+                }
+                self.look(place, &place.directory(directory))
             }
         }
     }
@@ -108,13 +108,10 @@ impl GitProbe {
         let Ok(start) = directory.canonicalize() else {
             return false;
         };
-        let shell = self.shell_directory.iter();
-        let mut named = shell.filter(|path| path.canonicalize().is_ok_and(|real| real == start));
-        let mut named = [
-            normalised(directory),
-            normalised(named.next().unwrap_or(&start)),
-        ];
-        let mut real = start;
+        let is_start = |path: &&PathBuf| path.canonicalize().is_ok_and(|real| real == start);
+        let shell = self.shell_directory.as_ref().filter(is_start);
+        let mut named = [directory, shell.unwrap_or(&start)].map(normalised);
+        let mut real = start.clone();
         std::iter::once("")
             .chain(steps.iter().map(String::as_str))
             .all(|step| {
@@ -124,8 +121,9 @@ impl GitProbe {
                     return named.iter().all(|path| !path.exists());
                 };
                 real = reached;
-                let mut named = named.iter();
-                named.all(|path| path.canonicalize().is_ok_and(|path| path == real))
+                let leads_there =
+                    |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == real);
+                named.iter().all(leads_there)
             })
     }
 
@@ -144,12 +142,14 @@ impl GitProbe {
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_trusted = matches!(origin, "system" | "global");
-            let is_pager = self.is_foreign
-                && (key == "core.pager" || key.starts_with("pager.") || key == "core.worktree");
+            let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
             let is_server = place.scope == GitScope::Network && chooses_server(key, value);
             let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);
             if runs_something(key, value, place.scope) || !is_harmless {
                 return Err(format!("git's configuration: `{key}` may run a program"));
+            }
+            if self.is_foreign && key == "core.worktree" {
+                return Err("git may read another work tree".to_owned());
             }
         }
         if self.is_foreign && shows_another(directory) {

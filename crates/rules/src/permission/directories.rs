@@ -54,13 +54,7 @@ pub(super) fn of(
         } else {
             possible.clone()
         });
-        let text = |word: &PartWord| word.value.as_deref().unwrap_or(&word.text).to_owned();
-        let words = levels.iter().flat_map(|level| &level.words);
-        if is_program(levels, "trap")
-            && words
-                .map(text)
-                .any(|text| text.contains("cd") || text.contains("pushd"))
-        {
+        if is_program(levels, "trap") && changes_directory(levels) {
             possible.clear();
         }
         let Some(target) = target else {
@@ -106,6 +100,17 @@ fn is_program(levels: &[CommandPart], name: &str) -> bool {
         .iter()
         .filter_map(|level| level.words.first()?.value.as_deref());
     programs.any(|program| program == name)
+}
+
+/// Whether the words of a command may change the directory: `trap "cd x" DEBUG`.
+fn changes_directory(levels: &[CommandPart]) -> bool {
+    let mut words = levels.iter().flat_map(|level| &level.words);
+    words.any(|word| {
+        let text = word.value.as_deref().unwrap_or(&word.text);
+        ["cd", "chdir", "pushd"]
+            .iter()
+            .any(|name| text.contains(name))
+    })
 }
 
 /// Returns the directories that a path may lead to: `..` may follow a link or not.

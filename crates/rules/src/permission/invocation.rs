@@ -134,18 +134,14 @@ impl Invocation {
 
     /// Returns its words without messages of git known only at run time, if it has any: `-m "$x"`.
     fn without_messages(&self) -> Option<Vec<String>> {
-        let takes = ["commit", "tag", "merge", "notes", "stash"];
         self.subcommand()
-            .filter(|word| takes.contains(&&*word.text))?;
+            .filter(|word| programs::TAKES_MESSAGE.is_mark(self.program(), word))?;
         let is_message = |at: usize| {
-            let before = if at > 0 {
-                &*self.words[at - 1].text
-            } else {
-                ""
-            };
-            let letters = before
-                .strip_prefix('-')
-                .and_then(|text| text.strip_suffix('m'));
+            let before = at
+                .checked_sub(1)
+                .map_or("", |before| &self.words[before].text);
+            let letters = before.strip_prefix('-');
+            let letters = letters.and_then(|letters| letters.strip_suffix('m'));
             let is_option =
                 letters.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_alphabetic()));
             self.words[at].value.is_none()
@@ -255,16 +251,11 @@ impl Invocation {
                 positions.push(at);
             }
         }
+        let program = self.outlines.get(start);
+        let program = program.map_or("", |word| programs::name(word));
         let groups = |at: &usize| {
-            let group = self.outlines.get(*at).map(String::as_str);
-            let program = self
-                .outlines
-                .get(start)
-                .map_or("", |word| programs::name(word));
-            matches!(
-                (program, group),
-                ("docker" | "podman" | "nerdctl", Some("container"))
-            )
+            let group = self.outlines.get(*at);
+            group.is_some_and(|group| programs::is_optional(program, group))
         };
         let within: Vec<usize> = positions
             .iter()

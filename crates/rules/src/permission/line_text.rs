@@ -32,11 +32,10 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line has settings or expansions that change what its other words mean.
     pub(super) fn is_unclear(&self) -> bool {
-        let found = || self.finds_is_unclear();
-        *self.line.is_unclear.get_or_init(found)
+        *self.line.is_unclear.get_or_init(|| self.looks_unclear())
     }
 
-    fn finds_is_unclear(&self) -> bool {
+    fn looks_unclear(&self) -> bool {
         let script = self.script();
         // In arithmetic, single quotes do not quote.
         let is_quoted_arithmetic = script.match_indices("((").any(|(at, _)| {
@@ -129,11 +128,13 @@ impl<'a> PathContext<'a> {
     /// Whether a file that the command line opens for reading may be written through its
     /// descriptor: `truncate -s0 /dev/stdin < a`, `touch - 1< a`.
     pub(super) fn writes_through_descriptors(&self) -> bool {
-        let found = || self.finds_writes_through_descriptors();
-        *self.line.writes_through_descriptors.get_or_init(found)
+        *self
+            .line
+            .writes_through_descriptors
+            .get_or_init(|| self.may_write_through_descriptors())
     }
 
-    fn finds_writes_through_descriptors(&self) -> bool {
+    fn may_write_through_descriptors(&self) -> bool {
         let script = self.unquoted.replace("/dev/null", "");
         ["/dev", "/proc", "touch"]
             .iter()
@@ -143,11 +144,13 @@ impl<'a> PathContext<'a> {
     /// Whether text of the command line may reach a program on a way that is not followed: by an exported
     /// variable, or by a file that a function or a script inside the line writes or uses.
     pub(super) fn passes_unseen(&self) -> bool {
-        let found = || self.finds_passes_unseen();
-        *self.line.passes_unseen.get_or_init(found)
+        *self
+            .line
+            .passes_unseen
+            .get_or_init(|| self.may_pass_unseen())
     }
 
-    fn finds_passes_unseen(&self) -> bool {
+    fn may_pass_unseen(&self) -> bool {
         const NESTING: &str = "eval trap env function";
         // An option of shells, which names no output.
         let script = self.unquoted.replace("-o pipefail", "");
@@ -198,11 +201,13 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
     pub(super) fn sets_programs(&self) -> bool {
-        let found = || self.finds_sets_programs();
-        *self.line.sets_programs.get_or_init(found)
+        *self
+            .line
+            .sets_programs
+            .get_or_init(|| self.may_set_programs())
     }
 
-    fn finds_sets_programs(&self) -> bool {
+    fn may_set_programs(&self) -> bool {
         let mut names = programs::PROGRAM_VARIABLES.names().iter();
         names.any(|name| self.sets(name))
     }

@@ -101,34 +101,15 @@ impl Invocation {
     /// Whether none of its words name a file.
     pub(super) fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
-        // `git tag -F FILE`
-        let names_file = |word: &PartWord| {
-            let text = word.value.as_deref().unwrap_or(&word.text);
-            let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-            // `git tag x HEAD:.env`
-            let is_named = text.contains(':') && word.value.is_some();
-            is_named
-                || text.starts_with("--fi")
-                || letters.is_some_and(|letters| letters.contains('F'))
-        };
         let is_git = self.program() == "git";
-        // `git fetch ./x.bundle`
-        let transfers = subcommand
-            .iter()
-            .any(|word| matches!(&*word.text, "fetch" | "pull" | "push"));
         let names_file = |word: &PartWord| {
-            names_file(word) || transfers && word.value.is_some() && word.text.contains(['/', '.'])
+            // `git tag x HEAD:.env`
+            is_git && word.value.is_some() && word.text.contains(':')
+                || programs::FILE_OPTIONS.is_mark(self.program(), word)
         };
-        let reads_file = |word: &PartWord| {
-            let options = ["-f", "--filename", "--cache-dir", "--kubeconfig"];
-            options.iter().any(|option| word.text.starts_with(option))
-        };
-        let is_kubectl = self.program() == "kubectl"
-            && !subcommand.iter().any(|word| word.text == "logs")
-            && self.words.iter().any(reads_file);
         programs::TEXTS.contains_with(self.program(), subcommand)
-            && !(is_git && (self.begins_anywhere() || self.words.iter().any(names_file)))
-            && !is_kubectl
+            && !(is_git && (self.begins_anywhere() || self.transfers()))
+            && !self.words.iter().any(names_file)
             || self.unstages()
     }
 
@@ -137,17 +118,16 @@ impl Invocation {
         self.begins_anywhere() && programs::ELSEWHERE.contains_with(self.program(), &self.words)
     }
 
-    /// Whether git fetches from or pushes to a repository that a word names by its path.
+    /// Whether git fetches from or pushes to a repository that a word names by its path: `git fetch ./x.bundle`.
     pub(super) fn transfers(&self) -> bool {
         let is_transfer = |word: &PartWord| {
-            matches!(
-                &*word.text,
-                "fetch" | "pull" | "push" | "remote" | "ls-remote"
-            )
+            let names = ["fetch", "pull", "push", "remote", "ls-remote"];
+            names.contains(&&*word.text)
         };
+        let is_path = |word: &PartWord| word.value.is_some() && word.text.contains(['/', '.']);
         self.program() == "git"
             && self.subcommand().is_some_and(is_transfer)
-            && self.words.iter().any(|word| word.text.contains('/'))
+            && self.words.iter().any(is_path)
     }
 
     /// Whether it passes its input only to programs that show no contents of files, as in

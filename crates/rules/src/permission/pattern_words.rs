@@ -66,14 +66,12 @@ impl Words {
             if name.contains('*') {
                 return None;
             }
-            let is_open = name != option;
-            let is_longer = |one: &String| is_open && one.starts_with("--");
+            let is_open = |one: &String| name != option && one.starts_with("--");
             let spellings = spelled(program, name).into_iter();
-            named.extend(
-                spellings
-                    .map(|one| (is_longer(&one), one))
-                    .map(|(open, one)| (one, open)),
-            );
+            named.extend(spellings.map(|one| {
+                let is_open = is_open(&one);
+                (one, is_open)
+            }));
         }
         let words = Self {
             assigned,
@@ -124,7 +122,7 @@ impl Words {
                 continue;
             }
             // `make clean deploy`
-            let is_free = operand.is_free || ["make", "just"].contains(&self.program());
+            let is_free = operand.is_free || programs::ANY_ORDER.contains(self.program());
             // The values of options look like operands.
             let behind = words.len() - rest.len();
             let found = rest.iter().enumerate().position(|(at, word)| {
@@ -136,7 +134,9 @@ impl Words {
                 };
                 let is_next = has_options
                     || is_free
-                    || (0..at).all(|at| is_skipped(rest, at) || self.is_group(&rest[at]));
+                    || (0..at).all(|at| {
+                        is_skipped(rest, at) || programs::is_optional(self.program(), &rest[at])
+                    });
                 is_next && (is_here(word) || self.is_same(index, word, &operand.text))
             });
             match found {
@@ -166,11 +166,6 @@ impl Words {
         let plain = name.rsplit_once('.').filter(|(_, minor)| is_number(minor));
         let plain = plain.map_or(name, |(plain, _)| plain);
         self.names.iter().any(|one| one == name || one == plain)
-    }
-
-    /// Whether a word before a subcommand may be left out: `docker container rm`.
-    fn is_group(&self, word: &str) -> bool {
-        word == "container" && ["docker", "podman", "nerdctl"].contains(&self.program())
     }
 
     /// Whether a word has the meaning of an operand: a subcommand by another name, or a branch to push to.

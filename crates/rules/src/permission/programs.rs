@@ -124,6 +124,14 @@ pub(super) static SCRIPTS: Programs = with!("scripts");
 pub(super) static GLUED_NAMES: Programs = with!("glued-names");
 /// Spellings of options and subcommands with the same meaning, joined by `=`.
 static SAME: Programs = with!("same");
+/// Programs whose operands may have any order.
+pub(super) static ANY_ORDER: Programs = with!("any-order");
+/// Words before a subcommand that may be left out.
+static OPTIONAL: Programs = with!("optional");
+/// Subcommands whose option `-m` has a message.
+pub(super) static TAKES_MESSAGE: Programs = with!("takes-message");
+/// Options whose value is a file, of programs whose other words name none.
+pub(super) static FILE_OPTIONS: Programs = with!("file-options");
 /// Programs that start commands in a directory that is not named.
 pub(super) static ELSEWHERE: Programs = with!("elsewhere");
 /// Programs that give files other absolute paths.
@@ -246,6 +254,11 @@ pub(super) fn starts_operand(program: &str, words: &[PartWord]) -> bool {
     let operand = operands.find(|word| !word.text.starts_with('-'));
     OWN_COMMANDS.has_marks(program)
         && operand.is_some_and(|word| !OWN_COMMANDS.is_mark(program, word))
+}
+
+/// Whether a word before the subcommand of a program may be left out: `docker container rm`.
+pub(super) fn is_optional(program: &str, word: &str) -> bool {
+    OPTIONAL.has_mark(program, word)
 }
 
 /// Returns the name of a program without its directory.
