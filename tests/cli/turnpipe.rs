@@ -12,10 +12,10 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// Returns the binary, with no environment at all.
+/// Returns the binary, with no environment but a search path.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
-    command.env_clear();
+    command.env_clear().env("PATH", "/usr/bin:/bin");
     command
 }
 

@@ -84,11 +84,26 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     let is_relative = |entry: &PathBuf| {
         !entry.is_absolute() || entry.as_os_str().as_encoded_bytes().contains(&b'%')
     };
-    let has_relative_path = entries().any(|entry| is_relative(&entry));
+    // Without `PATH`, bash searches the working directory.
+    let has_relative_path = path.is_none() || entries().any(|entry| is_relative(&entry));
+    let is_set = |name| {
+        let value = context.environment.get(name);
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let is_cd = |part: &CommandPart| {
+        let first = part.words.first();
+        first.is_some_and(|word| word.value.as_deref() == Some("cd"))
+    };
     // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
+        }
+        _ if is_set("CDPATH") && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) => {
+            Some("`CDPATH` may lead to another directory".to_owned())
+        }
+        _ if is_set("POSIXLY_CORRECT") => {
+            Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
         }
         _ if entries().any(|entry| is_of_process(&entry)) => {
             Some("a directory of `PATH` differs by process".to_owned())

@@ -266,6 +266,21 @@ fn an_empty_search_path_of_another_shell_is_the_working_directory() {
     assert!(reads(&session, "ls"));
     session.context.environment = with("");
     assert!(!reads(&session, "ls"));
+    session.context.environment = std::sync::Arc::default();
+    assert!(!reads(&session, "ls"), "without PATH");
+}
+
+#[test]
+fn variables_that_change_how_commands_read_their_words_need_approval() {
+    let mut session = session();
+    let mut with = |name, value| {
+        let set = Environment::from_iter([("PATH", "/usr/bin:/bin"), (name, value)]);
+        session.context.environment = std::sync::Arc::new(set);
+        ["(cd x && ls)", "sed -n -e p a.txt"].map(|command| reads(&session, command))
+    };
+    assert_eq!(with("CDPATH", "/o"), [false, true]);
+    assert_eq!(with("CDPATH", ""), [true, true]);
+    assert_eq!(with("POSIXLY_CORRECT", "1"), [false, false]);
 }
 
 /// The analysis of languages may be wrong; then only the kernel prevents writes.

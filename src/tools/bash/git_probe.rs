@@ -340,7 +340,8 @@ fn runs_something(key: &str, value: &str, scope: GitScope) -> bool {
         return may_verify_signatures(value);
     }
     let value_of = |when| match when {
-        "set" => !value.is_empty(),
+        // Also to the empty text: git asks whether the key exists.
+        "set" => true,
         "signatures" => may_verify_signatures(value),
         _ => !["", "false", "no", "off", "0"].contains(&value.to_ascii_lowercase().as_str()),
     };

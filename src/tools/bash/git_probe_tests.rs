@@ -14,7 +14,7 @@ fn settings_by_scope() {
         ("core.fsmonitor", "FALSE", GitScope::WorkTree, false),
         ("core.alternateRefsCommand", "x", GitScope::Objects, true),
         ("index.sparse", "true", GitScope::Objects, true),
-        ("diff.external", "", GitScope::WorkTree, false),
+        ("diff.external", "", GitScope::WorkTree, true),
         ("diff.A.b.textconv", "x", GitScope::WorkTree, true),
         ("diff.renames", "true", GitScope::WorkTree, false),
         ("log.showsignature", "true", GitScope::Objects, true),
@@ -27,6 +27,14 @@ fn settings_by_scope() {
         ("format.pretty", "oneline", GitScope::Objects, false),
         ("remote.origin.url", "x", GitScope::WorkTree, false),
         ("remote.origin.promisor", "true", GitScope::Objects, true),
+        (
+            "remote.origin.partialCloneFilter",
+            "",
+            GitScope::Objects,
+            true,
+        ),
+        ("extensions.partialClone", "", GitScope::Objects, true),
+        ("submodule.x.url", "", GitScope::WorkTree, true),
         ("submodule.x.url", "x", GitScope::WorkTree, true),
     ];
     for (key, value, scope, expected) in rows {

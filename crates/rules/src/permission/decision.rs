@@ -127,8 +127,12 @@ impl Rules {
             .rev()
             .max_by_key(|part| (part.decision, says_more(&part.by)))
         else {
-            // Nothing runs.
-            let (decision, by) = reads_only();
+            // Nothing runs, unless zsh starts `cat` for a redirection.
+            let (decision, by) = if call.context.is_ambiguous() {
+                builtin(Decision::Ask, BuiltinRule::Unparsable)
+            } else {
+                reads_only()
+            };
             return decided(decision, by);
         };
         let (decision, by) = (deciding.decision, deciding.by.clone());

@@ -35,6 +35,12 @@ impl Invocation {
         if self.program() == "find" {
             self.add_found();
         }
+        if programs::DECOMPRESSES.contains(self.program()) {
+            let names = self.outlines.iter().skip(1);
+            let names = names.filter_map(|name| Some(name.rsplit_once('.')?.0.to_owned()));
+            let names: Vec<String> = names.collect();
+            self.add_changed(names.iter().map(String::as_str));
+        }
     }
 
     /// Adds the names of files that it may change.

@@ -24,6 +24,8 @@ pub(super) struct Invocation {
     surrounded: Vec<String>,
     /// The assignments before it, as `NAME=value`.
     assigned: Vec<String>,
+    /// The words with `~` for the home directory, if one is below it.
+    below_home: Option<Vec<String>>,
     /// The words without messages known only at run time, if it has any: they are no options.
     options: Option<Vec<String>>,
 }
@@ -76,8 +78,10 @@ impl Invocation {
             texts: vec![written, meant, by_name],
             surrounded: Vec::new(),
             assigned: Vec::new(),
+            below_home: None,
             options: None,
         };
+        invocation.below_home = invocation.with_tildes(context);
         invocation.options = invocation.without_messages();
         // `git -C . push` is also a `git push`, even after `sudo`.
         let is_known =
@@ -157,6 +161,16 @@ impl Invocation {
                 }
             };
             (0..self.words.len()).map(word).collect()
+        })
+    }
+
+    /// Returns its words with `~` for the home directory, if one is below it.
+    fn with_tildes(&self, context: &PathContext<'_>) -> Option<Vec<String>> {
+        let home = format!("{}/", context.home()?.display());
+        let is_below = |word: &String| word.starts_with(&home);
+        self.outlines.iter().any(is_below).then(|| {
+            let words = self.outlines.iter();
+            words.map(|word| word.replacen(&home, "~/", 1)).collect()
         })
     }
 
@@ -288,8 +302,10 @@ impl Invocation {
         let options = self.options.as_ref().unwrap_or(&self.outlines);
         self.outlines.first().is_some_and(|first| is_known(first))
             && self.beginnings().any(|start| {
+                let below_home = self.below_home.as_ref().map(|words| [&words[start..]; 2]);
                 let words = [&self.outlines[start..], &options[start..]];
-                pattern.covers_words(&self.assigned, words, fills_gaps)
+                let mut spellings = std::iter::once(words).chain(below_home);
+                spellings.any(|words| pattern.covers_words(&self.assigned, words, fills_gaps))
             })
             || self.is_short_for(pattern)
             || self.surrounded.iter().any(|text| is_covered(text))

@@ -3,6 +3,7 @@
 use super::invocation::joined;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
+use super::pattern_words::is_name;
 use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::CommandPart;
@@ -122,6 +123,9 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
         }));
     }
     commands.extend(strings_in(script));
+    // `awk -v c="cd x && rm y"`
+    let assigned = script.split_once('=').filter(|(name, _)| is_name(name));
+    commands.extend(assigned.map(|(_, value)| value.to_owned()));
     commands.retain(|command| command.contains(char::is_whitespace));
     commands
 }

@@ -141,7 +141,10 @@ impl Mentions {
         if invocation.begins_anywhere() && program.ends_with("awk") {
             let words = invocation.words.iter().skip(1);
             let texts = words.flat_map(|word| outlines(word, context));
-            self.runnable.extend(texts.flat_map(|text| words_of(&text)));
+            for text in texts {
+                self.add_scripts(invocation, &text, given, depth, context);
+                self.runnable.extend(words_of(&text));
+            }
         }
         // `helm --post-renderer rm`, `brew bundle exec rm`.
         let behind_runner = |at: usize| {
@@ -248,6 +251,7 @@ impl Mentions {
         let set = level.assignments.iter();
         for text in set.flat_map(|set| outlines(&set.word, context)) {
             self.add_text(&text);
+            self.operands.extend(names_of(&text));
         }
         let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
         if level.words.iter().any(|word| sets(&word.text)) {
@@ -270,21 +274,28 @@ impl Mentions {
     ) -> bool {
         let program = invocation.program();
         let is_shell = programs::SHELLS.contains(program);
+        let is_file = invocation
+            .words
+            .first()
+            .is_some_and(|word| word.text.contains('/'));
         let may_run = is_shell
+            || is_file
             || invocation.begins_anywhere()
             || programs::SCRIPTS.contains(program)
             || programs::INTERPRETS.contains(program);
         if !may_run {
             return false;
         }
-        let is_in_code = std::mem::replace(&mut self.is_in_code, true);
-        for string in strings_in(text).take(MAX_COMMANDS) {
-            self.add_script(&string, given, depth, context);
+        if is_shell && self.add_script(text, given, depth, context) {
+            return true;
         }
-        self.is_in_code = is_in_code || !is_shell;
-        let is_understood = self.add_script(text, given, depth, context);
+        let is_in_code = std::mem::replace(&mut self.is_in_code, true);
+        let whole = Some(text.to_owned()).filter(|_| !is_shell);
+        for script in strings_in(text).take(MAX_COMMANDS).chain(whole) {
+            self.add_script(&script, given, depth, context);
+        }
         self.is_in_code = is_in_code;
-        is_understood && is_shell
+        false
     }
 
     /// Adds the commands of a script; returns whether it is understood.
@@ -418,7 +429,10 @@ fn names_of(text: &str) -> Vec<String> {
         let pieces = text.split(is_separator).flat_map(|piece| {
             let inner = piece.split(is_delimiter).filter(|_| is_code);
             let inner = inner.filter(move |inner| *inner != piece && inner.len() > 1);
-            names_in(piece).chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
+            let below =
+                Some(piece.trim_start_matches('/')).filter(|below| is_code && *below != piece);
+            let names = names_in(piece).chain(below);
+            names.chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
         });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
         let names = whole.into_iter().chain(pieces);

@@ -21,6 +21,7 @@ mod mentions;
 mod named_file;
 mod new_names;
 mod operands;
+mod option_pattern;
 mod outline;
 mod path_context;
 mod path_pattern;

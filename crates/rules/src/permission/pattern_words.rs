@@ -1,7 +1,8 @@
 //! The words of command patterns, which match options in any place and spelling.
 
+use super::option_pattern::{GivenOptions, OptionPattern};
 use super::programs;
-use super::wildcard::{GAP, GLOB, Wildcard, begins_with_gap};
+use super::wildcard::{Wildcard, begins_with_gap};
 
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
@@ -14,8 +15,7 @@ pub(super) struct Words {
     operands: Vec<Operand>,
     /// Whether other operands may precede, follow or separate them.
     is_open: bool,
-    /// The options in their first spelling, and whether the name may be longer.
-    options: Vec<(String, bool)>,
+    options: Vec<OptionPattern>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +37,12 @@ impl Words {
         let mut is_value = false;
         let is_assignment =
             |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
-        let mut words = pattern.split_whitespace().peekable();
+        // `git commit -m "wip"`
+        let is_quoted = pattern.contains(['"', '\'']);
+        let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
+        let words =
+            quoted.unwrap_or_else(|| pattern.split_whitespace().map(str::to_owned).collect());
+        let mut words = words.iter().map(String::as_str).peekable();
         let mut assigned = Vec::new();
         while let Some(word) = words.next_if(is_assignment) {
             assigned.push(Wildcard::parse(word));
@@ -60,26 +65,16 @@ impl Words {
         let program = operands
             .first()
             .map_or("", |program: &Operand| programs::name(&program.text));
-        let mut named = Vec::new();
-        for option in options {
-            let name = option.strip_suffix('*').unwrap_or(option);
-            if name.contains('*') {
-                return None;
-            }
-            let is_open = |one: &String| name != option && one.starts_with("--");
-            let spellings = spelled(program, name).into_iter();
-            named.extend(spellings.map(|one| {
-                let is_open = is_open(&one);
-                (one, is_open)
-            }));
-        }
+        let options = options.into_iter();
+        let options = options.map(|option| OptionPattern::parse(program, option));
+        let options = options.collect::<Option<_>>()?;
         let words = Self {
             assigned,
             names: programs::spellings("program", program)
                 .map(str::to_owned)
                 .collect(),
             is_open: pattern.ends_with('*') || pattern.contains(" * "),
-            options: named,
+            options,
             operands,
         };
         let is_known = |program: &Operand| !program.text.contains('*');
@@ -114,6 +109,7 @@ impl Words {
         for (index, operand) in operands.iter().enumerate() {
             let is_here = |word: &String| {
                 fills_gaps && operand.wildcard.may_cover(word)
+                    || operand.wildcard.covers(word.trim_start_matches("./"))
                     || operand.wildcard.covers(word)
                     || is_operand(word, &operand.text)
             };
@@ -137,7 +133,7 @@ impl Words {
                     || (0..at).all(|at| {
                         is_skipped(rest, at) || programs::is_optional(self.program(), &rest[at])
                     });
-                is_next && (is_here(word) || self.is_same(index, word, &operand.text))
+                is_next && (is_here(word) || self.is_same(index, word, operand))
             });
             match found {
                 // It may be several words.
@@ -145,7 +141,9 @@ impl Words {
                 Some(at) => rest = &rest[at + 1..],
                 // `-XPOST`
                 None if has_options
-                    && words.iter().any(|word| has_attached(word, &operand.text)) => {}
+                    && words
+                        .iter()
+                        .any(|word| has_attached(word, &operand.wildcard)) => {}
                 None => return false,
             }
         }
@@ -169,77 +167,32 @@ impl Words {
     }
 
     /// Whether a word has the meaning of an operand: a subcommand by another name, or a branch to push to.
-    fn is_same(&self, index: usize, word: &str, operand: &str) -> bool {
+    fn is_same(&self, index: usize, word: &str, operand: &Operand) -> bool {
         let canonical = |word| programs::canonical(self.program(), word);
         let pushes = || self.program() == "git" && self.operands[1].text == "push";
         if index == 0 {
-            return canonical(word) == canonical(operand);
+            return canonical(word) == canonical(&operand.text);
         }
         let target = word.trim_start_matches('+').rsplit(':').next();
-        let target = target.map(|name| name.trim_start_matches("refs/heads/"));
-        pushes() && target == Some(operand)
+        let target = target.map(|name| {
+            name.trim_start_matches("refs/")
+                .trim_start_matches("heads/")
+        });
+        pushes() && target.is_some_and(|target| operand.wildcard.covers(target))
     }
 
     /// Whether its options are among these words. With `fills_gaps`, a part known only at run time may be any.
     pub(super) fn has_options(&self, words: &[impl AsRef<str>], fills_gaps: bool) -> bool {
-        if self.options.is_empty() {
-            return true;
-        }
-        let program = self.program();
-        let words = || words.iter().map(AsRef::as_ref);
-        let given = words().flat_map(|word| spelled(program, word));
-        let given: Vec<String> = given.collect();
-        let unknown = words().filter(|_| fills_gaps);
-        let unknown = unknown.filter_map(|word| Some(word.split_once([GAP, GLOB])?.0));
-        let unknown: Vec<&str> = unknown.collect();
-        self.options.iter().all(|(name, is_open)| {
-            let is_given = |option: &String| match option.strip_prefix(name.as_str()) {
-                Some(rest) => *is_open || rest.is_empty() || rest.starts_with('='),
-                None => is_shortened(option, name),
-            };
-            // `-$x`, `--fo$x`
-            let may_be = |known: &&str| {
-                let is_letters = known.starts_with('-') && !known.starts_with("--");
-                let mut names = programs::spellings(program, name);
-                is_letters || names.any(|name| name.starts_with(known))
-            };
-            given.iter().any(is_given) || unknown.iter().any(may_be)
-        })
+        let given = GivenOptions::of(self.program(), words, fills_gaps);
+        self.options.iter().all(|option| option.is_among(&given))
     }
 }
 
 /// Whether a text is the name of a variable.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.bytes().all(is_letter)
-}
-
-/// Returns the options that a word gives, each in its first spelling: `-rf` of `rm` gives `--recursive` and `--force`.
-fn spelled(program: &str, word: &str) -> Vec<String> {
-    let (name, value) = word.split_once('=').unwrap_or((word, ""));
-    let whole = programs::canonical(program, name);
-    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    match letters {
-        _ if whole != name => vec![whole.to_owned()],
-        // `git push origin +main`
-        None if program == "git" && word.starts_with('+') => vec!["--force".to_owned()],
-        None if word.starts_with("--") && value.is_empty() => vec![name.to_owned()],
-        None if word.starts_with("--") => vec![word.to_owned()],
-        None => Vec::new(),
-        Some(letters) => {
-            let letters = letters.chars().map(|letter| format!("-{letter}"));
-            let options = letters.map(|option| programs::canonical(program, &option).to_owned());
-            options.collect()
-        }
-    }
-}
-
-/// Whether a long option is the beginning of another. `--save` is not short for `--save-dev`.
-fn is_shortened(option: &str, name: &str) -> bool {
-    let option = option.split_once('=').map_or(option, |(option, _)| option);
-    let rest = name.strip_prefix(option).filter(|_| option.len() > 2);
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('-'))
 }
 
 /// Whether a word is an operand of a pattern, which may be written with another directory if it names a file.
@@ -252,10 +205,14 @@ fn is_operand(word: &str, operand: &str) -> bool {
         || has_extension && operand.ends_with(&word)
 }
 
-/// Whether an option has this value.
-fn has_attached(option: &str, value: &str) -> bool {
-    let name = option.strip_suffix(value).unwrap_or_default();
-    name.len() > 1 && name.starts_with('-') && (!name.starts_with("--") || name.ends_with('='))
+/// Whether an option has this value: `--request=POST`, `-sXPOST`.
+fn has_attached(option: &str, value: &Wildcard) -> bool {
+    if let Some((_, attached)) = option.split_once('=').filter(|_| option.starts_with('-')) {
+        return value.covers(attached);
+    }
+    let is_short = option.starts_with('-') && !option.starts_with("--");
+    let mut ends = option.char_indices().skip(2);
+    is_short && ends.any(|(at, _)| value.covers(&option[at..]))
 }
 
 /// Whether a word is an option, the value of one, or an assignment.

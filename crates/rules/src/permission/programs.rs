@@ -68,6 +68,8 @@ pub(super) static PATCHES: Programs = with!("patches");
 pub(super) static COPIES: Programs = with!("copies");
 /// Programs that make a directory accessible under another name.
 pub(super) static RELOCATES: Programs = with!("relocates");
+/// Programs that write the contents of `x.gz` to `x`.
+pub(super) static DECOMPRESSES: Programs = with!("decompresses");
 /// Programs that unpack archives.
 pub(super) static UNPACKS: Programs = with!("unpacks");
 /// Programs that read the files that their standard input names.
@@ -126,6 +128,8 @@ pub(super) static SCRIPTS: Programs = with!("scripts");
 pub(super) static GLUED_NAMES: Programs = with!("glued-names");
 /// Spellings of options and subcommands with the same meaning, joined by `=`.
 static SAME: Programs = with!("same");
+/// Programs whose options are not shortened to the words before a dash.
+pub(super) static WHOLE_OPTIONS: Programs = with!("whole-options");
 /// Programs whose operands may have any order.
 pub(super) static ANY_ORDER: Programs = with!("any-order");
 /// Words before a subcommand that may be left out.

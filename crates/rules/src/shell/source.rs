@@ -178,7 +178,10 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
         .find(|(names, _)| is_one_of(names, name))
         .is_some_and(|(_, accepted)| match accepted {
             Accepted::Plain => value.bytes().all(is_plain),
-            Accepted::Locale => value.bytes().all(is_plain) && keeps_ascii(value),
+            // With an empty value, another variable decides.
+            Accepted::Locale => {
+                !value.is_empty() && value.bytes().all(is_plain) && keeps_ascii(value)
+            }
             Accepted::TimeZone => {
                 value.starts_with(|first: char| first.is_ascii_alphabetic())
                     && !value.contains("..")
