@@ -24,4 +24,3 @@ pub(crate) mod source;
 pub(crate) mod stats;
 pub(crate) mod table;
 pub(crate) mod tail;
-pub(crate) mod tail_follow;
