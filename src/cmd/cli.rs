@@ -5,9 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::{
-    completions, doctor, hook_explain, hook_settings, man, schema, state_clean,
-};
+use crate::cmd::admin::{completions, doctor, hook_settings, man, schema, state_clean};
 use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{HelpArguments, described};
@@ -46,7 +44,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<hook_settings::HookInstallArguments>("install"),
             Command::new::<hook_settings::HookUninstallArguments>("uninstall"),
             Command::new::<hook_settings::HookStatusArguments>("status"),
-            Command::new::<hook_explain::HookExplainArguments>("explain"),
+            Command::new::<hook_settings::HookExplainArguments>("explain"),
             Command::new::<hook::HookArguments>("pre-tool-use"),
             Command::new::<hook::HookArguments>("permission-request"),
         ],
