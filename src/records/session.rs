@@ -272,6 +272,11 @@ pub enum Dimension {
     Tool,
 }
 
+names! {
+    Dimension: Day = "day", Week = "week", Month = "month", Block = "block", Model = "model",
+    Cwd = "cwd", Session = "session", Agent = "agent", Prompt = "prompt", Tool = "tool",
+}
+
 /// Usage of a group of requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_cost")]

@@ -20,6 +20,8 @@ mod report;
 mod run_summary;
 mod run_text;
 mod selection;
+#[cfg(feature = "cli")]
+mod stats_page;
 mod text;
 mod timeline;
 #[cfg(feature = "cli")]
@@ -30,9 +32,7 @@ pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{aligned, table, wrapped};
 #[cfg(feature = "cli")]
-pub(crate) use cost_table::{
-    CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell, tokens_cell,
-};
+pub(crate) use cost_table::{cost_cell, count_table, fitted_table, runs_cell, tokens_cell};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
@@ -46,6 +46,8 @@ pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
+#[cfg(feature = "cli")]
+pub(crate) use stats_page::{StatusLine, cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
 #[cfg(feature = "cli")]
