@@ -10,7 +10,7 @@ use crate::message::{SessionId, Usage, rounded_dollars};
 use crate::text::names;
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
 pub struct SessionRecord {
     #[serde(flatten)]

@@ -21,6 +21,8 @@ mod run_summary;
 mod run_text;
 mod selection;
 #[cfg(feature = "cli")]
+mod session_table;
+#[cfg(feature = "cli")]
 mod stats_page;
 mod text;
 mod timeline;
@@ -30,7 +32,7 @@ mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
-pub(crate) use columns::{aligned, table, wrapped};
+pub(crate) use columns::{table, wrapped};
 #[cfg(feature = "cli")]
 pub(crate) use cost_table::{cost_cell, count_table, fitted_table, runs_cell, tokens_cell};
 pub use gist::{CONTENT, changed_files, input_gist};
@@ -47,9 +49,11 @@ pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
 #[cfg(feature = "cli")]
+pub(crate) use session_table::{TableLook, session_table};
+#[cfg(feature = "cli")]
 pub(crate) use stats_page::{StatusLine, cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
 #[cfg(feature = "cli")]
-pub(crate) use times::{ago, recorded_minute, spelled, to_the_minute};
+pub(crate) use times::{recorded_minute, spelled};
 pub use word_index::{WordIndex, page_words};

@@ -6,16 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
-use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
-use crate::records::{SessionActivity, SessionErrorRecord};
+use crate::records::{SessionActivity, SessionErrorRecord, SessionRecord};
 use crate::session::{
     Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, list, list_as_text,
-    list_in_states,
+    list_in_states, short_ids,
 };
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, TableLook, session_table};
 
 /// List sessions, most recently active first
 ///
@@ -83,11 +82,23 @@ impl Run for SessionListArguments {
                     columns: io.terminal.columns,
                     now: io.clock.now(),
                     resume: self.resume,
-                    other_ids: self.selection.matching.source.all_ids(&io.environment),
                     zone: io.clock.time_zone(),
                     colored: globals.colors_output(io),
                 };
-                output::page(&session_table(&listed, &look), globals, io)?;
+                let records = listed.into_iter().map(|session| {
+                    // The table also has the commands of subagents.
+                    let resume = session.resume_command();
+                    let mut record = session.into_record();
+                    record.about.resume = resume;
+                    record
+                });
+                let records: Vec<SessionRecord> = records.collect();
+                let ids = records.iter().map(|record| &record.about.session_id);
+                let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
+                let ids: Vec<&str> = ids.collect();
+                let other_ids = self.selection.matching.source.all_ids(&io.environment);
+                let ids = short_ids(&ids, &other_ids);
+                output::page(&session_table(&records, &ids, &look), globals, io)?;
             }
             Form::Jsonl => self.print_records(listing, io)?,
         }

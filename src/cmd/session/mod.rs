@@ -22,5 +22,4 @@ pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;
 pub(crate) mod stats;
-pub(crate) mod table;
 pub(crate) mod tail;
