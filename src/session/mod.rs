@@ -46,6 +46,7 @@ mod stats;
 mod tail;
 mod tally_items;
 mod title;
+mod trajectories;
 mod tree;
 #[cfg(test)]
 mod vectors_tests;
@@ -87,4 +88,5 @@ pub use state::list_in_states;
 pub use stats::Tally;
 pub use tail::{last_messages, start_of_last_records};
 pub use title::find_title;
+pub use trajectories::{Trajectories, TrajectoryError};
 pub use tree::Scope;
