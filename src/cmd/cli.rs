@@ -11,8 +11,8 @@ use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{HelpArguments, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, path, remove, rename, report, search, show,
-    stats, tail,
+    append, archive, calls, check, diff, export, list, path, rename, report, search, show, stats,
+    tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -70,7 +70,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<rename::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
-            Command::new::<remove::SessionRemoveArguments>("remove"),
+            Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),

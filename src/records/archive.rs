@@ -125,3 +125,32 @@ pub struct SessionRemovalRecord {
     /// Their size in bytes.
     pub bytes: u64,
 }
+
+impl SessionArchiveRecord {
+    /// Adds a session to the totals.
+    pub fn add(&mut self, session: &SessionArchivedRecord) {
+        *match session.outcome {
+            ArchiveOutcome::Archived => &mut self.archived,
+            ArchiveOutcome::Unchanged => &mut self.unchanged,
+            ArchiveOutcome::Failed => &mut self.failed,
+            ArchiveOutcome::Skipped => &mut self.skipped,
+        } += 1;
+        self.bytes += session.bytes;
+        self.stored_bytes += session.stored_bytes;
+    }
+}
+
+impl SessionRemovalRecord {
+    /// Adds a session to the totals.
+    pub fn add(&mut self, session: &SessionRemovedRecord) {
+        match session.outcome {
+            RemovalOutcome::Removed => {
+                self.removed += 1;
+                self.files += session.files;
+                self.bytes += session.bytes;
+            }
+            RemovalOutcome::InUse => self.in_use += 1,
+            RemovalOutcome::Failed => self.failed += 1,
+        }
+    }
+}
