@@ -12,14 +12,12 @@ mod claude;
 mod claude_edits;
 mod claude_lines;
 mod codex;
-mod codex_edits;
 mod codex_item;
 mod codex_names;
 mod codex_stream;
 mod content;
 mod copilot;
 mod cursor;
-mod database;
 mod droid;
 mod edits;
 mod entry_reader;
@@ -49,9 +47,6 @@ pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
-pub(crate) use database::{
-    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
-};
 pub use edits::{EditKind, FileEdit, PathOfCall, added};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
@@ -76,3 +71,6 @@ pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;
+pub(crate) use opencode_database::{
+    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
+};

@@ -5,14 +5,13 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::{completions, doctor, hook_settings, man, schema, state_clean};
+use crate::cmd::admin::{completions, doctor, hook_settings, schema, state_clean};
 use crate::cmd::check::{permission, shell, text};
 use crate::cmd::command::{Command, Definitions, Kind};
 use crate::cmd::help::{HelpArguments, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, path, rename, report, search, show, stats,
-    tail,
+    append, archive, calls, check, diff, export, list, rename, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -66,7 +65,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
-            Command::new::<path::SessionPathArguments>("path"),
+            Command::new::<list::SessionPathArguments>("path"),
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<rename::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
@@ -83,7 +82,7 @@ const COMMANDS: &[Command] = &[
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
     Command::new::<completions::CompletionsArguments>("completions"),
-    Command::new::<man::ManArguments>("man"),
+    Command::new::<completions::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 

@@ -3,6 +3,5 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod hook_settings;
-pub(crate) mod man;
 pub(crate) mod schema;
 pub(crate) mod state_clean;

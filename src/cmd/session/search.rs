@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 
-use super::hits::{HitDetail, HitPrinter};
+use super::hits::{HitDetail, HitPrinter, rank};
 use super::names::{NamedSession, usable_paths};
-use super::ranked::rank;
 use super::source::{MatchArguments, SourceArguments};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
