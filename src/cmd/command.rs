@@ -22,6 +22,15 @@ pub(super) trait Run: Args {
     }
 }
 
+/// Implements [`Run::source`] by a field of the arguments.
+macro_rules! reads_sessions {
+    ($($field:ident).+) => {
+        fn source(&mut self) -> Option<&mut crate::cmd::session::source::SourceArguments> {
+            Some(&mut self.$($field).+)
+        }
+    };
+}
+
 /// Options that only `--help` lists, so that `-h` fits one screen.
 const RARE: &str = "\
     add_dir agent all allow_network_reads ask away_minutes branch budget compact context count cursor dry_run \

@@ -3,10 +3,12 @@
 //!
 //! Commands read input, call the modules with the rules, write records and return an exit status.
 
+#[macro_use]
+mod command;
+
 mod admin;
 mod check;
 mod cli;
-mod command;
 mod dispatch;
 mod error;
 mod globals;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::settings_syntax::{NewCommand, SettingsError, edit_hooks, installed_hooks};
+use super::settings_syntax::{SettingsError, edit_hooks, hook_command, installed_hooks};
 use crate::agent::{Agent, HookSettings};
 use crate::io::Environment;
 use crate::records::HookStatusRecord;
@@ -26,18 +26,29 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
-    /// Reads settings; empty if there are none. Adds the hooks of turnpipe, or removes them if there is no `command`.
+    /// Reads settings; empty if there are none. Adds the hooks of turnpipe, with the name of its program and options, or
+    /// removes them.
     ///
     /// # Errors
     /// See [`SettingsError`].
     pub fn new(
         path: PathBuf,
+        agent: Agent,
         facts: &HookSettings,
-        command: NewCommand<'_>,
+        command: Option<(&str, &[String])>,
     ) -> Result<Self, SettingsError> {
         let before = read(&path)?;
         let target = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-        let after = edit_hooks(&before, facts, &target.display().to_string(), command)?;
+        let name = target.display().to_string();
+        let after = match command {
+            None => edit_hooks(&before, facts, &name, None),
+            Some((program, options)) => edit_hooks(
+                &before,
+                facts,
+                &name,
+                Some(&|subcommand| hook_command(program, subcommand, agent, options)),
+            ),
+        }?;
         Ok(Self {
             path,
             target,

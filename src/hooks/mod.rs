@@ -16,4 +16,4 @@ pub use response::HookDecision;
 pub use runner::HookRunner;
 pub use session_hooks::{HookContext, Merged, SessionHooks};
 pub use settings::{HookEvent, Hooks, InvalidHooks};
-pub use settings_syntax::{NewCommand, SettingsError, hook_command};
+pub use settings_syntax::SettingsError;

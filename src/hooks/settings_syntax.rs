@@ -39,7 +39,12 @@ fn unexpected(name: &str) -> SettingsError {
 }
 
 /// Returns the command that runs a subcommand of `turnpipe hook` for an agent, with these options.
-pub fn hook_command(program: &str, subcommand: &str, agent: Agent, options: &[String]) -> String {
+pub(super) fn hook_command(
+    program: &str,
+    subcommand: &str,
+    agent: Agent,
+    options: &[String],
+) -> String {
     let words = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
     let words = words.chain(options.iter().map(String::as_str));
     shlex::try_join(words).unwrap_or_default()
@@ -53,7 +58,7 @@ fn is_ours(command: &str) -> bool {
 }
 
 /// The command for a subcommand of `turnpipe hook`. `None` removes the hooks.
-pub type NewCommand<'a> = Option<&'a dyn Fn(&str) -> String>;
+type NewCommand<'a> = Option<&'a dyn Fn(&str) -> String>;
 
 /// Returns the settings with a hook for each event, or without the hooks of turnpipe if there is no `command`. The
 /// command of an earlier hook is replaced, which revokes the user's trust in the hook. `path` is the path of the file.

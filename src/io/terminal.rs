@@ -91,7 +91,11 @@ impl FocusTerminal {
     /// # Errors
     /// Reading failed.
     pub fn focus(&mut self, wait: Duration, key: u8) -> io::Result<Option<bool>> {
-        match read_typed(&self.terminal, 256, wait)? {
+        let typed = read_typed(&self.terminal, 256, wait).map_err(|error| {
+            let problem = format!("cannot read from the terminal: {error}");
+            io::Error::new(error.kind(), problem)
+        });
+        match typed? {
             Typed::Bytes(bytes) if bytes.contains(&key) => return Ok(None),
             Typed::Bytes(bytes) => {
                 let focus = self.reports.focus_after(&bytes);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::message::SessionId;
 
 /// The outcome for one session of `session archive`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArchiveOutcome {
     /// Files of it were written, or would be in a dry run.
@@ -14,13 +14,14 @@ pub enum ArchiveOutcome {
     /// The archive already had it.
     Unchanged,
     /// A file could not be archived; others may be.
+    #[default]
     Failed,
     /// The file is not a session that can be archived.
     Skipped,
 }
 
 /// A session in `session archive`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_archived")]
 pub struct SessionArchivedRecord {
     /// Session id; absent if the file does not contain one.

@@ -40,17 +40,11 @@ pub trait FollowOutput {
     /// Writing failed.
     fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult;
 
-    /// Ends a batch, at the end of the file.
+    /// The end of the file is reached; of all output if `is_last`.
     ///
     /// # Errors
     /// Writing failed.
-    fn caught_up(&mut self, follower: &Follower) -> WriteResult;
-
-    /// Ends the output.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn end(&mut self, follower: &Follower) -> WriteResult;
+    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
 }
 
 /// An error while following.
@@ -211,7 +205,7 @@ impl FollowedSession {
         if let Some(last) = merger.finish() {
             output.message(last, &file.about)?;
         }
-        Ok(output.end(&file.follower)?)
+        Ok(output.caught_up(&file.follower, true)?)
     }
 
     /// Hands on what is new in the files of the session. Returns whether there is anything. `current` is the session
@@ -371,7 +365,7 @@ pub fn follow(
             if sessions[place].hand_on_new(place, &mut current, output)? {
                 is_new = true;
                 if sessions.len() > 1 {
-                    output.caught_up(&sessions[place].file.follower)?;
+                    output.caught_up(&sessions[place].file.follower, false)?;
                 }
             }
         }
@@ -384,13 +378,13 @@ pub fn follow(
         let (idle, all) = (left(options.idle, active), left(options.all, begun));
         let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
-            output.end(follower)?;
+            output.caught_up(follower, true)?;
             return Ok(all.is_zero());
         }
         if is_new {
             continue;
         }
-        output.caught_up(follower)?;
+        output.caught_up(follower, false)?;
         if looked.elapsed() >= LOOK_AROUND {
             looked = Instant::now();
             let more = newer.as_mut();

@@ -13,7 +13,7 @@ use crate::agent::{Agent, HookSettings};
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::run::hook::HookArguments;
 use crate::cmd::{Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output};
-use crate::hooks::{SettingsChange, hook_command, hooks_of, last_decisions};
+use crate::hooks::{SettingsChange, hooks_of, last_decisions};
 use crate::io::{Environment, Io};
 use crate::message::Decision;
 use crate::records::HookStatusRecord;
@@ -113,9 +113,8 @@ impl Run for HookInstallArguments {
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
         let program = program(&io.environment)?;
-        let command =
-            |subcommand: &str, agent| hook_command(&program, subcommand, agent, &self.options);
-        self.change.run(Some(&command), globals, io)
+        let command = Some((program.as_str(), self.options.as_slice()));
+        self.change.run(command, globals, io)
     }
 }
 
@@ -126,10 +125,10 @@ impl Run for HookUninstallArguments {
 }
 
 impl ChangeArguments {
-    /// Adds hooks with this command, or removes them if there is none.
+    /// Adds hooks with this program and these options, or removes them.
     fn run(
         &self,
-        command: Option<&dyn Fn(&str, Agent) -> String>,
+        command: Option<(&str, &[String])>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
@@ -143,11 +142,7 @@ impl ChangeArguments {
             let facts = facts(*agent)?;
             let path = self.settings_file(facts, &io.environment)?;
             let name = path.display().to_string();
-            let command = command.map(|command| |subcommand: &str| command(subcommand, *agent));
-            let command = command
-                .as_ref()
-                .map(|command| command as &dyn Fn(&str) -> String);
-            let change = SettingsChange::new(path, facts, command)
+            let change = SettingsChange::new(path, *agent, facts, command)
                 .map_err(|error| UsageError::reason(error).about(name))?;
             if change.is_empty() {
                 let line = format!("{}: {unchanged}\n", shown(&change.path));
@@ -319,21 +314,18 @@ fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
     }
     logs.sort();
     logs.dedup();
-    match logs.as_slice() {
-        [log] => Ok(log.clone()),
-        [] => {
-            let hint = "`turnpipe hook install --agent NAME -- --log FILE` installs one";
-            Err(UsageError::new("no hook with a log is installed")
-                .with_hint(hint)
-                .into())
-        }
-        [first, ..] => {
-            let hint = format!("name one, such as {}", first.display());
-            Err(UsageError::new("the installed hooks have several logs")
-                .with_hint(hint)
-                .into())
-        }
-    }
+    let (problem, hint) = match logs.as_slice() {
+        [log] => return Ok(log.clone()),
+        [] => (
+            "no hook with a log is installed",
+            "`turnpipe hook install --agent NAME -- --log FILE` installs one".to_owned(),
+        ),
+        [first, ..] => (
+            "the installed hooks have several logs",
+            format!("name one, such as {}", first.display()),
+        ),
+    };
+    Err(UsageError::new(problem).with_hint(hint).into())
 }
 
 fn text<'a>(record: &'a Value, name: &str) -> &'a str {

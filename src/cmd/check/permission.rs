@@ -13,7 +13,7 @@ use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::output::name_of;
 use crate::cmd::run::guards::{call_decisions, permissions};
 use crate::cmd::run::tools::registry;
-use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::Io;
@@ -67,9 +67,7 @@ pub(crate) struct CheckPermissionArguments {
 }
 
 impl Run for CheckPermissionArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::source::{MatchArguments, SourceArguments};
+use super::source::MatchArguments;
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
@@ -67,9 +67,7 @@ pub(crate) struct SessionRemoveArguments {
 }
 
 impl Run for SessionArchiveArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
@@ -115,9 +113,7 @@ impl Run for SessionArchiveArguments {
 }
 
 impl Run for SessionRemoveArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.sessions.is_empty() && !self.matching.is_restrictive() {

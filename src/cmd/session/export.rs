@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
@@ -62,9 +62,7 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.prices(None, io)?;

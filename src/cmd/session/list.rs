@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
@@ -50,9 +50,7 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
@@ -192,9 +190,7 @@ pub(crate) struct SessionPathArguments {
 }
 
 impl Run for SessionPathArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = if self.json { Form::Jsonl } else { self.output };

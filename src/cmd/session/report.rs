@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::session::names::NamedSession;
-use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::session::source::MatchArguments;
 use crate::cmd::session::stats::amount;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -69,9 +69,7 @@ enum ReportForm {
 }
 
 impl Run for SessionReportArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals

@@ -72,9 +72,7 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();

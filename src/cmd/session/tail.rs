@@ -79,9 +79,7 @@ pub(crate) struct SessionTailArguments {
 }
 
 impl Run for SessionTailArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.source)
-    }
+    reads_sessions!(source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
@@ -331,14 +329,10 @@ impl FollowOutput for Printer {
         })
     }
 
-    fn caught_up(&mut self, follower: &Follower) -> WriteResult {
-        if self.dialog.writer.has_buffered() {
-            self.end(follower)?;
+    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
+        if !is_last && !self.dialog.writer.has_buffered() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn end(&mut self, follower: &Follower) -> WriteResult {
         self.cursor(follower.path(), follower.offset(), follower.pending())
     }
 }

@@ -8,10 +8,9 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::cmd::model_arguments::{Fallback, NoModel};
-use crate::cmd::session::source::SourceArguments;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
 use crate::cmd::{Globals, RecordWriter, Run, Status, UsageError, output};
-use crate::io::{Io, open_terminal};
+use crate::io::{FocusTerminal, Io, open_terminal};
 use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
 use crate::session::ManualTitle;
@@ -58,9 +57,7 @@ struct Recaps {
 }
 
 impl Run for RecapArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.common.source)
-    }
+    reads_sessions!(common.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         self.run_at(own_terminal, globals, io)
@@ -129,8 +126,10 @@ impl RecapArguments {
         let mut writer = output::writer(runner.form, io)?;
         let read =
             || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();
+        let terminal = FocusTerminal::set_up(terminal()?);
+        let mut terminal = terminal.context("cannot set up the terminal")?;
         watch_terminal(
-            terminal()?,
+            &mut terminal,
             Duration::from_mins(self.away_minutes),
             &io.clock,
             &runner.stop.stop,

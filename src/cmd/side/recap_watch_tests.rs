@@ -147,7 +147,7 @@ fn pseudo_terminal() -> (OwnedFd, File) {
 fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: &Sender<String>) {
     let clock: Arc<dyn Clock> = clock;
     watch_terminal(
-        terminal,
+        &mut FocusTerminal::set_up(terminal).unwrap(),
         AWAY,
         &clock,
         &CancelToken::default(),

@@ -30,18 +30,13 @@ impl Selected {
         self.failed
             .iter()
             .map(|(path, error)| SessionArchivedRecord {
-                session_id: None,
-                agent: None,
-                archive: None,
                 reason: Some(format!("{}: {error}", path.display())),
                 path: path.display().to_string(),
                 outcome: match error {
                     SessionError::Unknown(_) => ArchiveOutcome::Skipped,
                     _ => ArchiveOutcome::Failed,
                 },
-                files: 0,
-                bytes: 0,
-                stored_bytes: 0,
+                ..SessionArchivedRecord::default()
             })
     }
 }

@@ -6,4 +6,4 @@ mod watch;
 
 pub use gate::{RecapGate, RecapSkipped};
 pub use question::{PROMPT, RECAP_MESSAGES, clean_recap, recap_request};
-pub use watch::{WatchError, watch_terminal};
+pub use watch::watch_terminal;

@@ -1,6 +1,5 @@
 //! Recaps for a user who returns to the terminal.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,24 +14,13 @@ const TICK: Duration = Duration::from_millis(500);
 /// The key that ends watching.
 const QUIT: u8 = b'q';
 
-/// The terminal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum WatchError {
-    /// It cannot be set up.
-    #[error("cannot set up the terminal")]
-    SetUp(#[source] io::Error),
-    /// It cannot be read.
-    #[error("cannot read from the terminal")]
-    Read(#[source] io::Error),
-}
-
 /// Watches `terminal` until it is closed, `stop` fires, or the user types `q`. `look` reads the session,
 /// `make` makes a recap, and says whether it succeeded, `show` prints it.
 ///
 /// # Errors
-/// The terminal cannot be used, or `show` failed.
-pub fn watch_terminal<Recap, Error: From<WatchError>>(
-    terminal: File,
+/// The terminal cannot be read, or `show` failed.
+pub fn watch_terminal<Recap, Error: From<io::Error>>(
+    terminal: &mut FocusTerminal,
     away: Duration,
     clock: &Arc<dyn Clock>,
     stop: &CancelToken,
@@ -40,13 +28,11 @@ pub fn watch_terminal<Recap, Error: From<WatchError>>(
     make: &mut dyn FnMut() -> (Recap, bool),
     show: &mut dyn FnMut(Recap) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut terminal = FocusTerminal::set_up(terminal).map_err(WatchError::SetUp)?;
     let mut state = Away::new(away);
     // Number of messages at the last recap.
     let mut recapped = None;
     while !stop.is_cancelled() {
-        let focus = terminal.focus(TICK, QUIT).map_err(WatchError::Read)?;
-        let Some(focused) = focus else {
+        let Some(focused) = terminal.focus(TICK, QUIT)? else {
             return Ok(());
         };
         let Some(excerpt) = look() else {
