@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::content::{message, shell_failed, string, user_messages};
-use super::edits::{EditKind, FileEdit, added};
-use super::hunks::unified;
+use super::edits::{EditKind, FileEdit, added, unified};
 use crate::api::responses_parts;
 use crate::json::{object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult};

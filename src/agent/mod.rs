@@ -27,7 +27,6 @@ mod format;
 mod gemini;
 mod gemini_edits;
 mod hook_settings;
-mod hunks;
 mod opencode;
 mod opencode_database;
 mod opencode_edits;
@@ -47,7 +46,7 @@ pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
-pub use edits::{EditKind, FileEdit, PathOfCall, added};
+pub use edits::{EditKind, FileEdit, Hunk, PathOfCall, added, parse_hunks, unified, written_hunks};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
@@ -57,7 +56,6 @@ pub use format::{
     Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
-pub use hunks::{Hunk, parse_hunks, unified, written_hunks};
 pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};

@@ -7,8 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Status};
 use crate::cmd::admin::{completions, doctor, hook_settings, schema, state_clean};
 use crate::cmd::check::{permission, shell, text};
-use crate::cmd::command::{Command, Definitions, Kind};
-use crate::cmd::help::{HelpArguments, described};
+use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
     append, archive, calls, check, diff, export, list, rename, report, search, show, stats, tail,

@@ -12,7 +12,6 @@ mod cli;
 mod dispatch;
 mod error;
 mod globals;
-mod help;
 mod inputs;
 mod model_arguments;
 mod output;

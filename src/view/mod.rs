@@ -10,7 +10,6 @@ mod harmless_markdown;
 mod html;
 mod index_page;
 mod markdown;
-mod message_range;
 mod outline;
 mod page;
 #[cfg(feature = "cli")]
@@ -39,7 +38,6 @@ pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
-pub use message_range::MessageRange;
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
@@ -47,7 +45,7 @@ pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
-pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
+pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
 #[cfg(feature = "cli")]
 pub(crate) use session_table::{TableLook, session_table};
 #[cfg(feature = "cli")]
