@@ -192,6 +192,8 @@ pub(super) fn reached(
 ) -> BaseDirectories {
     let mut is_open = directories.is_empty() || started.changes_directory;
     is_open |= started.invocations.iter().any(Invocation::starts_elsewhere);
+    let mut variables = programs::DIRECTORY_VARIABLES.names().iter();
+    is_open |= variables.any(|name| context.sets(name));
     let mut known = directories.to_vec();
     // Git looks for repositories at the top of the work tree.
     if started.invocations.iter().any(Invocation::transfers) {

@@ -47,7 +47,8 @@ pub(super) fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = Stri
         // These words are passed unchanged.
         let following = joined(following.iter().map(|values| values[0].as_str()));
         let following = following.replace('*', "\\*").replace('?', "\\?");
-        values.iter().flat_map(move |value| {
+        let values = values.iter().filter(|value| !is_query(value));
+        values.flat_map(move |value| {
             let is_script = value
                 .replace("{}", "")
                 .contains(|letter: char| " \t\n;|&<>{$`'\"\\(".contains(letter));
@@ -67,6 +68,15 @@ pub(super) fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = Stri
                 .map(|text| text.trim_start_matches('!').replace("\\_", " "))
         })
     })
+}
+
+/// Whether a text is a query of a database: `select count(*) from t`. As a command line, it could only start a program
+/// of that name.
+fn is_query(text: &str) -> bool {
+    let text = text.replace("(*)", "");
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_plain = |letter: char| letter.is_alphanumeric() || " *,._=".contains(letter);
+    first.eq_ignore_ascii_case("select") && text.trim_end_matches(';').chars().all(is_plain)
 }
 
 /// Returns evaluated texts of a command that contain substitutions. Assignment to an integer
@@ -111,19 +121,30 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
             rest.to_owned()
         }));
     }
-    let mut string = None;
-    let mut letters = script.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, &mut string) {
-            ('"', None) => string = Some(String::new()),
-            ('"', Some(_)) => commands.extend(string.take()),
-            ('\\', Some(text)) => text.extend(letters.next()),
-            (letter, Some(text)) => text.push(letter),
-            (_, None) => {}
-        }
-    }
+    commands.extend(strings_in(script));
     commands.retain(|command| command.contains(char::is_whitespace));
     commands
+}
+
+/// Returns the texts in quotes in code, with escapes of line ends and tabs replaced.
+pub(super) fn strings_in(code: &str) -> impl Iterator<Item = String> {
+    let mut letters = code.chars();
+    std::iter::from_fn(move || {
+        let quote = letters.find(|letter| "\"'`".contains(*letter))?;
+        let mut text = String::new();
+        while let Some(letter) = letters.next().filter(|letter| *letter != quote) {
+            if letter == '\\' {
+                text.extend(letters.next().map(|letter| match letter {
+                    'n' => '\n',
+                    't' => '\t',
+                    letter => letter,
+                }));
+            } else {
+                text.push(letter);
+            }
+        }
+        Some(text)
+    })
 }
 
 /// Returns the command lines that the command `e` of `sed` may run: `1erm x`.

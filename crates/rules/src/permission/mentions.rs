@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
-use super::languages::run_by_sed;
+use super::languages::{MAX_COMMANDS, run_by_sed, strings_in};
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
@@ -39,6 +39,8 @@ pub(super) struct Mentions {
     changed: BTreeSet<String>,
     /// All names in the words of programs that do more than read.
     operands: BTreeSet<String>,
+    /// Whether the commands that are looked at are in strings of code, so that those that only read count as well.
+    is_in_code: bool,
 }
 
 impl Mentions {
@@ -108,7 +110,8 @@ impl Mentions {
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
         self.add_assigned(level, context);
-        if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
+        let is_known_to_read = level.only_reads && !is_assigning && !self.is_in_code;
+        if is_known_to_read || level.unwrapped().is_some() {
             return;
         }
         let texts = given.iter().flat_map(|given| given.texts());
@@ -118,11 +121,22 @@ impl Mentions {
             return;
         }
         let invocation = Invocation::new(&level.words, false, context);
+        self.add_words(&invocation, level, given, depth, context);
+        self.add_input(&invocation, level, given, depth, context);
+    }
+
+    /// Adds the words of a command.
+    fn add_words(
+        &mut self,
+        invocation: &Invocation,
+        level: &CommandPart,
+        given: &[Given<'_>],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) {
         let program = invocation.program();
-        let is_shell = programs::SHELLS.contains(program);
-        let takes_data = !invocation.begins_anywhere()
-            && programs::is_harmlessly_set(level)
-            && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program));
+        let is_listed = programs::CHANGES.contains(program) || programs::READS.contains(program);
+        let takes_data = takes_data(invocation, level);
         let copies = programs::COPIES.contains(program);
         if invocation.begins_anywhere() && program.ends_with("awk") {
             let words = invocation.words.iter().skip(1);
@@ -154,7 +168,11 @@ impl Mentions {
                 self.runnable.extend(words_of(&word.text));
             }
             for text in outlines(word, context) {
-                if is_shell && self.add_script(&text, given, depth, context) {
+                if self.add_scripts(invocation, &text, given, depth, context) {
+                    continue;
+                }
+                // `a * b`, `select * from t`
+                if self.is_in_code && text.chars().eq([GLOB]) && !is_listed {
                     continue;
                 }
                 // The program may decode the text: `curl` decodes URLs.
@@ -167,7 +185,7 @@ impl Mentions {
                 }
                 self.operands.extend(names_of(&text));
                 let is_operand = is_plain(&text, "_.+-/@~:,%{}[]*?");
-                if !is_operand {
+                if !is_operand || self.is_in_code {
                     self.read.extend(names_of(&text));
                 }
                 // `perl -esystem+rm`, `perl -e system+rm`
@@ -185,7 +203,25 @@ impl Mentions {
                 }
             }
         }
-        let is_data = takes_data && !programs::DEFAULT_FILES.has_marks(program);
+        if program == "git" {
+            // The words of the invocation have gaps where pathspecs have patterns.
+            for text in level.words.iter().filter_map(|word| word.value.as_deref()) {
+                self.add_scripts(invocation, text, given, depth, context);
+            }
+        }
+    }
+
+    /// Adds the texts that a command may read.
+    fn add_input(
+        &mut self,
+        invocation: &Invocation,
+        level: &CommandPart,
+        given: &[Given<'_>],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) {
+        let program = invocation.program();
+        let is_data = takes_data(invocation, level) && !programs::DEFAULT_FILES.has_marks(program);
         let input = level.input.text().into_iter().map(|text| (text, true));
         let read = given
             .iter()
@@ -199,8 +235,10 @@ impl Mentions {
             }
             if !names_files {
                 self.runnable.extend(words_of(text));
-            } else if !(is_shell && self.add_script(text, given, depth, context)) {
+            } else if !self.add_scripts(invocation, text, given, depth, context) {
                 self.add_text(text);
+                // `chdir("x")` of a script, `lcd x` of `debugfs`.
+                self.operands.extend(names_of(text));
             }
         }
     }
@@ -220,6 +258,35 @@ impl Mentions {
         }
     }
 
+    /// Adds the commands in a text that a program may run, and in the strings of the text; returns whether it is a
+    /// script of a shell that is understood.
+    fn add_scripts(
+        &mut self,
+        invocation: &Invocation,
+        text: &str,
+        given: &[Given<'_>],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) -> bool {
+        let program = invocation.program();
+        let is_shell = programs::SHELLS.contains(program);
+        let may_run = is_shell
+            || invocation.begins_anywhere()
+            || programs::SCRIPTS.contains(program)
+            || programs::INTERPRETS.contains(program);
+        if !may_run {
+            return false;
+        }
+        let is_in_code = std::mem::replace(&mut self.is_in_code, true);
+        for string in strings_in(text).take(MAX_COMMANDS) {
+            self.add_script(&string, given, depth, context);
+        }
+        self.is_in_code = is_in_code || !is_shell;
+        let is_understood = self.add_script(text, given, depth, context);
+        self.is_in_code = is_in_code;
+        is_understood && is_shell
+    }
+
     /// Adds the commands of a script; returns whether it is understood.
     fn add_script(
         &mut self,
@@ -232,8 +299,12 @@ impl Mentions {
             return false;
         };
         let is_script = script.contains(char::is_whitespace) && !script.contains([GAP, GLOB]);
-        let parts = analyse(script).parts.filter(|_| is_script);
-        let found = parts.as_deref().unwrap_or_default();
+        if !is_script || !context.spend(script.len()) {
+            return false;
+        }
+        let parts = analyse(script).parts;
+        let guessed = (parts.is_none() && self.is_in_code).then(|| lenient_parts(script).parts);
+        let found = parts.as_deref().or(guessed.as_deref()).unwrap_or_default();
         let line = StandardInput::new(found, context);
         for (index, part) in found.iter().enumerate() {
             let inside = Given {
@@ -272,6 +343,14 @@ impl Mentions {
         self.read.extend(names_of(text));
         self.changed.extend(names_of(text));
     }
+}
+
+/// Whether the words of a command are data unless they contain special characters.
+fn takes_data(invocation: &Invocation, level: &CommandPart) -> bool {
+    let program = invocation.program();
+    !invocation.begins_anywhere()
+        && programs::is_harmlessly_set(level)
+        && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program))
 }
 
 /// Returns names that stand for any file.

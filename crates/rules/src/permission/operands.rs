@@ -47,7 +47,7 @@ impl Invocation {
                 && !is_taken
                 && !self.is_revision(word)
                 && script.is_none_or(|script| *index != script + 1)
-                && !(is_message(before) || is_message(word))
+                && !(is_message(before) && !word.text.starts_with('-') || is_message(word))
                 && !(has_script && precedes_script(before))
         });
         words.map(|(_, (word, _))| word).chain(&self.reads)
@@ -118,16 +118,23 @@ impl Invocation {
         self.begins_anywhere() && programs::ELSEWHERE.contains_with(self.program(), &self.words)
     }
 
-    /// Whether git fetches from or pushes to a repository that a word names by its path: `git fetch ./x.bundle`.
+    /// Whether git fetches from or pushes to a repository that a word may name by its path: `git fetch ./x.bundle`.
     pub(super) fn transfers(&self) -> bool {
         let is_transfer = |word: &PartWord| {
             let names = ["fetch", "pull", "push", "remote", "ls-remote"];
-            names.contains(&&*word.text)
+            names.contains(&word.value.as_deref().unwrap_or_default())
         };
-        let is_path = |word: &PartWord| word.value.is_some() && word.text.contains(['/', '.']);
+        let is_path = |word: &PartWord| {
+            let value = word.value.as_deref();
+            value.is_some_and(|value| value.contains(['/', '.']))
+        };
+        // A repository known only at run time.
+        let mut words = self.words.iter().skip_while(|word| !is_transfer(word));
+        let mut operands = words.by_ref().skip(1);
+        let first = operands.find(|word| !word.text.starts_with('-'));
         self.program() == "git"
             && self.subcommand().is_some_and(is_transfer)
-            && self.words.iter().any(is_path)
+            && (self.words.iter().any(is_path) || first.is_some_and(|word| word.value.is_none()))
     }
 
     /// Whether it passes its input only to programs that show no contents of files, as in

@@ -60,6 +60,8 @@ pub(super) static RUN_VARIABLES: Programs = with!("run-variables");
 pub(super) static CODE_VARIABLES: Programs = with!("code-variables");
 /// Variables with names of files that the shell or programs read and write.
 pub(super) static FILE_VARIABLES: Programs = with!("file-variables");
+/// Variables with the directory in which programs work.
+pub(super) static DIRECTORY_VARIABLES: Programs = with!("directory-variables");
 /// Programs that change the files named in a patch.
 pub(super) static PATCHES: Programs = with!("patches");
 /// Programs that create files of the same names in a directory.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::parts::{CommandPart, PartWord};
 use super::verdict::is_one_of;
-use super::word::{Word, WordPiece, alternatives, without_brackets, without_value};
+use super::word::{Word, WordPiece, alternatives, substitute, without_brackets, without_value};
 
 /// Maximum number of values per variable.
 const MAX_VALUES: usize = 64;
@@ -237,9 +237,8 @@ fn operated(mut value: Vec<WordPiece>, operator: &str) -> Vec<Vec<WordPiece>> {
         return vec![value];
     }
     let is_plain = |text: &str| !text.contains(['*', '?', '[', '\\', '$', '\'', '"', '`', '(']);
-    let default = operator.strip_prefix(":-").or(operator.strip_prefix('-'));
-    if let Some(default) = default.filter(|text| is_plain(text)) {
-        return vec![value, vec![WordPiece::Text(default.to_owned())]];
+    if let Some(text) = substitute(operator) {
+        return vec![value, vec![WordPiece::Text(text)]];
     }
     let suffix = operator.trim_start_matches('%');
     if operator.starts_with('%')

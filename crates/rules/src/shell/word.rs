@@ -213,15 +213,29 @@ pub(super) fn variable(text: &str, is_quoted: bool) -> WordPiece {
     }
 }
 
-/// Returns the piece without the values of variables, except the home directory.
+/// Returns the piece without the values of variables, except the home directory and values in the word itself.
 pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
     match piece {
         WordPiece::Variable { name, operator, .. } if name == "HOME" && operator.is_empty() => {
             WordPiece::Home
         }
-        WordPiece::Variable { .. } => WordPiece::Unknown,
+        WordPiece::Variable { operator, .. } => match substitute(operator) {
+            Some(text) => {
+                WordPiece::OneOf(vec![vec![WordPiece::Unknown], vec![WordPiece::Text(text)]])
+            }
+            None => WordPiece::Unknown,
+        },
         piece => piece.clone(),
     }
+}
+
+/// Returns the text that `${NAME…}` may stand for instead of the value, given the text after the name: `:-x` or `:+x`.
+pub(super) fn substitute(operator: &str) -> Option<String> {
+    let operator = operator.strip_prefix(':').unwrap_or(operator);
+    let text = operator
+        .strip_prefix(['-', '=', '+'])?
+        .replace(['"', '\''], "");
+    (!text.contains(['*', '?', '[', '\\', '$', '`', '('])).then_some(text)
 }
 
 /// Replaces every set of characters with a glob.
