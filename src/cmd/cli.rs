@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_overview_lists_every_command() {
         for command in COMMANDS.iter().filter(|command| command.name != "help") {
-            let mut words = crate::cmd::help::OVERVIEW.split([' ', ',', '\n']);
+            let mut words = crate::cmd::command::OVERVIEW.split([' ', ',', '\n']);
             assert!(words.any(|word| word == command.name), "{}", command.name);
         }
     }

@@ -7,13 +7,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::key::KeySource;
-use super::{Delivery, Failure, PromptId, Reply, ReplyPart, Request, Turn};
+use super::{Delivery, Failure, Reply, ReplyPart, Request};
 use crate::api::DialectOverrides;
 use crate::http::{Header, HttpSettings, PlainText};
 use crate::io::CancelToken;
-
-/// Maximum number of tokens in the reply to a probe; some models think first.
-const PROBE_TOKENS: u32 = 1024;
 
 /// A model. Calls block until the reply is complete, and may be made from several threads.
 pub trait Provider: Send + Sync {
@@ -40,17 +37,6 @@ pub trait Provider: Send + Sync {
     /// As in [`Provider::ask`].
     fn complete(&self, request: &Request, stop: &CancelToken) -> Result<Reply, Failure> {
         self.ask(request, Delivery::Whole, stop, &mut |_| ())
-    }
-
-    /// Sends a short request, to try the model.
-    ///
-    /// # Errors
-    /// As in [`Provider::ask`].
-    fn probe(&self, stop: &CancelToken) -> Result<Reply, Failure> {
-        let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
-        let question = Turn::user("Answer with the word `ready`.");
-        request.turns.push(question);
-        self.complete(&request, stop)
     }
 
     /// Returns the names of the models on the server; empty without a server.

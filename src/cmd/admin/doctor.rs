@@ -17,6 +17,7 @@ use crate::model::{Connector, KeyCheck, Model, ModelDeps, ModelName, Provider, R
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::{Root, discover, session_roots};
+use crate::side::probe;
 use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
 use crate::view::{ProgressLine, fitted_table};
@@ -309,7 +310,7 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
 /// have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
-    let reply = provider.probe(&stop);
+    let reply = probe(provider, &stop);
     let listed = provider.models(&stop).unwrap_or_default();
     let count = counted(listed.len() as u64, "model", "models");
     match (reply, listed.is_empty()) {
