@@ -186,11 +186,10 @@ impl Trajectories<'_> {
 
     /// Saves an image under the hash of its content. Returns its path.
     fn save(&self, media: &Media) -> io::Result<Option<String>> {
-        let data = media
-            .data
-            .as_ref()
-            .and_then(|data| STANDARD.decode(data).ok());
-        let Some(data) = data else { return Ok(None) };
+        let data = media.data.as_ref();
+        let Some(data) = data.and_then(|data| STANDARD.decode(data).ok()) else {
+            return Ok(None);
+        };
         let kind = media.media_type.trim_start_matches("image/");
         let name = format!("{IMAGES}/{}.{kind}", &sha256(&data)[..32]);
         self.folder

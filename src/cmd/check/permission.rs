@@ -140,17 +140,10 @@ impl Run for CheckPermissionArguments {
                     }
                     (call, decided)
                 });
+                let text = |(call, decided)| line(&call, &decided, &directory, columns);
                 match prints {
-                    Form::Text => CheckOutput::Text(
-                        decided
-                            .map(|(call, decided)| line(&call, &decided, &directory, columns))
-                            .collect(),
-                    ),
-                    Form::Jsonl => CheckOutput::Records(
-                        decided
-                            .map(|(call, decided)| record(call, decided))
-                            .collect(),
-                    ),
+                    Form::Text => CheckOutput::Text(decided.map(text).collect()),
+                    Form::Jsonl => CheckOutput::Records(decided.map(record).collect()),
                 }
             },
         };
@@ -162,7 +155,7 @@ impl Run for CheckPermissionArguments {
     }
 }
 
-fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
+fn record((call, decided): (AskedCall, Decided)) -> CheckPermissionRecord {
     let command = match call.action {
         Action::Command { .. } => call.input.get("command").and_then(Value::as_str),
         _ => None,

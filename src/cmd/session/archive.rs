@@ -284,13 +284,8 @@ fn write(
 }
 
 fn sum(totals: &SessionArchiveRecord) -> String {
-    let SessionArchiveRecord {
-        archived,
-        unchanged,
-        failed,
-        skipped,
-        ..
-    } = totals;
+    let [archived, unchanged] = [totals.archived, totals.unchanged];
+    let [failed, skipped] = [totals.failed, totals.skipped];
     let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
     let verb = if totals.dry_run {
         "would be archived"
@@ -306,21 +301,11 @@ fn sum(totals: &SessionArchiveRecord) -> String {
 }
 
 fn removal_sum(totals: &SessionRemovalRecord) -> String {
-    let SessionRemovalRecord {
-        removed,
-        in_use,
-        failed,
-        ..
-    } = totals;
-    let verb = if totals.dry_run {
-        "would be removed"
+    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
+    let (verb, hint) = if totals.dry_run {
+        ("would be removed", "; `--yes` removes them")
     } else {
-        "removed"
-    };
-    let hint = if totals.dry_run {
-        "; `--yes` removes them"
-    } else {
-        ""
+        ("removed", "")
     };
     let files = counted(totals.files, "file", "files");
     let size = byte_size(totals.bytes);

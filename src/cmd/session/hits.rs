@@ -278,29 +278,18 @@ pub(crate) fn rank(
 fn record(rank: u64, ranked: RankedSession, words: &[String]) -> SessionRankedRecord {
     let session = *ranked.session;
     let time = session.facts.last_activity.map(|time| time.to_string());
-    let (line, role, block, snippet) = match ranked.passage {
-        Some(hit) => (
-            hit.line,
-            Some(hit.role),
-            Some(hit.place),
-            Some(hit.excerpt.text()),
-        ),
-        None => (None, None, None, None),
-    };
+    let hit = ranked.passage.as_ref();
+    let found = ranked.words.into_iter().map(|word| words[word].clone());
     SessionRankedRecord {
         rank,
         score: (ranked.score * 1000.0).round() / 1000.0,
-        words: ranked
-            .words
-            .into_iter()
-            .map(|word| words[word].clone())
-            .collect(),
+        words: found.collect(),
         about: session_description(session.path, session.agent, session.facts),
         last_activity: time,
-        line,
-        role,
-        block,
-        snippet,
+        line: hit.and_then(|hit| hit.line),
+        role: hit.map(|hit| hit.role),
+        block: hit.map(|hit| hit.place),
+        snippet: hit.map(|hit| hit.excerpt.text()),
     }
 }
 

@@ -187,17 +187,12 @@ impl GateArguments {
     pub(crate) fn results(&self, report: &SessionReportRecord, replies: u64) -> Vec<GateResult> {
         let mut gates = Vec::new();
         gates.extend(self.max_cost.map(|limit| max_cost(report, limit, replies)));
-        gates.extend(
-            self.max_tokens
-                .map(|limit| max_tokens(report, limit, replies)),
-        );
+        let tokens = self.max_tokens;
+        gates.extend(tokens.map(|limit| max_tokens(report, limit, replies)));
         let mut fail_on = self.fail_on.clone();
         fail_on.dedup();
-        gates.extend(
-            fail_on
-                .into_iter()
-                .map(|event| fail_on_event(report, event)),
-        );
+        let events = fail_on.into_iter();
+        gates.extend(events.map(|event| fail_on_event(report, event)));
         gates.extend(self.forbid.iter().map(|rule| forbid(report, rule)));
         gates
     }

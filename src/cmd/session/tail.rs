@@ -153,13 +153,9 @@ impl SessionTailArguments {
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
         // Only programs use raw lines and cursors.
-        let form = match self.form.form(io.terminal) {
-            Form::Text if !self.raw && !self.cursor => Form::Text,
-            _ => Form::Jsonl,
-        };
-        let dialog_form = match form {
-            Form::Text => DialogForm::Text,
-            Form::Jsonl => DialogForm::Jsonl,
+        let (form, dialog_form) = match self.form.form(io.terminal) {
+            Form::Text if !self.raw && !self.cursor => (Form::Text, DialogForm::Text),
+            _ => (Form::Jsonl, DialogForm::Jsonl),
         };
         let look = Look {
             form: dialog_form,
