@@ -12,8 +12,7 @@ use crate::jsonl::{Writer, append_record};
 use crate::message::SessionId;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, list, list_as_text,
-    list_in_states, short_ids,
+    Depth, Listed, Listing, SessionError, list, list_as_text, list_in_states, short_ids,
 };
 use crate::view::{ProgressLine, TableLook, session_table};
 
@@ -63,70 +62,64 @@ impl Run for SessionListArguments {
         }
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
-        match self.form.form(io.terminal) {
-            Form::Text => {
-                let candidates = self.selection.matching.source.candidates(&io.environment);
-                let progress = reading(candidates.len(), &mut listing, io);
-                let (listed, failed) = self.list(&candidates, &listing, io);
-                for (path, error) in &failed {
-                    io.messages.error(&format!("{}: {error}", path.display()));
-                }
-                drop(progress);
-                if listed.is_empty() {
-                    let files = candidates.len();
-                    self.selection.matching.source.note_none(files, io);
-                    return Ok(errors.outcome(Status::Done));
-                }
-                let look = TableLook {
-                    columns: io.terminal.columns,
-                    now: io.clock.now(),
-                    resume: self.resume,
-                    zone: io.clock.time_zone(),
-                    colored: globals.colors_output(io),
-                };
-                let records = listed.into_iter().map(|session| {
-                    // The table also has the commands of subagents.
-                    let resume = session.resume_command();
-                    let mut record = session.into_record();
-                    record.about.resume = resume;
-                    record
-                });
-                let records: Vec<SessionRecord> = records.collect();
-                let ids = records.iter().map(|record| &record.about.session_id);
-                let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
-                let ids: Vec<&str> = ids.collect();
-                let other_ids = self.selection.matching.source.all_ids(&io.environment);
-                let ids = short_ids(&ids, &other_ids);
-                output::page(&session_table(&records, &ids, &look), globals, io)?;
-            }
-            Form::Jsonl => self.print_records(listing, io)?,
-        }
-        Ok(errors.outcome(Status::Done))
-    }
-}
-
-impl SessionListArguments {
-    /// Lists sessions, with their states if they are asked for.
-    fn list(&self, candidates: &[Candidate], listing: &Listing, io: &Io) -> (Sessions, Failures) {
-        let Some(wanted) = &self.state else {
-            return list(candidates, listing);
-        };
-        list_in_states(candidates, listing, wanted, io.clock.now().into())
-    }
-
-    fn print_records(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
+        let form = self.form.form(io.terminal);
         let selection = &listing.selection;
-        if selection.limit.is_some() || selection.since.is_some() || self.state.is_some() {
-            let candidates = self.selection.matching.source.candidates(&io.environment);
-            let progress = reading(candidates.len(), &mut listing, io);
-            let (listed, failed) = self.list(&candidates, &listing, io);
+        let is_ordered = selection.limit.is_some() || selection.since.is_some();
+        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
+            self.print_all(listing, io)?;
+            return Ok(errors.outcome(Status::Done));
+        }
+        let source = &self.selection.matching.source;
+        let candidates = source.candidates(&io.environment);
+        let progress = reading(candidates.len(), &mut listing, io);
+        let (listed, failed) = match &self.state {
+            None => list(&candidates, &listing),
+            Some(wanted) => list_in_states(&candidates, &listing, wanted, io.clock.now().into()),
+        };
+        if form == Form::Jsonl {
             drop(progress);
             let mut writer = output::record_writer(io)?;
             for session in listed {
                 writer.record(&session.into_record())?;
             }
-            return finish(writer, failed);
+            finish(writer, failed)?;
+            return Ok(errors.outcome(Status::Done));
         }
+        for (path, error) in &failed {
+            io.messages.error(&format!("{}: {error}", path.display()));
+        }
+        drop(progress);
+        if listed.is_empty() {
+            source.note_none(candidates.len(), io);
+            return Ok(errors.outcome(Status::Done));
+        }
+        let look = TableLook {
+            columns: io.terminal.columns,
+            now: io.clock.now(),
+            resume: self.resume,
+            zone: io.clock.time_zone(),
+            colored: globals.colors_output(io),
+        };
+        let records = listed.into_iter().map(|session| {
+            // The table also has the commands of subagents.
+            let resume = session.resume_command();
+            let mut record = session.into_record();
+            record.about.resume = resume;
+            record
+        });
+        let records: Vec<SessionRecord> = records.collect();
+        let ids = records.iter().map(|record| &record.about.session_id);
+        let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
+        let other_ids = source.all_ids(&io.environment);
+        let ids = short_ids(&ids.collect::<Vec<_>>(), &other_ids);
+        output::page(&session_table(&records, &ids, &look), globals, io)?;
+        Ok(errors.outcome(Status::Done))
+    }
+}
+
+impl SessionListArguments {
+    /// Prints the records of all sessions.
+    fn print_all(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
         let write = |session: Listed| {
             let mut text = Vec::new();
             append_record(&mut text, &session.into_record()).map(|()| text)
