@@ -5,8 +5,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::codex_edits::changes;
-use super::codex_item::{Payload, content, item_messages};
+use super::codex_item::{Payload, changes, content, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
 use super::facts::{CopiedHistory, Facts};

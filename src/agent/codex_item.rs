@@ -1,8 +1,11 @@
-//! The items of the Responses API in the files of Codex.
+//! The items of the Responses API in the files of Codex, and the changes of files in them.
+
+use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
 use super::content::{message, shell_failed, string, user_messages};
+use super::edits::{EditKind, FileEdit, added, unified};
 use crate::api::responses_parts;
 use crate::json::{object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult};
@@ -130,4 +133,42 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
         failed: failed || shell_failed(&parts),
         parts,
     }
+}
+
+object! { Row { payload: Payload<'a> } }
+object! { Item { kind = "type", id, changes, status } }
+object! { Change { kind = "type", content, diff = "unified_diff", moved_to = "move_path" } }
+
+/// Returns the changes in a record.
+pub(super) fn changes(record: &str) -> Vec<FileEdit> {
+    let payload = Row::read(record).and_then(|row| row.payload);
+    let Some(item) = payload.and_then(|payload| Item::of(payload.item)) else {
+        return Vec::new();
+    };
+    let is_done = text(item.kind).as_deref() == Some("FileChange")
+        && text(item.status).as_deref() == Some("completed");
+    let changes = item.changes.filter(|_| is_done).map(RawValue::get);
+    let changes = changes.and_then(|json| serde_json::from_str(json).ok());
+    let changes: BTreeMap<String, &RawValue> = changes.unwrap_or_default();
+    let edits = changes.into_iter().filter_map(|(path, raw)| {
+        let change = Change::of(Some(raw))?;
+        let call = string(item.id);
+        match text(change.kind)?.as_ref() {
+            "add" => Some(added(call, path, &text(change.content)?)),
+            "delete" => Some(FileEdit {
+                kind: EditKind::Remove,
+                hunks: unified(&text(change.content)?, ""),
+                ..added(call, path, "")
+            }),
+            _ => Some(FileEdit {
+                call,
+                path,
+                moved_to: string(change.moved_to),
+                kind: EditKind::Change,
+                // A file may only be moved.
+                hunks: text(change.diff)?.into_owned(),
+            }),
+        }
+    });
+    edits.collect()
 }

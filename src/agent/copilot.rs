@@ -15,11 +15,10 @@ use super::content::{
     input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
     tokens_with_cached_input,
 };
-use super::edits::{FileEdit, edit};
+use super::edits::{FileEdit, edit, hunks_with_end_line};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::hook_settings::HookSettings;
-use super::hunks::hunks_with_end_line;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{is_object, object, text};

@@ -1,8 +1,7 @@
 //! The changes of files that Gemini CLI and its fork Qwen Code show with the results of calls.
 
 use super::content::string;
-use super::edits::{EditKind, FileEdit, edit};
-use super::hunks::hunks_of;
+use super::edits::{EditKind, FileEdit, edit, hunks_of};
 use crate::json::{object, text};
 
 object! { Row { one: Call<'a> = "toolCallResult", several = "toolCalls", message: Said<'a> } }

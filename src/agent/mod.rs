@@ -12,14 +12,12 @@ mod claude;
 mod claude_edits;
 mod claude_lines;
 mod codex;
-mod codex_edits;
 mod codex_item;
 mod codex_names;
 mod codex_stream;
 mod content;
 mod copilot;
 mod cursor;
-mod database;
 mod droid;
 mod edits;
 mod entry_reader;
@@ -29,7 +27,6 @@ mod format;
 mod gemini;
 mod gemini_edits;
 mod hook_settings;
-mod hunks;
 mod opencode;
 mod opencode_database;
 mod opencode_edits;
@@ -49,10 +46,7 @@ pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem};
-pub(crate) use database::{
-    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
-};
-pub use edits::{EditKind, FileEdit, PathOfCall, added};
+pub use edits::{EditKind, FileEdit, Hunk, PathOfCall, added, parse_hunks, unified, written_hunks};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
@@ -62,7 +56,6 @@ pub use format::{
     Shape, SideCost, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
-pub use hunks::{Hunk, parse_hunks, unified, written_hunks};
 pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
@@ -76,3 +69,6 @@ pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;
+pub(crate) use opencode_database::{
+    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
+};

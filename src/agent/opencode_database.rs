@@ -1,13 +1,17 @@
-//! The sessions in a database of opencode 1.2 and later. A session is named `FILE.db#ID`, and read as the rows that
-//! `opencode export` writes.
+//! Databases that contain many sessions: those of opencode 1.2 and later. A session is named `FILE.db#ID`, and read as the
+//! rows that `opencode export` writes.
+
+use std::io;
+use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-use super::sqlite::{QueryExtent, StoredSession, Visit};
+pub(crate) use super::sqlite::{QueryExtent, StoredSession};
+use super::sqlite::{Visit, has_columns, open_read_only};
 
 /// The tables and columns that are read.
-pub(super) const TABLES: [(&str, &[&str]); 3] = [
+const TABLES: [(&str, &[&str]); 3] = [
     (
         "session",
         &["id", "parent_id", "directory", "title", "time_updated"],
@@ -47,7 +51,7 @@ const ENDS: &str = "SELECT id, data FROM message WHERE id IN (
 
 const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
 
-pub(super) fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
+fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     let mut sessions = database.prepare(SESSIONS)?;
     let stored = |row: &Row<'_>| {
         let changed = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::MAX);
@@ -61,12 +65,7 @@ pub(super) fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     sessions.query_map([], stored)?.collect()
 }
 
-pub(super) fn rows(
-    database: &Connection,
-    id: &str,
-    extent: QueryExtent,
-    visit: &mut Visit<'_>,
-) -> Result<()> {
+fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<'_>) -> Result<()> {
     let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let (session, query) = match extent {
         QueryExtent::Ends => (SESSION, ENDS),
@@ -123,4 +122,81 @@ fn with_id(id: &str, object: &str) -> String {
     };
     let id = serde_json::Value::from(id);
     format!("{{\"id\":{id}{comma}{members}")
+}
+
+/// The extension of databases.
+pub(crate) const DATABASE_EXTENSION: &str = "db";
+
+/// Returns the sessions in a database.
+///
+/// # Errors
+/// The database cannot be read.
+pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
+    let database = open(path)?;
+    sessions(&database).map_err(io::Error::other)
+}
+
+/// Calls `visit` with the rows of a session in a database.
+///
+/// # Errors
+/// The database cannot be read or has no such session, or `visit` failed.
+pub(crate) fn stored_rows(
+    path: &Path,
+    id: &str,
+    extent: QueryExtent,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let mut database = open(path)?;
+    // A transaction reads all rows from one state of the database.
+    let mut read = || -> Result<()> {
+        let transaction = database.transaction()?;
+        rows(&transaction, id, extent, visit)
+    };
+    read().map_err(|error| match error {
+        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
+        error => io::Error::other(error),
+    })
+}
+
+/// Detects changes of a database by other programs.
+#[derive(Debug)]
+pub(crate) struct DatabaseWatch {
+    connection: Connection,
+    /// The version at the last check.
+    version: Option<i64>,
+}
+
+impl DatabaseWatch {
+    /// Watches a database.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            connection: open_read_only(path).map_err(io::Error::other)?,
+            version: None,
+        })
+    }
+
+    /// Whether the database changed since the last check. The first check returns true.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(crate) fn has_changed(&mut self) -> io::Result<bool> {
+        let version = self
+            .connection
+            .pragma_query_value(None, "data_version", |row| row.get(0));
+        let version = Some(version.map_err(io::Error::other)?);
+        Ok(std::mem::replace(&mut self.version, version) != version)
+    }
+}
+
+fn open(path: &Path) -> io::Result<Connection> {
+    let database = open_read_only(path).map_err(io::Error::other)?;
+    let mut tables = TABLES.iter();
+    if tables.all(|(table, columns)| has_columns(&database, table, columns)) {
+        return Ok(database);
+    }
+    let error = "not a database of sessions of a known agent";
+    Err(io::Error::other(error))
 }

@@ -1,8 +1,7 @@
 //! The changes of files in the records of opencode.
 
 use super::content::{is_true, string};
-use super::edits::{EditKind, FileEdit, added, edit};
-use super::hunks::hunks_of;
+use super::edits::{EditKind, FileEdit, added, edit, hunks_of};
 use crate::json::{object, text};
 
 object! { Row { parts } }

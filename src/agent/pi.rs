@@ -7,11 +7,10 @@ use super::agent::Agent;
 use super::content::{
     COMPRESSED, input_of, is_in, is_true, message, note, result_parts, string, tokens,
 };
-use super::edits::{FileEdit, PathOfCall, edit};
+use super::edits::{FileEdit, PathOfCall, edit, numbered};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::hook_settings::{HookSettings, SettingsSyntax};
-use super::hunks::numbered;
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;

@@ -5,16 +5,12 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::{
-    completions, doctor, hook_explain, hook_settings, man, schema, state_clean,
-};
+use crate::cmd::admin::{completions, doctor, hook_settings, schema, state_clean};
 use crate::cmd::check::{permission, shell, text};
-use crate::cmd::command::{Command, Definitions, Kind};
-use crate::cmd::help::{HelpArguments, described};
+use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, path, remove, rename, report, search, show,
-    stats, tail,
+    append, archive, calls, check, diff, export, list, rename, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -46,7 +42,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<hook_settings::HookInstallArguments>("install"),
             Command::new::<hook_settings::HookUninstallArguments>("uninstall"),
             Command::new::<hook_settings::HookStatusArguments>("status"),
-            Command::new::<hook_explain::HookExplainArguments>("explain"),
+            Command::new::<hook_settings::HookExplainArguments>("explain"),
             Command::new::<hook::HookArguments>("pre-tool-use"),
             Command::new::<hook::HookArguments>("permission-request"),
         ],
@@ -68,11 +64,11 @@ const COMMANDS: &[Command] = &[
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
-            Command::new::<path::SessionPathArguments>("path"),
+            Command::new::<list::SessionPathArguments>("path"),
             Command::new::<append::SessionAppendArguments>("append"),
             Command::new::<rename::SessionRenameArguments>("rename"),
             Command::new::<archive::SessionArchiveArguments>("archive"),
-            Command::new::<remove::SessionRemoveArguments>("remove"),
+            Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
@@ -85,7 +81,7 @@ const COMMANDS: &[Command] = &[
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
     Command::new::<completions::CompletionsArguments>("completions"),
-    Command::new::<man::ManArguments>("man"),
+    Command::new::<completions::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 
@@ -161,7 +157,7 @@ mod tests {
     #[test]
     fn the_overview_lists_every_command() {
         for command in COMMANDS.iter().filter(|command| command.name != "help") {
-            let mut words = crate::cmd::help::OVERVIEW.split([' ', ',', '\n']);
+            let mut words = crate::cmd::command::OVERVIEW.split([' ', ',', '\n']);
             assert!(words.any(|word| word == command.name), "{}", command.name);
         }
     }

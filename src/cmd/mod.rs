@@ -3,14 +3,15 @@
 //!
 //! Commands read input, call the modules with the rules, write records and return an exit status.
 
+#[macro_use]
+mod command;
+
 mod admin;
 mod check;
 mod cli;
-mod command;
 mod dispatch;
 mod error;
 mod globals;
-mod help;
 mod inputs;
 mod model_arguments;
 mod output;

@@ -9,10 +9,12 @@ use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use toml::Spanned;
 
 use super::restrictions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME, Sourced, ValueSource};
+use crate::agent::Root;
 use crate::io::Environment;
 use crate::model::DialectOverrides;
 use crate::permission::InvalidRule;
@@ -278,12 +280,23 @@ pub(super) struct HttpTable {
 ///
 /// # Errors
 /// The file is missing, unreadable or invalid.
-pub fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+pub(super) fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
     let text = read_text(path)?;
     serde_json::from_str(&blank_comments(&text)).map_err(|error| ConfigError::Invalid {
         path: path.to_owned(),
         reason: error.to_string(),
     })
+}
+
+/// Returns the number of days after which an agent deletes the sessions in a directory, and the setting and the file
+/// that say so. `None` if it keeps them.
+pub fn retention(root: &Root) -> Option<(u64, &'static str, PathBuf)> {
+    let format = root.agent?.format();
+    let (name, usual) = format.retention?;
+    let file = root.path.parent()?.join(format.hook_settings?.file());
+    let settings: Value = read_agent_settings(&file).unwrap_or_default();
+    let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
+    Some((days, name, file))
 }
 
 /// Replaces comments with spaces, so that errors have the right line and column.

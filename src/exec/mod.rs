@@ -20,6 +20,7 @@ mod runner;
 mod schedule;
 mod session;
 mod stream;
+mod terminal_prompter;
 mod trace;
 mod turns;
 mod workers;
@@ -35,5 +36,6 @@ pub use session::{
     Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Observer, OnError, Options,
     Progress, RunEnd, RunMode, RunningCall, StartDirectory,
 };
+pub use terminal_prompter::TerminalPrompter;
 pub use trace::Trace;
 pub use workers::Channels;

@@ -24,7 +24,7 @@ const MAX_REASON: usize = 10_000;
 const MAX_PROBLEM: usize = 200;
 
 /// Interval at which a waiting question checks whether its call was cancelled.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+pub(super) const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Decides about calls in place of the rules: the user, or a program. Called from several threads at
 /// once.

@@ -1,113 +1,165 @@
-//! Adds the hooks of turnpipe to the settings of an agent, and removes them. Everything else in the file,
-//! including comments, is preserved.
+//! Adds the hooks of turnpipe to the settings files of agents, removes them, and finds them.
 
-use super::installed_hook::{InstalledHook, NewCommand, SettingsError, is_ours};
-use super::json_settings::{edit_json, in_json};
-use super::toml_settings::{edit_toml, in_toml};
-use crate::agent::{HookSettings, SettingsSyntax};
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
-/// Returns the settings with a hook for each event, whose command is `command(subcommand)`. The command of an
-/// earlier hook of turnpipe is replaced, which revokes the user's trust in the hook. `path` is the path of
-/// the file.
-///
-/// # Errors
-/// See [`SettingsError`].
-pub fn install_hooks(
-    text: &str,
-    facts: &HookSettings,
-    path: &str,
-    command: &dyn Fn(&str) -> String,
-) -> Result<String, SettingsError> {
-    edit(text, facts, path, Some(command))
+use tempfile::NamedTempFile;
+
+use super::settings_syntax::{SettingsError, edit_hooks, hook_command, installed_hooks};
+use crate::agent::{Agent, HookSettings};
+use crate::io::Environment;
+use crate::records::HookStatusRecord;
+use crate::text::{marked_diff, terminal_safe_line};
+
+/// Number of unchanged lines that are shown around a change.
+const CONTEXT: usize = 2;
+
+/// A change of a settings file.
+pub struct SettingsChange {
+    /// The path of the file, which may be a link.
+    pub path: PathBuf,
+    /// The path with links resolved.
+    pub target: PathBuf,
+    before: String,
+    after: String,
 }
 
-/// Returns the settings without the hooks of turnpipe. `path` is the path of the file.
-///
-/// # Errors
-/// See [`SettingsError`].
-pub fn uninstall_hooks(
-    text: &str,
-    facts: &HookSettings,
-    path: &str,
-) -> Result<String, SettingsError> {
-    edit(text, facts, path, None)
-}
-
-fn edit(
-    text: &str,
-    facts: &HookSettings,
-    path: &str,
-    command: NewCommand<'_>,
-) -> Result<String, SettingsError> {
-    match facts.syntax {
-        SettingsSyntax::Json | SettingsSyntax::FlatJson => edit_json(text, facts, command),
-        SettingsSyntax::Toml => edit_toml(text, facts, path, command),
-        SettingsSyntax::Script(template) => edit_script(text, facts, template, command),
-    }
-}
-
-/// Returns the hooks of turnpipe in settings. `path` is the path of their file.
-///
-/// # Errors
-/// See [`SettingsError`].
-pub fn installed_hooks(
-    text: &str,
-    facts: &HookSettings,
-    path: &str,
-) -> Result<Vec<InstalledHook>, SettingsError> {
-    match facts.syntax {
-        SettingsSyntax::Json | SettingsSyntax::FlatJson => in_json(text, facts),
-        SettingsSyntax::Toml => in_toml(text, facts, path),
-        SettingsSyntax::Script(_) => Ok(in_script(text, facts).collect()),
-    }
-}
-
-/// The beginning of the line with the command.
-const COMMAND: &str = "const command = ";
-
-/// Returns `template` with this command, or nothing without one. A file that turnpipe did not write stays.
-fn edit_script(
-    text: &str,
-    facts: &HookSettings,
-    template: &str,
-    command: NewCommand<'_>,
-) -> Result<String, SettingsError> {
-    let is_free = text.trim().is_empty();
-    let is_changed = is_free || in_script(text, facts).next().is_some();
-    let Some((_, subcommand)) = facts.hooks.first().filter(|_| is_changed) else {
-        return match command {
-            Some(_) => Err(SettingsError::Foreign),
-            None => Ok(text.to_owned()),
-        };
-    };
-    let Some(command) = command else {
-        return Ok(String::new());
-    };
-    let command = serde_json::Value::String(command(subcommand));
-    let lines = template
-        .lines()
-        .map(|line| match line.strip_prefix(COMMAND) {
-            Some(_) => format!("{COMMAND}{command};\n"),
-            None => format!("{line}\n"),
-        });
-    Ok(lines.collect())
-}
-
-/// Returns the hook in a file that turnpipe wrote.
-fn in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
-    let mut lines = text.lines();
-    let command = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
-    let command = command.and_then(|command| serde_json::from_str(command).ok());
-    let command = command.filter(|command: &String| is_ours(command));
-    let event = facts.hooks.first().map(|(event, _)| *event);
-    event
-        .zip(command)
-        .into_iter()
-        .map(|(event, command)| InstalledHook {
-            event,
-            command,
-            is_trusted: None,
+impl SettingsChange {
+    /// Reads settings; empty if there are none. Adds the hooks of turnpipe, with the name of its program and options, or
+    /// removes them.
+    ///
+    /// # Errors
+    /// See [`SettingsError`].
+    pub fn new(
+        path: PathBuf,
+        agent: Agent,
+        facts: &HookSettings,
+        command: Option<(&str, &[String])>,
+    ) -> Result<Self, SettingsError> {
+        let before = read(&path)?;
+        let target = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        let name = target.display().to_string();
+        let after = match command {
+            None => edit_hooks(&before, facts, &name, None),
+            Some((program, options)) => edit_hooks(
+                &before,
+                facts,
+                &name,
+                Some(&|subcommand| hook_command(program, subcommand, agent, options)),
+            ),
+        }?;
+        Ok(Self {
+            path,
+            target,
+            before,
+            after,
         })
+    }
+
+    /// Whether the settings stay as they are.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// Returns the path, and the changed lines with some lines around them.
+    pub fn difference(&self) -> String {
+        let [old, new] = [&self.before, &self.after].map(|text| text.lines().collect::<Vec<_>>());
+        let lines = marked_diff(&old, &new);
+        let is_near = |at: usize| {
+            let first = at.saturating_sub(CONTEXT);
+            let near = lines.iter().skip(first).take(at - first + CONTEXT + 1);
+            near.into_iter().any(|(mark, _)| *mark != ' ')
+        };
+        let mut text = format!("{}\n", terminal_safe_line(&self.path.display().to_string()));
+        for (at, (mark, line)) in lines.iter().enumerate() {
+            if is_near(at) {
+                let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
+                let rest = terminal_safe_line(rest);
+                text += &[&mark.to_string(), " ", indent, &rest, "\n"].concat();
+            } else if at > 0 && is_near(at - 1) {
+                text.push_str("  ...\n");
+            }
+        }
+        text
+    }
+
+    /// Replaces the file, through a link to it, or removes it if nothing is left. Keeps a backup of the old one.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub fn write(&self) -> io::Result<()> {
+        let folder = self.target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let permissions = fs::metadata(&self.target).map(|metadata| metadata.permissions());
+        if permissions.is_ok() {
+            let mut backup = self.target.clone().into_os_string();
+            backup.push(".backup");
+            fs::write(&backup, &self.before)?;
+        }
+        if self.after.is_empty() {
+            return fs::remove_file(&self.target);
+        }
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(self.after.as_bytes())?;
+        if let Ok(permissions) = permissions {
+            file.as_file().set_permissions(permissions)?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(&self.target)?;
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}
+
+/// Returns the hooks of turnpipe in the settings of the user and of the project in the directory `here`.
+///
+/// # Errors
+/// The path of settings that are unreadable or invalid, and why.
+pub fn hooks_of(
+    agents: &[Agent],
+    environment: &Environment,
+    here: Option<&Path>,
+) -> Result<Vec<HookStatusRecord>, (PathBuf, SettingsError)> {
+    let mut found: Vec<HookStatusRecord> = Vec::new();
+    for agent in agents {
+        let Some(facts) = agent.format().hook_settings.as_ref() else {
+            continue;
+        };
+        let project = here.map(|here| facts.project_file(here));
+        for (scope, path) in [("user", facts.user_file(environment)), ("project", project)] {
+            let Some(path) = path else {
+                continue;
+            };
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            if found.iter().any(|found| Path::new(&found.path) == path) {
+                continue;
+            }
+            let name = path.display().to_string();
+            let hooks = read(&path).map_err(SettingsError::from);
+            let hooks = hooks.and_then(|text| installed_hooks(&text, facts, &name));
+            found.extend(
+                hooks
+                    .map_err(|error| (path, error))?
+                    .into_iter()
+                    .map(|hook| HookStatusRecord {
+                        agent: agent.name().to_owned(),
+                        scope: scope.to_owned(),
+                        path: name.clone(),
+                        event: hook.event.to_owned(),
+                        command: hook.command,
+                        trusted: hook.is_trusted,
+                    }),
+            );
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -115,10 +167,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::agent::Agent;
+    use crate::agent::SettingsSyntax;
 
     fn facts(agent: Agent) -> &'static HookSettings {
         agent.format().hook_settings.as_ref().unwrap()
+    }
+
+    fn install_hooks(
+        text: &str,
+        facts: &HookSettings,
+        path: &str,
+        command: &dyn Fn(&str) -> String,
+    ) -> Result<String, SettingsError> {
+        edit_hooks(text, facts, path, Some(command))
+    }
+
+    fn uninstall_hooks(text: &str, facts: &HookSettings) -> Result<String, SettingsError> {
+        edit_hooks(text, facts, "/c", None)
     }
 
     fn command(subcommand: &str) -> String {
@@ -174,7 +239,7 @@ command = \"./mine.sh\"
             }
             let again = install_hooks(&installed, facts, "/c", &command).unwrap();
             assert_eq!(again, installed, "installing twice");
-            let removed = uninstall_hooks(&installed, facts, "/c").unwrap();
+            let removed = uninstall_hooks(&installed, facts).unwrap();
             let (removed, text): (String, String) = match facts.syntax {
                 SettingsSyntax::Toml => (removed.trim().to_owned(), text.trim().to_owned()),
                 _ => (removed, text.to_owned()),
@@ -232,7 +297,7 @@ command = \"./mine.sh\"
             assert_eq!(error.to_string(), expected);
         }
         let mine = "export const Mine = 1;\n";
-        assert_eq!(uninstall_hooks(mine, facts(Agent::Pi), "/c").unwrap(), mine);
+        assert_eq!(uninstall_hooks(mine, facts(Agent::Pi)).unwrap(), mine);
         for agent in [Agent::Claude, Agent::Codex] {
             assert!(install_hooks("{\"a\": ", facts(agent), "/c", &command).is_err());
         }

@@ -7,6 +7,7 @@ mod ids;
 mod messages;
 mod process_io;
 mod streams;
+mod terminal;
 
 pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
@@ -16,3 +17,6 @@ pub use process_io::{StdoutAtStart, UnusableVariable, columns};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
 };
+pub use terminal::{FocusTerminal, Typed, open_terminal, read_typed};
+#[cfg(test)]
+pub(crate) use terminal::{REPORT_FOCUS, REPORT_NO_FOCUS};

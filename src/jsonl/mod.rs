@@ -11,6 +11,7 @@ mod piece;
 mod reader;
 #[cfg(test)]
 mod test_samples;
+mod text_line;
 mod value;
 mod writer;
 
@@ -20,5 +21,6 @@ pub use line::{Damage, Record, only_record, sound_text, split_line};
 pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
+pub use text_line::{LineContext, TextLine, TextLineForm, on_one_line, read_text_line};
 pub use value::{FirstValue, first_value};
 pub use writer::{WriteError, WriteResult, Writer, append_record};

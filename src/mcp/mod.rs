@@ -8,7 +8,6 @@ mod connection;
 mod content;
 mod handshake;
 mod listing;
-mod probe;
 mod process;
 mod resources;
 mod search;
@@ -21,5 +20,4 @@ pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use probe::{Probe, Probed};
-pub use servers::Servers;
+pub use servers::{Probe, Probed, Servers};

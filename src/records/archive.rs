@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::message::SessionId;
 
 /// The outcome for one session of `session archive`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArchiveOutcome {
     /// Files of it were written, or would be in a dry run.
@@ -14,13 +14,14 @@ pub enum ArchiveOutcome {
     /// The archive already had it.
     Unchanged,
     /// A file could not be archived; others may be.
+    #[default]
     Failed,
     /// The file is not a session that can be archived.
     Skipped,
 }
 
 /// A session in `session archive`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_archived")]
 pub struct SessionArchivedRecord {
     /// Session id; absent if the file does not contain one.
@@ -124,4 +125,33 @@ pub struct SessionRemovalRecord {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
+}
+
+impl SessionArchiveRecord {
+    /// Adds a session to the totals.
+    pub fn add(&mut self, session: &SessionArchivedRecord) {
+        *match session.outcome {
+            ArchiveOutcome::Archived => &mut self.archived,
+            ArchiveOutcome::Unchanged => &mut self.unchanged,
+            ArchiveOutcome::Failed => &mut self.failed,
+            ArchiveOutcome::Skipped => &mut self.skipped,
+        } += 1;
+        self.bytes += session.bytes;
+        self.stored_bytes += session.stored_bytes;
+    }
+}
+
+impl SessionRemovalRecord {
+    /// Adds a session to the totals.
+    pub fn add(&mut self, session: &SessionRemovedRecord) {
+        match session.outcome {
+            RemovalOutcome::Removed => {
+                self.removed += 1;
+                self.files += session.files;
+                self.bytes += session.bytes;
+            }
+            RemovalOutcome::InUse => self.in_use += 1,
+            RemovalOutcome::Failed => self.failed += 1,
+        }
+    }
 }

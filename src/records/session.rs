@@ -10,7 +10,7 @@ use crate::message::{SessionId, Usage, rounded_dollars};
 use crate::text::names;
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
 pub struct SessionRecord {
     #[serde(flatten)]
@@ -270,6 +270,11 @@ pub enum Dimension {
     /// The tool. Tokens belong to replies rather than calls, so this counts calls and result text
     /// instead of cost
     Tool,
+}
+
+names! {
+    Dimension: Day = "day", Week = "week", Month = "month", Block = "block", Model = "model",
+    Cwd = "cwd", Session = "session", Agent = "agent", Prompt = "prompt", Tool = "tool",
 }
 
 /// Usage of a group of requests.

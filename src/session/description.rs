@@ -41,6 +41,13 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
 }
 
 impl Listed {
+    /// Returns the command that resumes the session, even of a subagent. `None` if an unknown agent wrote it.
+    pub fn resume_command(&self) -> Option<String> {
+        let id = self.facts.session_id.as_deref();
+        let id = id.filter(|_| self.facts.written_by.is_none());
+        id.and_then(|id| self.agent.resume_command(id, &self.path))
+    }
+
     /// Returns its record.
     pub fn into_record(self) -> SessionRecord {
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());

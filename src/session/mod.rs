@@ -23,6 +23,7 @@ mod export_plan;
 mod file_state;
 mod find;
 mod follow;
+mod following;
 mod in_use;
 mod lines;
 mod listing;
@@ -45,6 +46,7 @@ mod stats;
 mod tail;
 mod tally_items;
 mod title;
+mod trajectories;
 mod tree;
 #[cfg(test)]
 mod vectors_tests;
@@ -66,7 +68,10 @@ pub use discover::{
 pub use export::{ExportError, ExportFolder, is_export_list};
 pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
-pub use follow::{Follower, Seen};
+pub use follow::Follower;
+pub use following::{
+    FollowError, FollowOptions, FollowOutput, FollowedSession, NewerSessions, follow,
+};
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{
@@ -81,7 +86,7 @@ pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;
-pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};
+pub use tail::{last_messages, start_of_last_records};
 pub use title::find_title;
+pub use trajectories::{Trajectories, TrajectoryError};
 pub use tree::Scope;
-pub use watch::{WakeReason, Watch};

@@ -161,3 +161,28 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
 fn last_part(id: &str) -> Option<&str> {
     id.rsplit_once('-').map(|(_, end)| end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_ids_are_unique() {
+        let ids = ["01234567-89", "01234567-8a", "f0123456-89"];
+        assert_eq!(short_ids(&ids, &[]), [ids[0], ids[1], "f0123456"]);
+        for (other, expected) in [("01234567ff", "012345678"), ("0123456789", "01234567")] {
+            assert_eq!(short_ids(&["0123456789"], &[other.to_owned()]), [expected]);
+        }
+    }
+
+    #[test]
+    fn ends_of_several_ids_name_no_session() {
+        let ids = [
+            "0123456789-0123-000000000001",
+            "0123456789-0124-000000000001",
+        ];
+        let expected = ["0123456789-0123", "0123456789-0124"];
+        assert_eq!(short_ids(&ids, &[]), expected);
+        assert_eq!(short_ids(&ids[..1], &[ids[1].to_owned()]), expected[..1]);
+    }
+}

@@ -6,9 +6,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
+use super::open::SessionFile;
 use super::recover::each_record_on;
+use super::session::Session;
 use crate::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
-use crate::jsonl::{FixedFile, lines_backward};
+use crate::jsonl::{FixedFile, Mapping, lines_backward};
 use crate::message::{Message, Origin};
 
 /// Maximum size of the lines held in memory as messages, in bytes.
@@ -20,7 +22,7 @@ const MAX_HELD_SIZE: usize = 1024 * 1024;
 ///
 /// # Errors
 /// Reading failed.
-pub fn start_of_last<Source: Borrow<File>>(
+pub(super) fn start_of_last<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
@@ -39,16 +41,38 @@ pub fn start_of_last<Source: Borrow<File>>(
 }
 
 /// Returns the number of records on a line. A line that has none but is not blank counts as one.
-pub fn records_on(line: &[u8]) -> u64 {
+pub(super) fn records_on(line: &[u8]) -> u64 {
     match each_record_on(line, &mut |_| {}) {
         0 => u64::from(!line.trim_ascii().is_empty()),
         count => count as u64,
     }
 }
 
+impl Session {
+    /// Returns the offset at which the last `count` messages of the file start.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
+        let mut messages = BackwardMessages::new(self.format());
+        start_of_last(&mut self.bytes(mapping), count, &mut |line| {
+            messages.count(line)
+        })
+    }
+}
+
+/// Returns the offset at which the last `count` records of a file start.
+///
+/// # Errors
+/// Reading failed.
+pub fn start_of_last_records(file: &SessionFile, count: u64, mapping: Mapping) -> io::Result<u64> {
+    let mut bytes = FixedFile::new(&file.file, file.size, mapping);
+    start_of_last(&mut bytes, count, &mut records_on)
+}
+
 /// Converts lines to messages one by one.
 #[derive(Debug, Default)]
-pub struct MessageLines {
+pub(super) struct MessageLines {
     entries: Option<EntryReader>,
     /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
@@ -57,7 +81,7 @@ pub struct MessageLines {
 impl MessageLines {
     /// Converts lines of this format. If it is `None`, the first record that identifies an agent
     /// decides.
-    pub fn new(format: Option<&'static Format>) -> Self {
+    pub(super) fn new(format: Option<&'static Format>) -> Self {
         Self {
             entries: format.map(EntryReader::new),
             handed_out: HashMap::new(),
@@ -65,12 +89,12 @@ impl MessageLines {
     }
 
     /// The file starts over, perhaps as a session of another agent.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.entries = None;
     }
 
     /// Returns the messages on a line, without meter readings.
-    pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
+    pub(super) fn messages(&mut self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         each_record_on(line, &mut |record| {
             let known = self.entries.take();
@@ -115,19 +139,19 @@ impl MessageLines {
 
 /// Counts the messages that start on each line, from the end of a file backwards.
 #[derive(Debug)]
-pub struct BackwardMessages {
+pub(super) struct BackwardMessages {
     format: &'static Format,
     last: Option<String>,
 }
 
 impl BackwardMessages {
     /// Starts with no messages seen.
-    pub fn new(format: &'static Format) -> Self {
+    pub(super) fn new(format: &'static Format) -> Self {
         Self { format, last: None }
     }
 
     /// Returns the number of messages on the line that were not counted yet.
-    pub fn count(&mut self, line: &[u8]) -> u64 {
+    pub(super) fn count(&mut self, line: &[u8]) -> u64 {
         let said = self.said_on(line);
         self.count_of(&said)
     }
@@ -191,7 +215,6 @@ mod tests {
 
     use super::*;
     use crate::agent::Agent;
-    use crate::jsonl::Mapping;
 
     fn fixed(text: &str) -> FixedFile {
         let mut file = tempfile::tempfile().unwrap();

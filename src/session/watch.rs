@@ -17,13 +17,13 @@ const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// Waits for changes in directories.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub(super) struct Watch {
     inotify: Option<OwnedFd>,
 }
 
 /// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WakeReason {
+pub(super) enum WakeReason {
     /// Something may have changed, or the wait timed out.
     Check,
     /// The reader of the output is gone.
@@ -32,7 +32,7 @@ pub enum WakeReason {
 
 impl Watch {
     /// Watches the directory of `file`. Polls if that fails.
-    pub fn folder_of(file: &Path) -> Self {
+    pub(super) fn folder_of(file: &Path) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -46,7 +46,7 @@ impl Watch {
 
     /// Also watches this directory. Returns whether that succeeded.
     #[cfg(target_os = "linux")]
-    pub fn add(&mut self, folder: &Path) -> bool {
+    pub(super) fn add(&mut self, folder: &Path) -> bool {
         use rustix::fs::inotify::{WatchFlags, add_watch};
         let Some(inotify) = &self.inotify else {
             return false;
@@ -62,13 +62,13 @@ impl Watch {
 
     /// Returns false: other systems have no inotify.
     #[cfg(not(target_os = "linux"))]
-    pub fn add(&mut self, _: &Path) -> bool {
+    pub(super) fn add(&mut self, _: &Path) -> bool {
         false
     }
 
     /// Waits for a notification, for at most `longest`. Also returns when the reader of `output`
     /// goes away.
-    pub fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> WakeReason {
+    pub(super) fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> WakeReason {
         let usual = if self.inotify.is_some() {
             MAX_WAIT
         } else {

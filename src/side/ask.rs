@@ -7,8 +7,22 @@ use serde_json::Value;
 
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
-use crate::model::{Failure, Provider, Reply, Request};
+use crate::model::{Failure, PromptId, Provider, Reply, Request, Turn};
 use crate::text::unfenced;
+
+/// Maximum number of tokens in the reply to a probe; some models think first.
+const PROBE_TOKENS: u32 = 1024;
+
+/// Sends a short request, to try a model.
+///
+/// # Errors
+/// There is no usable reply.
+pub fn probe(provider: &dyn Provider, stop: &CancelToken) -> Result<Reply, Failure> {
+    let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
+    let question = Turn::user("Answer with the word `ready`.");
+    request.turns.push(question);
+    provider.complete(&request, stop)
+}
 
 /// A model, and the token that cancels its requests.
 #[derive(Clone)]

@@ -13,12 +13,11 @@ pub mod label;
 mod language;
 mod outcome;
 pub mod recap;
-mod report_gates;
 mod session_report;
 pub mod title;
 
 pub use advisor::{ADVISOR, Advisor};
-pub use ask::{Asker, Consultant};
+pub use ask::{Asker, Consultant, probe};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use excerpt::{Excerpt, MessageTexts, TextCollector};
@@ -26,8 +25,9 @@ pub use generator::{Generator, Kind, TextEngine};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};
-pub use report_gates::{FailOn, fail_on_event, forbid, max_cost, max_tokens};
-pub use session_report::{ReportBuilder, forbidding_rules};
+pub use session_report::{
+    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
+};
 
 #[cfg(test)]
 mod vectors_tests;

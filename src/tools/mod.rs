@@ -6,6 +6,7 @@ mod access;
 mod action;
 mod bash;
 mod builtin;
+mod call_line;
 mod child_environment;
 mod command_tool;
 mod context;
@@ -29,6 +30,7 @@ use access::real_path;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
+pub use call_line::CallLine;
 pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{

@@ -10,7 +10,6 @@ mod harmless_markdown;
 mod html;
 mod index_page;
 mod markdown;
-mod message_range;
 mod outline;
 mod page;
 #[cfg(feature = "cli")]
@@ -20,6 +19,10 @@ mod report;
 mod run_summary;
 mod run_text;
 mod selection;
+#[cfg(feature = "cli")]
+mod session_table;
+#[cfg(feature = "cli")]
+mod stats_page;
 mod text;
 mod timeline;
 #[cfg(feature = "cli")]
@@ -28,16 +31,13 @@ mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
-pub(crate) use columns::{aligned, table, wrapped};
+pub(crate) use columns::{table, wrapped};
 #[cfg(feature = "cli")]
-pub(crate) use cost_table::{
-    CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell, tokens_cell,
-};
+pub(crate) use cost_table::{cost_cell, count_table, fitted_table, runs_cell, tokens_cell};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
-pub use message_range::MessageRange;
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
@@ -45,9 +45,13 @@ pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
-pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
+pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
+#[cfg(feature = "cli")]
+pub(crate) use session_table::{TableLook, session_table};
+#[cfg(feature = "cli")]
+pub(crate) use stats_page::{StatusLine, cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
 #[cfg(feature = "cli")]
-pub(crate) use times::{ago, recorded_minute, spelled, to_the_minute};
+pub(crate) use times::{recorded_minute, spelled};
 pub use word_index::{WordIndex, page_words};

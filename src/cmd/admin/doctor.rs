@@ -6,23 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use serde_json::Value;
 
 use crate::agent::{Agent, NamedRoots};
 use crate::cmd::output::name_of;
 use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::config::{
-    Config, ConfigSource, Overrides, PermissionFlags, Setting, read_agent_settings,
-};
+use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, retention};
 use crate::io::{CancelToken, Environment, Io};
-use crate::model::{
-    Connector, KeyCheck, Model, ModelDeps, ModelName, PromptId, Provider, RemoteModel, Request,
-    Turn,
-};
+use crate::model::{Connector, KeyCheck, Model, ModelDeps, ModelName, Provider, RemoteModel};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::{Root, discover, session_roots};
+use crate::side::probe;
 use crate::text::{counted, terminal_safe_line};
 use crate::tools::Registry;
 use crate::view::{ProgressLine, fitted_table};
@@ -66,15 +61,7 @@ impl Run for DoctorArguments {
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, io));
         #[cfg(feature = "mcp")]
-        for server in super::doctor_mcp::servers(&self.mcp, self.probe, globals, io)? {
-            let found = finding(
-                Subject::McpServer,
-                &server.name,
-                &server.value,
-                &server.target,
-            );
-            findings.push(judged(found, server.tried));
-        }
+        findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
         findings.push(enforcement());
         let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
         findings.extend(sessions(&io.environment, &named_roots));
@@ -196,16 +183,11 @@ fn sessions(
 
 /// Returns a warning if an agent deletes the sessions in a directory within a year.
 fn deletion(root: &Root) -> Option<String> {
-    let format = root.agent?.format();
-    let (name, usual) = format.retention?;
-    let file = root.path.parent()?.join(format.hook_settings?.file());
-    let settings: Value = read_agent_settings(&file).unwrap_or_default();
-    let days = settings.get(name).map_or(Some(usual), Value::as_u64);
-    let days = days.filter(|days| *days <= MAX_RETENTION)?;
+    let (days, name, file) = retention(root).filter(|(days, ..)| *days <= MAX_RETENTION)?;
     let days = counted(days, "day", "days");
+    let file = file.display();
     Some(format!(
-        "deleted after {days} (`{name}` in {}); `turnpipe session archive DIR` keeps them",
-        file.display()
+        "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"
     ))
 }
 
@@ -279,9 +261,6 @@ fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     lines.collect()
 }
 
-/// Maximum number of tokens in a probe's reply; some models think first.
-const PROBE_TOKENS: u32 = 1024;
-
 /// Maximum number of similar names to list.
 const MAX_NAMES: usize = 5;
 
@@ -327,18 +306,14 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
     findings
 }
 
-/// Sends a short request to a model and lists its server's models. A model may reply without being
-/// listed: some servers have no list, or an incomplete one.
+/// Returns the result of a short request to a model, in words. A model may reply without being listed: some servers
+/// have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
-    let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
-    request
-        .turns
-        .push(Turn::user("Answer with the word `ready`."));
-    let answer = provider.complete(&request, &stop);
+    let reply = probe(provider, &stop);
     let listed = provider.models(&stop).unwrap_or_default();
     let count = counted(listed.len() as u64, "model", "models");
-    match (answer, listed.is_empty()) {
+    match (reply, listed.is_empty()) {
         (Ok(_), true) => ("responded".to_owned(), Ok(())),
         (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),
         (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
@@ -360,8 +335,38 @@ fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names
 }
 
+/// Returns a finding for each server of the files. Starts them only if asked to `probe` them.
+#[cfg(feature = "mcp")]
+fn mcp_servers(
+    arguments: &McpArguments,
+    probe: bool,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<Vec<DoctorRecord>> {
+    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let Some(servers) = arguments.servers(&here, globals, io)? else {
+        return Ok(Vec::new());
+    };
+    let progress = probe.then(|| ProgressLine::spinner("starting the MCP servers", io));
+    let probed = servers.probe(probe).into_iter();
+    drop(progress);
+    let found = probed.map(|server| {
+        let value = match &server.result {
+            None => "configured".to_owned(),
+            Some(Ok(probe)) => probe.to_string(),
+            Some(Err(_)) => "failed".to_owned(),
+        };
+        let found = finding(Subject::McpServer, &server.name, &value, &server.target);
+        judged(
+            found,
+            server.result.map_or(Ok(()), |result| result.map(|_| ())),
+        )
+    });
+    Ok(found.collect())
+}
+
 /// Returns a finding without a problem.
-pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
+fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
     DoctorRecord {
         subject,
         name: name.to_owned(),
@@ -373,7 +378,7 @@ pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -
 }
 
 /// Returns the finding, broken if `tried` failed.
-pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
+fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
     match tried {
         Ok(()) => found,
         Err(error) => DoctorRecord {

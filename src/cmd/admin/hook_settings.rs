@@ -1,24 +1,24 @@
-//! `hook install`, `hook uninstall` and `hook status`: the hooks in the settings of agents.
+//! `hook install`, `uninstall` and `status`: the hooks in the settings of agents. `hook explain`: logged decisions.
 
-use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, Command};
-use tempfile::NamedTempFile;
+use clap::{Args, Command, FromArgMatches};
+use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use crate::agent::{Agent, HookSettings};
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::run::hook::HookArguments;
 use crate::cmd::{Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output};
-use crate::hooks::{SettingsError, install_hooks, installed_hooks, uninstall_hooks};
+use crate::hooks::{SettingsChange, hooks_of, last_decisions};
 use crate::io::{Environment, Io};
+use crate::message::Decision;
 use crate::records::HookStatusRecord;
-use crate::text::{marked_diff, terminal_safe_line};
-
-/// Number of unchanged lines that are shown around a change.
-const CONTEXT: usize = 2;
+use crate::text::{fitted, terminal_safe_line};
+use crate::view::recorded_minute;
 
 /// Install the hook in the settings of agents
 ///
@@ -77,6 +77,26 @@ pub(crate) struct HookStatusArguments {
     form: FormArguments,
 }
 
+/// Explain the last decisions of the hook
+///
+/// Reads the log that `--log FILE` of the hook writes, and prints the last decisions, the newest last: the
+/// call, the rule that decided and its file, and rules that would have allowed the call. Without FILE, reads
+/// the log of the installed hook.
+#[derive(Debug, Args)]
+pub(crate) struct HookExplainArguments {
+    /// The log [default: the log of the installed hook]
+    #[arg(value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Only these decisions; separate several by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    decision: Vec<Decision>,
+    /// Print at most N decisions
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
 impl Run for HookInstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
@@ -93,61 +113,44 @@ impl Run for HookInstallArguments {
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
         let program = program(&io.environment)?;
-        let install = |text: &str, agent: Agent, facts: &HookSettings, path: &str| {
-            let command = |subcommand: &str| {
-                let words = [
-                    program.as_str(),
-                    "hook",
-                    subcommand,
-                    "--agent",
-                    agent.name(),
-                ];
-                let words = words
-                    .into_iter()
-                    .chain(self.options.iter().map(String::as_str));
-                shlex::try_join(words).unwrap_or_default()
-            };
-            install_hooks(text, facts, path, &command)
-        };
-        self.change.run(&install, true, globals, io)
+        let command = Some((program.as_str(), self.options.as_slice()));
+        self.change.run(command, globals, io)
     }
 }
 
 impl Run for HookUninstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let uninstall =
-            |text: &str, _, facts: &HookSettings, path: &str| uninstall_hooks(text, facts, path);
-        self.change.run(&uninstall, false, globals, io)
+        self.change.run(None, globals, io)
     }
 }
 
-type Edit<'a> = dyn Fn(&str, Agent, &HookSettings, &str) -> Result<String, SettingsError> + 'a;
-
 impl ChangeArguments {
+    /// Adds hooks with this program and these options, or removes them.
     fn run(
         &self,
-        edit: &Edit<'_>,
-        installs: bool,
+        command: Option<(&str, &[String])>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
+        let (done, unchanged) = match command {
+            Some(_) => ("installed", "already installed"),
+            None => ("removed", "not installed"),
+        };
         let mut writer = output::writer(Form::Text, io)?;
         let mut changes = Vec::new();
         for agent in &self.agent {
             let facts = facts(*agent)?;
-            let path = settings_file(facts, self.project, &io.environment)?;
-            let before = read(&path)?;
-            let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-            let after = edit(&before, *agent, facts, &real.display().to_string())
-                .map_err(|error| UsageError::reason(error).about(path.display()))?;
-            if before == after {
-                let state = if installs { "already" } else { "not" };
-                let line = format!("{}: {state} installed\n", shown(&path));
+            let path = self.settings_file(facts, &io.environment)?;
+            let name = path.display().to_string();
+            let change = SettingsChange::new(path, *agent, facts, command)
+                .map_err(|error| UsageError::reason(error).about(name))?;
+            if change.is_empty() {
+                let line = format!("{}: {unchanged}\n", shown(&change.path));
                 writer.echo(line.as_bytes())?;
                 continue;
             }
-            writer.echo(difference(&path, &before, &after).as_bytes())?;
-            changes.push((path, before, after, facts));
+            writer.echo(change.difference().as_bytes())?;
+            changes.push((change, facts));
         }
         writer.flush()?;
         if changes.is_empty() || self.dry_run {
@@ -156,18 +159,34 @@ impl ChangeArguments {
         if !self.yes && !confirm(&mut writer, io)? {
             return Ok(Status::Negative);
         }
-        for (path, before, after, facts) in changes {
-            write(&path, &before, &after)?;
+        for (change, facts) in changes {
+            let failed = || format!("cannot write {}", change.target.display());
+            change.write().with_context(failed)?;
             if !globals.quiet {
-                let done = if installs { "installed" } else { "removed" };
-                writer.echo(format!("{}: {done}\n", shown(&path)).as_bytes())?;
-                if installs {
+                writer.echo(format!("{}: {done}\n", shown(&change.path)).as_bytes())?;
+                if command.is_some() {
                     io.messages.hint(facts.activation);
                 }
             }
         }
         writer.flush()?;
         Ok(Status::Done)
+    }
+
+    fn settings_file(
+        &self,
+        facts: &HookSettings,
+        environment: &Environment,
+    ) -> anyhow::Result<PathBuf> {
+        if self.project {
+            let here = std::env::current_dir().context("cannot find the working directory")?;
+            return Ok(facts.project_file(&here));
+        }
+        let file = facts.user_file(environment);
+        Ok(file.ok_or_else(|| {
+            UsageError::new("HOME is not set")
+                .with_hint("`--project` changes the settings of a project")
+        })?)
     }
 }
 
@@ -177,22 +196,6 @@ fn facts(agent: Agent) -> Result<&'static HookSettings, UsageError> {
         .hook_settings
         .as_ref()
         .ok_or_else(|| UsageError::new(format!("{} has no hooks that run commands", agent.name())))
-}
-
-fn settings_file(
-    facts: &HookSettings,
-    is_project: bool,
-    environment: &Environment,
-) -> anyhow::Result<PathBuf> {
-    if is_project {
-        let here = std::env::current_dir().context("cannot find the working directory")?;
-        return Ok(facts.project_file(&here));
-    }
-    let file = facts.user_file(environment);
-    Ok(file.ok_or_else(|| {
-        UsageError::new("HOME is not set")
-            .with_hint("`--project` changes the settings of a project")
-    })?)
 }
 
 /// Returns the name by which an agent's shell finds this program.
@@ -205,42 +208,6 @@ fn program(environment: &Environment) -> anyhow::Result<String> {
     }
     let path = std::env::current_exe().context("cannot find the path of this program")?;
     Ok(path.display().to_string())
-}
-
-/// Reads a settings file; empty if there is none.
-fn read(path: &Path) -> Result<String, UsageError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(UsageError::reason(error).about(path.display())),
-    }
-}
-
-/// Replaces a settings file, through a link to it, or removes it if nothing is left. Keeps a backup of the old one.
-fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let failed = || format!("cannot write {}", path.display());
-    fs::create_dir_all(folder).with_context(failed)?;
-    let permissions = fs::metadata(&path).map(|metadata| metadata.permissions());
-    if permissions.is_ok() {
-        let mut backup = path.clone().into_os_string();
-        backup.push(".backup");
-        fs::write(&backup, before).with_context(failed)?;
-    }
-    if after.is_empty() {
-        return fs::remove_file(&path).with_context(failed);
-    }
-    let mut file = NamedTempFile::new_in(folder).with_context(failed)?;
-    file.write_all(after.as_bytes()).with_context(failed)?;
-    if let Ok(permissions) = permissions {
-        file.as_file()
-            .set_permissions(permissions)
-            .with_context(failed)?;
-    }
-    file.as_file().sync_all().with_context(failed)?;
-    file.persist(&path).with_context(failed)?;
-    Ok(())
 }
 
 fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
@@ -261,28 +228,6 @@ fn shown(path: &Path) -> String {
     terminal_safe_line(&path.display().to_string())
 }
 
-/// Returns the changed lines with some lines around them.
-fn difference(path: &Path, before: &str, after: &str) -> String {
-    let [old, new] = [before, after].map(|text| text.lines().collect::<Vec<_>>());
-    let lines = marked_diff(&old, &new);
-    let is_near = |at: usize| {
-        let first = at.saturating_sub(CONTEXT);
-        let near = lines.iter().skip(first).take(at - first + CONTEXT + 1);
-        near.into_iter().any(|(mark, _)| *mark != ' ')
-    };
-    let mut text = format!("{}\n", shown(path));
-    for (at, (mark, line)) in lines.iter().enumerate() {
-        if is_near(at) {
-            let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
-            let rest = terminal_safe_line(rest);
-            text += &[&mark.to_string(), " ", indent, &rest, "\n"].concat();
-        } else if at > 0 && is_near(at - 1) {
-            text.push_str("  ...\n");
-        }
-    }
-    text
-}
-
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let found = installed(&self.agent, &io.environment)?;
@@ -294,49 +239,19 @@ impl Run for HookStatusArguments {
     }
 }
 
-/// Returns the hooks of turnpipe in the settings of these agents, or of all if there are none.
-///
-/// # Errors
-/// Settings are unreadable or invalid.
-pub(super) fn installed(
+/// Returns the hooks in the settings of these agents, or of all if there are none.
+fn installed(
     agents: &[Agent],
     environment: &Environment,
-) -> anyhow::Result<Vec<HookStatusRecord>> {
+) -> Result<Vec<HookStatusRecord>, UsageError> {
     let agents = if agents.is_empty() {
-        Agent::ALL.to_vec()
+        &Agent::ALL
     } else {
-        agents.to_vec()
+        agents
     };
-    let mut found = Vec::new();
-    for agent in agents {
-        let Some(facts) = agent.format().hook_settings.as_ref() else {
-            continue;
-        };
-        for scope in ["user", "project"] {
-            let Ok(path) = settings_file(facts, scope == "project", environment) else {
-                continue;
-            };
-            let path = fs::canonicalize(&path).unwrap_or(path);
-            if found
-                .iter()
-                .any(|found: &HookStatusRecord| Path::new(&found.path) == path)
-            {
-                continue;
-            }
-            let name = path.display().to_string();
-            let hooks = installed_hooks(&read(&path)?, facts, &name)
-                .map_err(|error| UsageError::reason(error).about(&name))?;
-            found.extend(hooks.into_iter().map(|hook| HookStatusRecord {
-                agent: agent.name().to_owned(),
-                scope: scope.to_owned(),
-                path: name.clone(),
-                event: hook.event.to_owned(),
-                command: hook.command,
-                trusted: hook.is_trusted,
-            }));
-        }
-    }
-    Ok(found)
+    let here = std::env::current_dir().ok();
+    hooks_of(agents, environment, here.as_deref())
+        .map_err(|(path, error)| UsageError::reason(error).about(path.display()))
 }
 
 fn page(found: &[HookStatusRecord]) -> String {
@@ -359,4 +274,81 @@ fn page(found: &[HookStatusRecord]) -> String {
         )
     });
     lines.collect()
+}
+
+impl Run for HookExplainArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let path = match &self.log {
+            Some(path) => path.clone(),
+            None => installed_log(&io.environment)?,
+        };
+        let found = last_decisions(&path, &self.decision, self.limit.get())
+            .map_err(|error| UsageError::reason(error).about(path.display()))?;
+        if found.is_empty() {
+            io.messages.warn("no decisions found");
+        }
+        let form = self.form.form(io.terminal);
+        let zone = io.clock.time_zone();
+        let columns = io.terminal.columns.unwrap_or(usize::MAX);
+        let mut writer = output::writer(form, io)?;
+        for record in found.iter().rev() {
+            match form {
+                Form::Jsonl => writer.record(record)?,
+                Form::Text => writer.echo(explanation(record, &zone, columns).as_bytes())?,
+            }
+        }
+        writer.flush()?;
+        Ok(Status::Done)
+    }
+}
+
+/// Returns the log of the installed hooks.
+fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
+    let mut logs: Vec<PathBuf> = Vec::new();
+    for hook in installed(&[], environment)? {
+        let words = shlex::split(&hook.command).unwrap_or_default();
+        let parser = HookArguments::augment_args(Command::new("hook"));
+        let matches = parser.try_get_matches_from(words.into_iter().skip(2));
+        let arguments = matches.and_then(|matches| HookArguments::from_arg_matches(&matches));
+        logs.extend(arguments.ok().and_then(|arguments| arguments.log));
+    }
+    logs.sort();
+    logs.dedup();
+    let (problem, hint) = match logs.as_slice() {
+        [log] => return Ok(log.clone()),
+        [] => (
+            "no hook with a log is installed",
+            "`turnpipe hook install --agent NAME -- --log FILE` installs one".to_owned(),
+        ),
+        [first, ..] => (
+            "the installed hooks have several logs",
+            format!("name one, such as {}", first.display()),
+        ),
+    };
+    Err(UsageError::new(problem).with_hint(hint).into())
+}
+
+fn text<'a>(record: &'a Value, name: &str) -> &'a str {
+    record.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the lines about a decision.
+fn explanation(record: &Value, zone: &TimeZone, columns: usize) -> String {
+    let shown = |name| terminal_safe_line(text(record, name));
+    let time = recorded_minute(Some(text(record, "timestamp")), zone);
+    let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
+    let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
+    let mut lines = vec![head, format!("  {}", shown("reason"))];
+    if record.get("answered") == Some(&Value::Bool(false)) {
+        let agent = record.get("agent").and_then(Value::as_str);
+        let agent = terminal_safe_line(agent.unwrap_or("the agent"));
+        lines.push(format!("  left to {agent}, which decided itself"));
+    }
+    let hints = record.get("hints").and_then(Value::as_array);
+    let hints = hints.into_iter().flatten().filter_map(Value::as_str);
+    let hints: Vec<String> = hints.map(terminal_safe_line).collect();
+    if !hints.is_empty() {
+        lines.push(format!("  would be allowed by {}", hints.join(" with ")));
+    }
+    lines.join("\n") + "\n"
 }

@@ -2,10 +2,6 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
-#[cfg(feature = "mcp")]
-mod doctor_mcp;
-pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
-pub(crate) mod man;
 pub(crate) mod schema;
 pub(crate) mod state_clean;

@@ -1,6 +1,5 @@
 //! The `check` commands, which check one line at a time and change nothing.
 
-pub(crate) mod history;
 pub(crate) mod input;
 pub(crate) mod permission;
 pub(crate) mod shell;

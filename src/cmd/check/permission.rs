@@ -1,30 +1,32 @@
-//! `check permission`: permission decisions about calls.
+//! `check permission`: permission decisions about calls; with `--history` about past calls, and rules that would have
+//! spared questions.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum as _};
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::assemble::{Decoder, Event};
-use crate::cmd::check::history::replay;
-use crate::cmd::check::input::{Check, CheckInput, CheckOutput, LineForm, on_one_line};
+use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::output::name_of;
 use crate::cmd::run::guards::{call_decisions, permissions};
 use crate::cmd::run::tools::registry;
-use crate::cmd::session::source::{MatchArguments, SourceArguments};
-use crate::cmd::{Form, Globals, Run, Status, UsageError};
-use crate::config::{Overrides, PermissionFlags};
+use crate::cmd::session::source::MatchArguments;
+use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
+use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::Io;
+use crate::jsonl::{TextLineForm, WriteResult};
 use crate::message::{DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
-use crate::records::{CheckPermissionRecord, PermissionCheck};
-use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
-use crate::tools::{AskedCall, Input, ShellGuarantees};
-use crate::view::input_gist;
+use crate::records::{
+    CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
+};
+use crate::session::{CallEvent, calls_of_all};
+use crate::text::{display_width, fitted, fitted_end, terminal_safe_line, with_separators};
+use crate::tools::{AskedCall, CallLine, PastDecisions, Registry, ShellGuarantees};
+use crate::view::{ProgressLine, count_table, input_gist};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
@@ -64,30 +66,8 @@ pub(crate) struct CheckPermissionArguments {
     exit_status: bool,
 }
 
-/// The calls of a line.
-#[derive(Default)]
-struct Asked {
-    calls: Vec<(String, Input)>,
-    directory: Option<PathBuf>,
-    mode: Option<Mode>,
-}
-
-/// A bare call, and the context of the calls of a line.
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-struct Line<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<&'a RawValue>,
-    name: Option<String>,
-    input: Option<Input>,
-    cwd: Option<PathBuf>,
-    mode: Option<String>,
-}
-
 impl Run for CheckPermissionArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
@@ -125,14 +105,21 @@ impl Run for CheckPermissionArguments {
         let check = Check {
             name: "permission",
             prints,
-            form: LineForm::AnyJson,
+            form: TextLineForm::AnyJson,
             examine: &|checked| {
                 let asked = if is_plain {
-                    Ok(Asked::command(&checked.text))
+                    Ok(CallLine::command(&checked.text))
                 } else {
-                    Asked::read(&checked.text)
+                    CallLine::read(&checked.text)
                 };
-                let asked = match asked {
+                let asked = asked.and_then(|asked| {
+                    let mode = asked.mode.as_deref().map(|name| {
+                        Mode::from_str(name, false)
+                            .map_err(|_| format!("unknown permission mode `{name}`"))
+                    });
+                    Ok((mode.transpose()?.unwrap_or(decisions.mode), asked))
+                });
+                let (mode, asked) = match asked {
                     Ok(asked) => asked,
                     Err(problem) => {
                         all_allowed.set(false);
@@ -143,7 +130,6 @@ impl Run for CheckPermissionArguments {
                     .directory
                     .map_or_else(|| here.clone(), |given| here.join(given));
                 let context = decisions.context.in_directory(&directory);
-                let mode = asked.mode.unwrap_or(decisions.mode);
                 let decided = asked.calls.into_iter().map(|(name, input)| {
                     let (call, mut decided) = decisions.decide(&name, &input, &context, mode);
                     if denies && decided.decision == Decision::Ask {
@@ -154,17 +140,10 @@ impl Run for CheckPermissionArguments {
                     }
                     (call, decided)
                 });
+                let text = |(call, decided)| line(&call, &decided, &directory, columns);
                 match prints {
-                    Form::Text => CheckOutput::Text(
-                        decided
-                            .map(|(call, decided)| line(&call, &decided, &directory, columns))
-                            .collect(),
-                    ),
-                    Form::Jsonl => CheckOutput::Records(
-                        decided
-                            .map(|(call, decided)| record(call, decided))
-                            .collect(),
-                    ),
+                    Form::Text => CheckOutput::Text(decided.map(text).collect()),
+                    Form::Jsonl => CheckOutput::Records(decided.map(record).collect()),
                 }
             },
         };
@@ -176,51 +155,7 @@ impl Run for CheckPermissionArguments {
     }
 }
 
-impl Asked {
-    fn command(script: &str) -> Self {
-        let input = Input::from_iter([("command".to_owned(), script.into())]);
-        Self {
-            calls: vec![("Bash".to_owned(), input)],
-            ..Self::default()
-        }
-    }
-
-    fn read(line: &str) -> Result<Self, String> {
-        let read: Line<'_> = serde_json::from_str(line)
-            .map_err(|error| format!("not a call: {}", on_one_line(&error)))?;
-        let mode = read.mode.map(|name| {
-            Mode::from_str(&name, false).map_err(|_| format!("unknown permission mode `{name}`"))
-        });
-        let calls = match (read.kind, read.name, read.input) {
-            (None, Some(name), Some(input)) => vec![(name, input)],
-            _ => recorded_calls(line)?,
-        };
-        if calls.is_empty() {
-            return Err("no call found".to_owned());
-        }
-        Ok(Self {
-            calls,
-            directory: read.cwd,
-            mode: mode.transpose()?,
-        })
-    }
-}
-
-/// Returns the calls of a record.
-fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
-    let mut calls = Vec::new();
-    for event in Decoder::detecting().record(record) {
-        if let Event::Call(call) = event {
-            let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", call.name);
-            let input = call.input.map_err(|reason| failed(&reason))?;
-            let input = serde_json::from_str(input.get()).map_err(|error| failed(&error))?;
-            calls.push((call.name, input));
-        }
-    }
-    Ok(calls)
-}
-
-fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
+fn record((call, decided): (AskedCall, Decided)) -> CheckPermissionRecord {
     let command = match call.action {
         Action::Command { .. } => call.input.get("command").and_then(Value::as_str),
         _ => None,
@@ -278,4 +213,121 @@ fn reason(decided: &Decided, columns: usize) -> String {
         }
     };
     fitted(&terminal_safe_line(&why), columns)
+}
+
+/// Maximum number of rows in text.
+const MAX_ROWS: usize = 40;
+
+/// Decides on the calls of these sessions (paths, ids or titles; empty for all), and prints counts and proposals.
+///
+/// # Errors
+/// Decisions cannot be set up, or reading or writing failed.
+fn replay(
+    sessions: &[String],
+    matching: &MatchArguments,
+    form: Form,
+    registry: Registry,
+    permissions: PermissionSettings,
+    here: PathBuf,
+    io: &mut Io,
+) -> anyhow::Result<Status> {
+    let denies = permissions.denies_instead_of_asking;
+    let shell = ShellGuarantees {
+        probes_git: false,
+        ..ShellGuarantees::OWN
+    };
+    let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
+    let (mut listing, period) = matching.listing_of_calls(io.clock.as_ref());
+    let mut errors = InputErrors::new(&io.messages);
+    let source = &matching.source;
+    let (_copies, candidates) = source.named_or_all(sessions, &mut errors, io)?;
+    let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+    listing.examined = progress.done();
+    let mut replay = PastDecisions::new(decisions, denies);
+    let mut read = 0;
+    let mut cwd = here.clone();
+    calls_of_all(&candidates, &listing, &mut |event| {
+        match event {
+            CallEvent::Session(listed) => {
+                read += 1;
+                let recorded = listed.facts.cwd.as_ref().map(PathBuf::from);
+                cwd = recorded.unwrap_or_else(|| here.clone());
+            }
+            CallEvent::Call(call) if call.is_within(&period) => {
+                replay.add(&call.call.name, call.call.input.get(), &cwd);
+            }
+            CallEvent::Call(_) => {}
+            CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
+        }
+        ControlFlow::Continue(())
+    });
+    drop(progress);
+    if read == 0 && sessions.is_empty() {
+        source.note_none(0, io);
+    }
+    let proposals = replay.proposals(here);
+    let mut writer = output::writer(form, io)?;
+    if form == Form::Jsonl {
+        for record in replay.counts.values() {
+            writer.record(record)?;
+        }
+        for proposal in &proposals {
+            writer.record(proposal)?;
+        }
+    } else {
+        print_history(&replay, read, &proposals, &mut writer, io.terminal.columns)?;
+    }
+    writer.flush()?;
+    Ok(errors.outcome(Status::Done))
+}
+
+fn print_history(
+    replay: &PastDecisions,
+    sessions: u64,
+    proposals: &[PermissionProposalRecord],
+    writer: &mut RecordWriter,
+    columns: Option<usize>,
+) -> WriteResult {
+    let whole = replay
+        .counts
+        .values()
+        .filter(|count| count.command.is_none());
+    let sum = |number: fn(&PermissionCountRecord) -> u64| {
+        with_separators(whole.clone().map(number).sum::<u64>())
+    };
+    let head = format!(
+        "{} calls of {} sessions: {} allowed, {} asked about, {} denied\n",
+        sum(|count| count.calls),
+        with_separators(sessions),
+        sum(|count| count.allow),
+        sum(|count| count.ask),
+        sum(|count| count.deny),
+    );
+    writer.echo(head.as_bytes())?;
+    let mut counts: Vec<_> = replay.counts.values().collect();
+    counts.sort_by_key(|count| std::cmp::Reverse((count.ask + count.deny, count.calls)));
+    let rows = counts.iter().take(MAX_ROWS).map(|count| {
+        let command = count.command.as_deref().unwrap_or_default();
+        let numbers = [count.calls, count.allow, count.ask, count.deny];
+        ([count.tool.as_str(), command], numbers)
+    });
+    let page = count_table("TOOL COMMAND CALLS ALLOWED ASKED DENIED", rows, columns);
+    writer.echo(format!("\n{page}").as_bytes())?;
+    if counts.len() > MAX_ROWS {
+        let left = with_separators((counts.len() - MAX_ROWS) as u64);
+        writer.echo(format!("and {left} more rows; `-o jsonl` prints all\n").as_bytes())?;
+    }
+    for (index, proposal) in proposals.iter().enumerate() {
+        let start = if index == 0 {
+            "\nRules that would have spared the most questions:\n"
+        } else {
+            ""
+        };
+        let spares = with_separators(proposal.spares);
+        let rule = terminal_safe_line(&proposal.rule);
+        let also = &proposal.also_allows;
+        let text = format!("{start}{spares:>7}  {rule}\n         also: {also}\n");
+        writer.echo(text.as_bytes())?;
+    }
+    Ok(())
 }

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use clap::Args;
 
-use super::input::{Check, CheckInput, CheckOutput, CheckedLine, Context, LineForm};
+use super::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::output::name_of;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
+use crate::jsonl::{LineContext, TextLine, TextLineForm};
 use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
@@ -41,7 +42,7 @@ impl Run for CheckShellArguments {
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
-        let look = |line: &CheckedLine| {
+        let look = |line: &TextLine| {
             let mut analysis = analyse(&line.text);
             if self.allow_network_reads {
                 analysis = analysis.allowing_network_reads();
@@ -65,9 +66,9 @@ impl Run for CheckShellArguments {
         let check = Check {
             name: "shell",
             prints,
-            form: LineForm::Json {
+            form: TextLineForm::Json {
                 field: "command",
-                context: Context::Directory,
+                context: LineContext::Directory,
             },
             examine: &|line| {
                 let (analysis, conditions) = look(line);

@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::input::{Check, CheckInput, CheckOutput, Context, LineForm};
+use super::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
+use crate::jsonl::{LineContext, TextLineForm};
 use crate::records::{CheckTextRecord, TextCheck, TextKind};
 use crate::side::label::{CallsEnded, clean_label};
 use crate::side::recap::clean_recap;
@@ -31,9 +32,9 @@ impl Run for CheckTextArguments {
         let check = Check {
             name: "text",
             prints,
-            form: LineForm::Json {
+            form: TextLineForm::Json {
                 field: "text",
-                context: Context::Ignored,
+                context: LineContext::Ignored,
             },
             examine: &|line| {
                 let record = cleaned(self.kind, &line.text);

@@ -1,6 +1,7 @@
-//! Arguments of commands that run tools: the lane, the advisor and MCP servers.
+//! Arguments of commands that run tools: the lane, the advisor, MCP servers and permission prompts.
 
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
@@ -9,12 +10,12 @@ use tempfile::TempDir;
 use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::Settings;
-use crate::exec::ShellVerdicts;
-use crate::io::Io;
+use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
+use crate::io::{Ids, Io};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
-use crate::tools::Registry;
+use crate::tools::{Registry, ToolContext};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdvisorArguments {
@@ -198,5 +199,68 @@ impl McpArguments {
         _: &Io,
     ) -> Result<Registry, UsageError> {
         Ok(registry)
+    }
+}
+
+/// The party that approves calls that no rule allows or denies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PermissionPrompt {
+    /// None: such calls are denied.
+    Deny,
+    /// The user at the terminal.
+    Tty,
+    /// The program that reads the records and writes the input.
+    Stdio,
+    /// A tool of an MCP server.
+    Tool(String),
+}
+
+impl FromStr for PermissionPrompt {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "deny" => Ok(Self::Deny),
+            "tty" => Ok(Self::Tty),
+            "stdio" => Ok(Self::Stdio),
+            tool if tool.starts_with("mcp__") => Ok(Self::Tool(tool.to_owned())),
+            _ => Err("expected deny, tty, stdio or mcp__SERVER__TOOL"),
+        }
+    }
+}
+
+impl PermissionPrompt {
+    /// Returns the prompter; `None` if calls are denied.
+    ///
+    /// # Errors
+    /// There is no terminal, or no server is configured for the tool.
+    pub(crate) fn prompter(
+        &self,
+        channels: &Channels,
+        ids: &Arc<dyn Ids>,
+        registry: &Arc<Registry>,
+        session: &ToolContext,
+    ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
+        Ok(match self {
+            Self::Deny => None,
+            Self::Tty => Some(Box::new(TerminalPrompter::open().map_err(|error| {
+                UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
+                    .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
+            })?)),
+            Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(ids)))),
+            // Its server has not started yet.
+            Self::Tool(tool) if registry.slow_name(tool).is_some() => {
+                Some(Box::new(ToolPrompter {
+                    registry: Arc::clone(registry),
+                    tool: tool.clone(),
+                    session: session.clone(),
+                }))
+            }
+            Self::Tool(tool) => {
+                let problem = format!("--permission-prompt {tool}: no such server");
+                return Err(UsageError::new(problem)
+                    .with_hint("name the file that configures the server with `--mcp-config`"));
+            }
+        })
     }
 }

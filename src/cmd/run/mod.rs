@@ -3,7 +3,6 @@
 pub(crate) mod arguments;
 pub(crate) mod guards;
 pub(crate) mod hook;
-pub(crate) mod permission_prompt;
 pub(crate) mod run_tools;
 pub(crate) mod tools;
 pub(crate) mod turn;

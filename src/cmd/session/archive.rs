@@ -1,21 +1,24 @@
-//! `session archive`: keeps sessions that agents delete.
+//! `session archive`: keeps sessions that agents delete. `session remove`: removes sessions with everything that belongs
+//! to them.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::source::{MatchArguments, SourceArguments};
+use super::source::MatchArguments;
 use crate::cmd::{
     Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
 use crate::io::Io;
 use crate::jsonl::WriteResult;
-use crate::message::SessionId;
-use crate::records::{ArchiveOutcome, SessionArchiveRecord, SessionArchivedRecord};
-use crate::session::archiver::{ArchiveDir, ArchiveError, Archived, Bundle, Selected, select};
-use crate::session::{Depth, each_in_order};
-use crate::text::{byte_size, terminal_safe_line};
+use crate::records::{
+    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
+    SessionRemovalRecord,
+};
+use crate::session::archiver::{ArchiveDir, ArchiveError, Selected, select};
+use crate::session::{Depth, SessionError, SessionUsers, each_in_order};
+use crate::text::{byte_size, counted, terminal_safe_line};
 use crate::view::ProgressLine;
 
 /// Copy sessions to a directory, compressed, before their agents delete them
@@ -41,16 +44,36 @@ pub(crate) struct SessionArchiveArguments {
     form: FormArguments,
 }
 
+/// Remove sessions with their subagents and saved results
+///
+/// Shows what would be removed, and with `--yes` removes it. Sessions that changed within the last ten minutes or
+/// that a process has open are kept. Sessions must be named or selected by a filter; `--root` and `--agent` alone are not
+/// enough. Sessions in databases are left to their agents. Prints one record per session, then the totals.
+#[derive(Debug, Args)]
+pub(crate) struct SessionRemoveArguments {
+    /// Sessions: paths, ids or their prefixes, titles, or `latest`
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    matching: MatchArguments,
+    /// Remove them, without asking for confirmation
+    #[arg(short, long)]
+    yes: bool,
+    /// Archive them in this directory first, and remove only what can be read back from it
+    #[arg(long, value_name = "DIR")]
+    archive: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
 impl Run for SessionArchiveArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
-        let mut selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
+        let selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
         let progress = ProgressLine::of_sessions("archiving", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionArchiveRecord {
@@ -67,27 +90,12 @@ impl Run for SessionArchiveArguments {
             |at, archived| {
                 progress.advance();
                 output_failed |= archived.problems.iter().any(|problem| problem.is_of_output);
-                let record = record_of(&selected.bundles[at], &archived, &dir);
+                let record = archived.record(&selected.bundles[at], &dir);
                 write(&record, form, &mut totals, &mut errors, &mut writer)
             },
         )?;
         drop(progress);
-        for (path, error) in std::mem::take(&mut selected.failed) {
-            let outcome = match error {
-                crate::session::SessionError::Unknown(_) => ArchiveOutcome::Skipped,
-                _ => ArchiveOutcome::Failed,
-            };
-            let record = SessionArchivedRecord {
-                session_id: None,
-                agent: None,
-                archive: None,
-                reason: Some(format!("{}: {error}", path.display())),
-                path: path.display().to_string(),
-                outcome,
-                files: 0,
-                bytes: 0,
-                stored_bytes: 0,
-            };
+        for record in selected.failures() {
             write(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
         if let Err(problem) = dir.write_names(selected.bundles.iter()) {
@@ -104,8 +112,72 @@ impl Run for SessionArchiveArguments {
     }
 }
 
+impl Run for SessionRemoveArguments {
+    reads_sessions!(matching.source);
+
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        if self.sessions.is_empty() && !self.matching.is_restrictive() {
+            let error = UsageError::new("no session is named");
+            let hint = "name sessions, or select them with a filter such as `--until 90d`";
+            return Err(error.with_hint(hint).into());
+        }
+        let form = self.form.form(io.terminal);
+        let mut errors = InputErrors::new(&io.messages);
+        let archive = self.archive.as_deref();
+        let archive = archive
+            .map(|dir| open(dir, &self.matching, !self.yes, io))
+            .transpose()?;
+        let selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
+        for (path, error) in &selected.failed {
+            if !matches!(error, SessionError::Unknown(_)) {
+                errors.report(path.display(), &UsageError::reason(error));
+            }
+        }
+        // A killed run must not lose a name.
+        if let Some(dir) = &archive {
+            dir.write_names(selected.bundles.iter())?;
+        }
+        let users = SessionUsers::read();
+        let now = io.clock.now().into();
+        let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
+        let mut writer = output::writer(form, io)?;
+        let mut totals = SessionRemovalRecord {
+            dry_run: !self.yes,
+            ..SessionRemovalRecord::default()
+        };
+        let mut output_failed = false;
+        for bundle in &selected.bundles {
+            let removed = bundle.remove(&users, now, archive.as_ref(), self.yes);
+            progress.advance();
+            if let Some(problem) = removed.failure() {
+                errors.any = true;
+                output_failed |= problem.is_of_output;
+                errors.messages.error(&problem.to_string());
+            }
+            let record = removed.record(bundle, archive.as_ref(), self.yes);
+            totals.add(&record);
+            if form == Form::Jsonl {
+                writer.record(&record)?;
+                continue;
+            }
+            let name = match record.outcome {
+                RemovalOutcome::InUse => "in use",
+                RemovalOutcome::Failed => "failed",
+                RemovalOutcome::Removed if self.yes => "removed",
+                RemovalOutcome::Removed => "would remove",
+            };
+            let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
+            let size = byte_size(record.bytes);
+            writer.echo(format!("{name}: {about}, {size}\n").as_bytes())?;
+        }
+        drop(progress);
+        let outcome = (output_failed, &errors);
+        finish(writer, form, &totals, &removal_sum(&totals), outcome)
+    }
+}
+
 /// Writes the totals, as a record or as `text`. Returns the status of a command whose output may have failed.
-pub(super) fn finish(
+fn finish(
     mut writer: RecordWriter,
     form: Form,
     totals: &impl Serialize,
@@ -125,7 +197,7 @@ pub(super) fn finish(
 }
 
 /// Opens the directory of an archive.
-pub(super) fn open(
+fn open(
     dir: &std::path::Path,
     matching: &MatchArguments,
     is_dry_run: bool,
@@ -145,7 +217,7 @@ pub(super) fn open(
 }
 
 /// Returns the named sessions, or all that the filters select, and their subagents.
-pub(super) fn selected(
+fn selected(
     matching: &MatchArguments,
     names: &[String],
     errors: &mut InputErrors,
@@ -182,25 +254,6 @@ pub(super) fn selected(
     Ok(selected)
 }
 
-fn record_of(bundle: &Bundle, archived: &Archived, dir: &ArchiveDir) -> SessionArchivedRecord {
-    let outcome = match archived {
-        Archived { problems, .. } if !problems.is_empty() => ArchiveOutcome::Failed,
-        Archived { written: 0, .. } => ArchiveOutcome::Unchanged,
-        _ => ArchiveOutcome::Archived,
-    };
-    SessionArchivedRecord {
-        session_id: bundle.facts.session_id.clone().map(SessionId),
-        agent: Some(bundle.agent.name().to_owned()),
-        path: bundle.path.display().to_string(),
-        archive: Some(bundle.target(dir.path()).display().to_string()),
-        outcome,
-        reason: archived.problems.first().map(ToString::to_string),
-        files: archived.written + archived.unchanged,
-        bytes: archived.bytes,
-        stored_bytes: archived.stored_bytes,
-    }
-}
-
 /// Writes a record, and adds it to the totals.
 fn write(
     record: &SessionArchivedRecord,
@@ -209,22 +262,20 @@ fn write(
     errors: &mut InputErrors,
     writer: &mut RecordWriter,
 ) -> WriteResult {
-    let (count, name) = match record.outcome {
-        ArchiveOutcome::Archived if totals.dry_run => (&mut totals.archived, "would archive"),
-        ArchiveOutcome::Archived => (&mut totals.archived, "archived"),
-        ArchiveOutcome::Unchanged => (&mut totals.unchanged, "unchanged"),
-        ArchiveOutcome::Failed => (&mut totals.failed, "failed"),
-        ArchiveOutcome::Skipped => (&mut totals.skipped, "skipped"),
-    };
-    *count += 1;
-    totals.bytes += record.bytes;
-    totals.stored_bytes += record.stored_bytes;
+    totals.add(record);
     if let (ArchiveOutcome::Failed, Some(reason)) = (record.outcome, &record.reason) {
         errors.any = true;
         errors.messages.error(reason);
     }
     match form {
         Form::Text => {
+            let name = match record.outcome {
+                ArchiveOutcome::Archived if totals.dry_run => "would archive",
+                ArchiveOutcome::Archived => "archived",
+                ArchiveOutcome::Unchanged => "unchanged",
+                ArchiveOutcome::Failed => "failed",
+                ArchiveOutcome::Skipped => "skipped",
+            };
             let about = record.reason.as_ref().unwrap_or(&record.path);
             writer.echo(format!("{name}: {}\n", terminal_safe_line(about)).as_bytes())
         }
@@ -233,13 +284,8 @@ fn write(
 }
 
 fn sum(totals: &SessionArchiveRecord) -> String {
-    let SessionArchiveRecord {
-        archived,
-        unchanged,
-        failed,
-        skipped,
-        ..
-    } = totals;
+    let [archived, unchanged] = [totals.archived, totals.unchanged];
+    let [failed, skipped] = [totals.failed, totals.skipped];
     let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
     let verb = if totals.dry_run {
         "would be archived"
@@ -252,4 +298,16 @@ fn sum(totals: &SessionArchiveRecord) -> String {
         sizes[0],
         sizes[1]
     )
+}
+
+fn removal_sum(totals: &SessionRemovalRecord) -> String {
+    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
+    let (verb, hint) = if totals.dry_run {
+        ("would be removed", "; `--yes` removes them")
+    } else {
+        ("removed", "")
+    };
+    let files = counted(totals.files, "file", "files");
+    let size = byte_size(totals.bytes);
+    format!("{removed} {verb}, {in_use} in use, {failed} failed; {files}, {size}{hint}\n")
 }

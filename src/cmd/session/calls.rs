@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
@@ -63,9 +63,7 @@ pub(crate) struct SessionCallsArguments {
 }
 
 impl Run for SessionCallsArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::cmd::session::names::NamedSession;
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
@@ -43,9 +43,7 @@ pub(crate) struct SessionCheckArguments {
 }
 
 impl Run for SessionCheckArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {

@@ -34,9 +34,7 @@ pub(crate) struct SessionDiffArguments {
 }
 
 impl Run for SessionDiffArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.source)
-    }
+    reads_sessions!(source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;

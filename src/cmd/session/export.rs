@@ -9,14 +9,14 @@ use clap::{Args, ValueEnum};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, ExportPlan, Listed, OutdatedPage, Prices, Scope, Session,
-    TRAJECTORY_ENDING, candidates_at, each_in_order, list, session_description, subagents_of,
-    words_of_pages,
+    Depth, ExportError, ExportFolder, ExportPlan, Facts, Listed, OutdatedPage, Prices, Scope,
+    Session, TRAJECTORY_ENDING, Trajectories, TrajectoryError, candidates_at, each_in_order, list,
+    session_description, subagents_of, words_of_pages,
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
@@ -44,9 +44,9 @@ pub(crate) struct SessionExportArguments {
     output: PageForm,
     /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
-    pub(super) redact: bool,
+    redact: bool,
     #[command(flatten)]
-    pub(super) selection: SelectionArguments,
+    selection: SelectionArguments,
 }
 
 /// The form of the pages.
@@ -62,9 +62,7 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.prices(None, io)?;
@@ -194,30 +192,44 @@ impl SessionExportArguments {
 }
 
 /// The context of all pages.
-pub(super) struct Pages<'a> {
-    pub(super) arguments: &'a SessionExportArguments,
-    pub(super) prices: &'a Prices,
-    pub(super) environment: &'a Environment,
-    pub(super) messages: &'a Messages,
-    pub(super) folder: &'a ExportFolder,
+struct Pages<'a> {
+    arguments: &'a SessionExportArguments,
+    prices: &'a Prices,
+    environment: &'a Environment,
+    messages: &'a Messages,
+    folder: &'a ExportFolder,
 }
 
 impl Pages<'_> {
     /// Writes a page.
     fn write(&self, page: &OutdatedPage<'_>, file: File) -> anyhow::Result<()> {
         let listed = page.listed;
+        let source = &self.arguments.selection.matching.source;
+        let ancestors = |session: &Session, facts: &Facts| {
+            source.ancestors(session, facts, self.environment, self.messages)
+        };
         if self.arguments.output == PageForm::Atif {
             let mut out = BufWriter::new(file);
-            self.write_trajectory(listed, page.started, &page.subagents, &mut out)?;
+            let trajectories = Trajectories {
+                prices: self.prices,
+                folder: self.folder,
+                named_roots: &source.named_roots,
+                redact: self.arguments.redact,
+                ancestors: &ancestors,
+            };
+            let written = trajectories.write(listed, page.started, &page.subagents, &mut out);
+            written.map_err(|error| match error {
+                TrajectoryError::Read(error) => UsageError::reason(error).into(),
+                TrajectoryError::Write(error) => anyhow::Error::from(error),
+            })?;
             return Ok(out.flush()?);
         }
-        let source = &self.arguments.selection.matching.source;
         let session =
             Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
         let facts = &listed.facts;
         let about = session_description(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
-        let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
+        let mut parts = ancestors(&session, facts);
         parts.push(session);
         let (form, index) = match self.arguments.output {
             PageForm::Md => (DialogForm::Md, "index.md"),

@@ -1,21 +1,20 @@
-//! `session list`: sessions, most recently active first.
+//! `session list`: sessions, most recently active first. `session path`: their files.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cmd::session::source::{SelectionArguments, SourceArguments};
-use crate::cmd::session::table::{TableLook, session_table};
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
-use crate::records::{SessionActivity, SessionErrorRecord};
+use crate::message::SessionId;
+use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Candidate, Depth, Failures, Listed, Listing, SessionError, Sessions, list, list_as_text,
-    list_in_states,
+    Depth, Listed, Listing, SessionError, list, list_as_text, list_in_states, short_ids,
 };
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, TableLook, session_table};
 
 /// List sessions, most recently active first
 ///
@@ -50,9 +49,7 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.selection.matching.source)
-    }
+    reads_sessions!(selection.matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
@@ -65,58 +62,64 @@ impl Run for SessionListArguments {
         }
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
-        match self.form.form(io.terminal) {
-            Form::Text => {
-                let candidates = self.selection.matching.source.candidates(&io.environment);
-                let progress = reading(candidates.len(), &mut listing, io);
-                let (listed, failed) = self.list(&candidates, &listing, io);
-                for (path, error) in &failed {
-                    io.messages.error(&format!("{}: {error}", path.display()));
-                }
-                drop(progress);
-                if listed.is_empty() {
-                    let files = candidates.len();
-                    self.selection.matching.source.note_none(files, io);
-                    return Ok(errors.outcome(Status::Done));
-                }
-                let look = TableLook {
-                    columns: io.terminal.columns,
-                    now: io.clock.now(),
-                    resume: self.resume,
-                    other_ids: self.selection.matching.source.all_ids(&io.environment),
-                    zone: io.clock.time_zone(),
-                    colored: globals.colors_output(io),
-                };
-                output::page(&session_table(&listed, &look), globals, io)?;
-            }
-            Form::Jsonl => self.print_records(listing, io)?,
-        }
-        Ok(errors.outcome(Status::Done))
-    }
-}
-
-impl SessionListArguments {
-    /// Lists sessions, with their states if they are asked for.
-    fn list(&self, candidates: &[Candidate], listing: &Listing, io: &Io) -> (Sessions, Failures) {
-        let Some(wanted) = &self.state else {
-            return list(candidates, listing);
-        };
-        list_in_states(candidates, listing, wanted, io.clock.now().into())
-    }
-
-    fn print_records(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
+        let form = self.form.form(io.terminal);
         let selection = &listing.selection;
-        if selection.limit.is_some() || selection.since.is_some() || self.state.is_some() {
-            let candidates = self.selection.matching.source.candidates(&io.environment);
-            let progress = reading(candidates.len(), &mut listing, io);
-            let (listed, failed) = self.list(&candidates, &listing, io);
+        let is_ordered = selection.limit.is_some() || selection.since.is_some();
+        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
+            self.print_all(listing, io)?;
+            return Ok(errors.outcome(Status::Done));
+        }
+        let source = &self.selection.matching.source;
+        let candidates = source.candidates(&io.environment);
+        let progress = reading(candidates.len(), &mut listing, io);
+        let (listed, failed) = match &self.state {
+            None => list(&candidates, &listing),
+            Some(wanted) => list_in_states(&candidates, &listing, wanted, io.clock.now().into()),
+        };
+        if form == Form::Jsonl {
             drop(progress);
             let mut writer = output::record_writer(io)?;
             for session in listed {
                 writer.record(&session.into_record())?;
             }
-            return finish(writer, failed);
+            finish(writer, failed)?;
+            return Ok(errors.outcome(Status::Done));
         }
+        for (path, error) in &failed {
+            io.messages.error(&format!("{}: {error}", path.display()));
+        }
+        drop(progress);
+        if listed.is_empty() {
+            source.note_none(candidates.len(), io);
+            return Ok(errors.outcome(Status::Done));
+        }
+        let look = TableLook {
+            columns: io.terminal.columns,
+            now: io.clock.now(),
+            resume: self.resume,
+            zone: io.clock.time_zone(),
+            colored: globals.colors_output(io),
+        };
+        let records = listed.into_iter().map(|session| {
+            // The table also has the commands of subagents.
+            let resume = session.resume_command();
+            let mut record = session.into_record();
+            record.about.resume = resume;
+            record
+        });
+        let records: Vec<SessionRecord> = records.collect();
+        let ids = records.iter().map(|record| &record.about.session_id);
+        let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
+        let other_ids = source.all_ids(&io.environment);
+        let ids = short_ids(&ids.collect::<Vec<_>>(), &other_ids);
+        output::page(&session_table(&records, &ids, &look), globals, io)?;
+        Ok(errors.outcome(Status::Done))
+    }
+}
+
+impl SessionListArguments {
+    /// Prints the records of all sessions.
+    fn print_all(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
         let write = |session: Listed| {
             let mut text = Vec::new();
             append_record(&mut text, &session.into_record()).map(|()| text)
@@ -152,4 +155,81 @@ fn finish(
         })?;
     }
     Ok(writer.flush()?)
+}
+
+/// Print the files of sessions
+///
+/// Prints one path per line, or with `-o jsonl` records that include the title.
+#[derive(Debug, Args)]
+pub(crate) struct SessionPathArguments {
+    /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArguments,
+    /// The output form
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value = "text",
+        hide_default_value = false,
+        value_name = "FORM"
+    )]
+    output: Form,
+    /// The same as `-o jsonl`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl Run for SessionPathArguments {
+    reads_sessions!(selection.matching.source);
+
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let form = if self.json { Form::Jsonl } else { self.output };
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.selection.named(&self.sessions, io)?;
+        let mut writer = output::writer(form, io)?;
+        for named in &sessions {
+            let opened = named
+                .lasting_path()
+                .and_then(|path| Ok((path, named.open()?)));
+            let (path, session) = match opened {
+                Ok(opened) => opened,
+                Err(error) => {
+                    errors.record_session(named, form, &error, &mut writer)?;
+                    continue;
+                }
+            };
+            match form {
+                Form::Text => {
+                    use std::os::unix::ffi::OsStrExt;
+                    writer.echo(path.as_os_str().as_bytes())?;
+                    writer.echo(b"\n")?;
+                }
+                Form::Jsonl => {
+                    let mapping = self.selection.matching.source.mapping();
+                    let id = session
+                        .first_facts(mapping)
+                        .ok()
+                        .and_then(|facts| facts.session_id);
+                    let title = session.title(mapping).ok().flatten();
+                    let (title, source) = title
+                        .map(|title| (title.text, title.source.name().to_owned()))
+                        .unzip();
+                    writer.record(&SessionPathRecord {
+                        session_id: id.map(SessionId),
+                        agent: Some(session.agent().name().to_owned()),
+                        path: path.display().to_string(),
+                        title,
+                        title_source: source,
+                        resume: None,
+                        matches: None,
+                    })?;
+                }
+            }
+        }
+        writer.flush()?;
+        Ok(errors.outcome(Status::Done))
+    }
 }

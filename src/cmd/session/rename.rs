@@ -33,9 +33,7 @@ pub(crate) struct SessionRenameArguments {
 }
 
 impl Run for SessionRenameArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.source)
-    }
+    reads_sessions!(source);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let name =

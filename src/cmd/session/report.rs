@@ -1,4 +1,4 @@
-//! `session report`: a summary of sessions for CI, and gates.
+//! `session report`: a summary of sessions for CI, and gates: conditions that fail it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -9,13 +9,16 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::session::names::NamedSession;
-use crate::cmd::session::report_gates::GateArguments;
-use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::session::source::MatchArguments;
+use crate::cmd::session::stats::amount;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::permission::Rules;
+use crate::records::{GateResult, SessionReportRecord};
 use crate::session::{CallEvent, calls_of_all};
-use crate::side::{ReportBuilder, forbidding_rules};
+use crate::side::{
+    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
+};
 use crate::view::{github_output, junit, report_as_json, report_as_markdown};
 
 /// Report on sessions for CI, and fail if they exceed limits
@@ -66,9 +69,7 @@ enum ReportForm {
 }
 
 impl Run for SessionReportArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals
@@ -160,4 +161,39 @@ impl Run for SessionReportArguments {
 fn write_to(file: Option<File>, text: &str) -> anyhow::Result<()> {
     file.map_or(Ok(()), |mut file| file.write_all(text.as_bytes()))
         .context("cannot write a file of the report")
+}
+
+/// Arguments of gates.
+#[derive(Debug, Args)]
+pub(crate) struct GateArguments {
+    /// Fail if the sessions cost more than this many US dollars
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    max_cost: Option<f64>,
+    /// Fail if the sessions used more tokens, cached ones included
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Fail if one of these events happened; separated by commas
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
+    /// Fail if a call matches this permission rule; repeatable
+    ///
+    /// For example `Bash(git push *)`. As with a deny rule, a call that may match counts; so does a call that was denied.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) forbid: Vec<String>,
+}
+
+impl GateArguments {
+    /// Returns the results of the gates for a report on sessions with this many replies.
+    pub(crate) fn results(&self, report: &SessionReportRecord, replies: u64) -> Vec<GateResult> {
+        let mut gates = Vec::new();
+        gates.extend(self.max_cost.map(|limit| max_cost(report, limit, replies)));
+        let tokens = self.max_tokens;
+        gates.extend(tokens.map(|limit| max_tokens(report, limit, replies)));
+        let mut fail_on = self.fail_on.clone();
+        fail_on.dedup();
+        let events = fail_on.into_iter();
+        gates.extend(events.map(|event| fail_on_event(report, event)));
+        gates.extend(self.forbid.iter().map(|rule| forbid(report, rule)));
+        gates
+    }
 }

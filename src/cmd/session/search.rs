@@ -6,10 +6,9 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 
-use super::hits::{HitDetail, HitPrinter};
+use super::hits::{HitDetail, HitPrinter, rank};
 use super::names::{NamedSession, usable_paths};
-use super::ranked::rank;
-use super::source::{MatchArguments, SourceArguments};
+use super::source::MatchArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::WriteError;
@@ -106,9 +105,7 @@ enum PlaceName {
 }
 
 impl Run for SessionSearchArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.rank {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -16,12 +16,10 @@ use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::TimeArgument;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
+use crate::records::{Dimension, SessionCostRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
-use crate::text::{counted, dollars, terminal_safe_line, with_separators};
-use crate::view::{
-    CostRow, ProgressLine, cost_cell, cost_table, count_table, fitted_table, runs_cell, spelled,
-};
+use crate::text::{dollars, terminal_safe_line};
+use crate::view::{ProgressLine, StatusLine, cost_cell, cost_page, stats_page, tool_page};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -74,9 +72,7 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.matching.source)
-    }
+    reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
@@ -157,7 +153,7 @@ impl Run for SessionStatsArguments {
             print(
                 form,
                 &[stats],
-                |stats| page(&stats[0], columns),
+                |stats| stats_page(&stats[0], columns),
                 globals,
                 io,
             )?;
@@ -182,113 +178,6 @@ fn print<Record: Serialize>(
         return output::page(&page(records), globals, io);
     }
     output::records(records, io)
-}
-
-fn heads(by: &[Dimension]) -> Vec<String> {
-    let heads = by.iter().filter_map(|dimension| match dimension {
-        Dimension::Cwd => Some("DIRECTORY".to_owned()),
-        _ => Some(dimension.to_possible_value()?.get_name().to_uppercase()),
-    });
-    heads.collect()
-}
-
-/// Returns a page with a row for each of `tools`, and one for the sum.
-fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usize>) -> String {
-    let mut head = heads(by);
-    head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
-    let mut page = vec![head];
-    let mut sum = [0; 5];
-    for tool in tools {
-        let names = by
-            .iter()
-            .filter_map(|dimension| tool.dimensions.get(dimension));
-        let numbers = [
-            tool.calls,
-            tool.failed,
-            tool.results,
-            tool.result_bytes,
-            tool.result_tokens,
-        ];
-        for (sum, number) in sum.iter_mut().zip(numbers) {
-            *sum += number;
-        }
-        let names = names.map(|name| terminal_safe_line(name));
-        page.push(names.chain(numbers.map(with_separators)).collect());
-    }
-    let names = (0..by.len()).map(|place| if place == 0 { "TOTAL" } else { "" });
-    let names = names.map(str::to_owned);
-    page.push(names.chain(sum.map(with_separators)).collect());
-    fitted_table(page, by.len(), columns)
-}
-
-/// Returns a page with a row for each of `costs`, and one for `all`.
-fn cost_page(
-    by: &[Dimension],
-    costs: &[SessionCostRecord],
-    all: &SessionCostRecord,
-    columns: Option<usize>,
-) -> String {
-    let heads = heads(by);
-    let rows = costs.iter().chain([all]).map(|cost| {
-        let names = by.iter().enumerate().map(|(place, dimension)| {
-            let name = cost.dimensions.get(dimension).map(String::as_str);
-            name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
-        });
-        CostRow {
-            names: names.collect(),
-            counts: Vec::new(),
-            usage: &cost.usage,
-            unpriced_models: &cost.unpriced_models,
-        }
-    });
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let bars = match by {
-        [Dimension::Day | Dimension::Week | Dimension::Month | Dimension::Block] => costs.len(),
-        _ => 0,
-    };
-    cost_table(&heads, &[], &rows.collect::<Vec<_>>(), bars, columns)
-}
-
-fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
-    let recorded = stats.recorded_cost;
-    let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
-    let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
-    let mut page = format!(
-        "{}, {}, {}, {}\n{}{}",
-        counted(stats.sessions, "session", "sessions"),
-        counted(stats.prompts, "prompt", "prompts"),
-        counted(stats.replies, "reply", "replies"),
-        cost_cell(&stats.usage, &stats.unpriced_models),
-        recorded.unwrap_or_default(),
-        runs.unwrap_or_default(),
-    );
-    for (title, shares) in [
-        ("MODEL", &stats.by_model),
-        ("DAY", &stats.by_day),
-        ("ASKED BY", &stats.by_prompt_id),
-    ] {
-        if shares.is_empty() {
-            continue;
-        }
-        let rows = shares.iter().map(|share| CostRow {
-            names: vec![&share.name],
-            counts: vec![share.replies],
-            usage: &share.usage,
-            unpriced_models: &share.unpriced_models,
-        });
-        page.push('\n');
-        let rows: Vec<CostRow> = rows.collect();
-        let bars = if title == "DAY" { rows.len() } else { 0 };
-        page.push_str(&cost_table(&[title], &["REPLIES"], &rows, bars, columns));
-    }
-    if stats.by_tool.is_empty() {
-        return page;
-    }
-    let tools = stats.by_tool.iter();
-    let tools = tools.map(|tool| ([tool.name.as_str()], [tool.calls, tool.failed]));
-    page.push('\n');
-    page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
-    page
 }
 
 /// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
@@ -331,12 +220,6 @@ pub(crate) fn statusline(
     let _ = tally.add_all(&source.candidates(&io.environment), &listing);
     tally.price(prices);
 
-    let mut parts = Vec::new();
-    let model = member("/model/display_name").and_then(Value::as_str);
-    parts.extend(model.map(terminal_safe_line));
-    let spent = |sum: &SessionCostRecord, on: &str| {
-        format!("{} {on}", cost_cell(&sum.usage, &sum.unpriced_models))
-    };
     let transcript = member("/transcript_path").and_then(Value::as_str);
     let session = match member("/cost/total_cost_usd").and_then(Value::as_f64) {
         Some(cost) => {
@@ -349,14 +232,16 @@ pub(crate) fn statusline(
             Some(Tally::of(&session, prices).ok()?.total())
         }),
     };
-    parts.extend(session.map(|sum| spent(&sum, "session")));
-    parts.push(spent(&tally.cost_since(midnight), "today"));
-    if let Some(block) = tally.block_at(now) {
-        let left = spelled(block.end.duration_since(now));
-        let sum = spent(&tally.cost_since(block.start), "block");
-        parts.push(format!("{sum} ({left} left)"));
-    }
-    let used = member("/context_window/used_percentage").and_then(Value::as_f64);
-    parts.extend(used.map(|used| format!("{used:.0}% context")));
-    Ok(parts.join(" · ") + "\n")
+    let block = tally.block_at(now).map(|block| {
+        let sum = tally.cost_since(block.start);
+        (sum, block.end.duration_since(now))
+    });
+    let line = StatusLine {
+        model: member("/model/display_name").and_then(Value::as_str),
+        session,
+        today: tally.cost_since(midnight),
+        block,
+        used: member("/context_window/used_percentage").and_then(Value::as_f64),
+    };
+    Ok(line.text())
 }

@@ -1,26 +1,29 @@
 //! `session tail`: prints the end of a session file and follows it.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::VecDeque;
+use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::session::tail_follow::{
-    FollowLimits, Followed, FollowedSession, Joining, Lines, Printer, Subagents, follow,
-};
 use crate::cmd::times::parse_span;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::io::{Environment, Io};
-use crate::jsonl::{FixedFile, Mapping};
-use crate::message::{Message, SessionId};
-use crate::records::MessageContext;
-use crate::session::{
-    BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
-    holds_only_lines, last_messages, open_safely, open_to_follow, records_on, start_of_last,
+use crate::io::Io;
+use crate::jsonl::WriteResult;
+use crate::message::{Message, MessageMerger, SessionId};
+use crate::records::{
+    CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
+    SwitchSubtype, VersionOnly,
 };
+use crate::session::{
+    FollowError, FollowOptions, FollowOutput, FollowedSession, Follower, NewerSessions, Scope,
+    Session, SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages,
+    open_safely, open_to_follow, start_of_last_records,
+};
+use crate::text::terminal_safe_line;
 use crate::view::{Density, DisplayOptions, Grouping, ToolDetail};
 
 /// Show the end of a session file of any size
@@ -76,9 +79,7 @@ pub(crate) struct SessionTailArguments {
 }
 
 impl Run for SessionTailArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.source)
-    }
+    reads_sessions!(source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
@@ -110,7 +111,10 @@ impl Run for SessionTailArguments {
                 && session.format().shape != Shape::Replay
                 && !session.format().is_stream();
             if is_read_once && !has_ends {
-                return self.whole(session, self.printer(globals, io)?);
+                let mut printer = self.printer(globals, io)?;
+                printer.messages(self.whole(session)?, &self.options().context_of(session)?)?;
+                printer.cursor(&session.file.path, session.file.size, 0)?;
+                return Ok(Status::Done);
             }
             if session.is_document() {
                 let error = UsageError::new("a file that is one JSON document cannot be followed")
@@ -124,31 +128,34 @@ impl Run for SessionTailArguments {
 }
 
 impl SessionTailArguments {
+    fn options(&self) -> FollowOptions {
+        FollowOptions {
+            is_raw: self.raw,
+            with_subagents: self.subagents,
+            mapping: self.source.mapping(),
+            idle: self.until_idle,
+            all: self.timeout,
+        }
+    }
+
     /// Returns the last messages of a session that must be read as a whole.
-    fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Status> {
+    fn whole(&self, session: &Session) -> anyhow::Result<Vec<Message>> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let mut last = std::collections::VecDeque::new();
+        let mut last = VecDeque::new();
         for message in session.messages(Scope::Live)? {
             last.push_back(message?);
             if last.len() > wanted {
                 last.pop_front();
             }
         }
-        let mut lines = Lines::new(None, self.about(session)?);
-        printer.messages(&mut lines, last.into())?;
-        printer.cursor(&session.file.path, session.file.size, 0)?;
-        Ok(Status::Done)
+        Ok(last.into())
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
         // Only programs use raw lines and cursors.
-        let form = match self.form.form(io.terminal) {
-            Form::Text if !self.raw && !self.cursor => Form::Text,
-            _ => Form::Jsonl,
-        };
-        let dialog_form = match form {
-            Form::Text => DialogForm::Text,
-            Form::Jsonl => DialogForm::Jsonl,
+        let (form, dialog_form) = match self.form.form(io.terminal) {
+            Form::Text if !self.raw && !self.cursor => (Form::Text, DialogForm::Text),
+            _ => (Form::Jsonl, DialogForm::Jsonl),
         };
         let look = Look {
             form: dialog_form,
@@ -166,7 +173,6 @@ impl SessionTailArguments {
             Grouping::Batches
         };
         Ok(Printer {
-            is_raw: self.raw,
             prints_cursors: self.cursor,
             dialog: printer::Printer::new(look, grouping, output::writer(form, io)?),
             speaker: None,
@@ -179,77 +185,47 @@ impl SessionTailArguments {
         mut printer: Printer,
         io: &Io,
     ) -> anyhow::Result<Status> {
+        let options = self.options();
         if let Ok(session) = &session
             && let Some(said) = self.last_messages(session)?
         {
-            let mut lines = Lines::new(Some(session.format()), self.about(session)?);
-            printer.messages(&mut lines, said)?;
+            printer.messages(said, &options.context_of(session)?)?;
             return Ok(Status::Done);
         }
         let start = match (&session, self.offset) {
             (_, Some(offset)) => offset,
-            (Ok(session), None) => {
-                let mut bytes = session.bytes(self.source.mapping());
-                if self.raw {
-                    start_of_last(&mut bytes, self.limit, &mut records_on)?
-                } else {
-                    let mut messages = BackwardMessages::new(session.format());
-                    start_of_last(&mut bytes, self.limit, &mut |line| messages.count(line))?
-                }
+            (Ok(session), None) if !self.raw => {
+                session.start_of_last_messages(self.limit, options.mapping)?
             }
-            (Err(file), None) => {
-                let mapping = self.source.mapping();
-                let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-                start_of_last(&mut bytes, self.limit, &mut records_on)?
+            (Ok(Session { file, .. }) | Err(file), None) => {
+                start_of_last_records(file, self.limit, options.mapping)?
             }
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                let about = self.about(&session)?;
+                let about = options.context_of(&session)?;
                 let format = session.format();
                 (session.file, Some(format), about)
             }
             Err(file) => (file, None, MessageContext::default()),
         };
-        let mut others = Others {
-            arguments: self,
-            sizes: HashMap::new(),
-            named: file.path.clone(),
-        };
-        if self.latest {
-            let known = self.source.candidates(&io.environment).into_iter();
-            others.sizes = known.map(|one| (one.path, Some(one.size))).collect();
-        }
-        let mut session = self.followed(file, start, format, about)?;
-        if !self.follow {
-            return print_to_end(&mut session.file, &mut printer);
-        }
-        let limits = FollowLimits {
-            idle: self.until_idle,
-            all: self.timeout,
-        };
-        let mut find = || {
-            if self.latest {
-                others.find(&io.environment)
-            } else {
-                Vec::new()
+        let candidates = || self.source.candidates(&io.environment);
+        let newer = || NewerSessions::new(&candidates, &self.source.named_roots);
+        let newer = self.latest.then(newer);
+        let session = FollowedSession::new(file, start, format, about, &options)?;
+        let failed = |error| match error {
+            FollowError::Read { path, error } => {
+                anyhow::Error::from(UsageError::reason(error).about(path.display()))
             }
+            FollowError::Write(error) => error.into(),
         };
-        let is_time_up = follow(session, &mut printer, limits, &mut find, io)?;
-        Ok(Status::negative_if(is_time_up && self.exit_status))
-    }
-
-    /// Returns the facts of the session for records. `None` for raw lines.
-    fn about(&self, session: &Session) -> anyhow::Result<MessageContext> {
-        if self.raw {
-            return Ok(MessageContext::default());
+        if !self.follow {
+            session.read_to_end(&mut printer).map_err(failed)?;
+            return Ok(Status::Done);
         }
-        let facts = session.first_facts(self.source.mapping())?;
-        Ok(MessageContext {
-            session_id: facts.session_id.map(SessionId),
-            cwd: facts.cwd,
-            ..MessageContext::default()
-        })
+        let reader = io.stdout_watch.as_ref().map(AsFd::as_fd);
+        let is_time_up = follow(session, newer, &options, &mut printer, reader).map_err(failed)?;
+        Ok(Status::negative_if(is_time_up && self.exit_status))
     }
 
     /// Returns the last messages, unless other output is requested or they are large.
@@ -261,94 +237,98 @@ impl SessionTailArguments {
         let mut bytes = session.bytes(self.source.mapping());
         Ok(last_messages(&mut bytes, self.limit, session.format())?)
     }
+}
 
-    /// Follows a session from the offset `start`.
-    fn followed(
-        &self,
-        file: SessionFile,
-        start: u64,
-        format: Option<&'static Format>,
-        about: MessageContext,
-    ) -> std::io::Result<FollowedSession> {
-        let format_of_subagents = format.filter(|_| self.subagents);
-        Ok(FollowedSession {
-            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent)),
-            file: Followed {
-                follower: Follower::new(file, start)?,
-                lines: Lines::new(format, about),
-            },
+/// Prints the lines of the files that are followed.
+struct Printer {
+    /// Whether a cursor is printed after each batch of records.
+    prints_cursors: bool,
+    dialog: printer::Printer,
+    /// The session and subagent of the last message.
+    speaker: Option<(Option<SessionId>, Option<String>)>,
+}
+
+impl Printer {
+    fn is_text(&self) -> bool {
+        self.dialog.look.form == DialogForm::Text
+    }
+
+    /// Prints messages that have already been read.
+    fn messages(&mut self, said: Vec<Message>, about: &MessageContext) -> WriteResult {
+        let mut merger = MessageMerger::default();
+        for message in said {
+            if let Some(whole) = merger.push(message) {
+                self.message(whole, about)?;
+            }
+        }
+        if let Some(last) = merger.finish() {
+            self.message(last, about)?;
+        }
+        self.dialog.finish()
+    }
+
+    /// Writes a cursor: everything before `offset` has been printed.
+    fn cursor(&mut self, path: &Path, offset: u64, pending: u64) -> WriteResult {
+        if self.prints_cursors {
+            self.dialog.writer.record(&SessionCursorRecord {
+                subtype: CursorSubtype::Only,
+                path: path.display().to_string(),
+                offset,
+                pending,
+                turnpipe: VersionOnly::default(),
+            })?;
+        }
+        self.dialog.finish()
+    }
+}
+
+impl FollowOutput for Printer {
+    fn raw(&mut self, lines: &[u8]) -> WriteResult {
+        self.dialog.writer.echo(lines)
+    }
+
+    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
+        let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
+        if self.is_text() && self.speaker != speaker {
+            let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
+            let name = match (&about.agent_id, &about.session_id) {
+                (Some(agent), _) => Some(format!("subagent {agent}")),
+                (None, Some(session)) if !is_first => Some(format!("session {session}")),
+                (None, _) => None,
+            };
+            if let Some(name) = name {
+                let line = format!("--- {}\n\n", terminal_safe_line(&name));
+                self.dialog.writer.echo(line.as_bytes())?;
+            }
+        }
+        self.dialog.message(message, about)
+    }
+
+    fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
+        let path = path.display().to_string();
+        if self.is_text() {
+            let path = terminal_safe_line(&path);
+            let line = match reason {
+                SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
+                SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
+                    format!("--- {path} starts again\n\n")
+                }
+                SwitchReason::Newer => format!("--- {path}\n\n"),
+            };
+            return self.dialog.writer.echo(line.as_bytes());
+        }
+        self.dialog.writer.record(&SessionSwitchRecord {
+            subtype: SwitchSubtype::Only,
+            reason,
+            path,
+            turnpipe: VersionOnly::default(),
         })
     }
-}
 
-/// The sessions that are not followed yet.
-struct Others<'a> {
-    arguments: &'a SessionTailArguments,
-    /// Length of the part of each file that is not shown, in bytes; `None` for followed files.
-    sizes: HashMap<PathBuf, Option<u64>>,
-    /// The file that was followed first, as it was named.
-    named: PathBuf,
-}
-
-impl Others<'_> {
-    /// Returns the sessions that started or continued.
-    fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
-        let mut found = Vec::new();
-        for candidate in self.arguments.source.candidates(environment) {
-            let known = self.sizes.get(&candidate.path).copied();
-            let Some(size) = known.unwrap_or(Some(0)) else {
-                continue;
-            };
-            if size == candidate.size {
-                continue;
-            }
-            if is_same_file(&candidate.path, &self.named) {
-                self.sizes.insert(candidate.path, None);
-            } else if let Some(session) = self.open(&candidate.path, size) {
-                self.sizes.insert(candidate.path, None);
-                found.push(session);
-            }
+    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
+        if !is_last && !self.dialog.writer.has_buffered() {
+            return Ok(());
         }
-        found
+        self.cursor(follower.path(), follower.offset(), follower.pending())
     }
-
-    /// Follows the session in a file starting at the line that extends beyond this size. A file that is
-    /// not a session yet may become one.
-    fn open(&self, path: &Path, size: u64) -> Option<FollowedSession> {
-        let session = Session::open_with(path, &self.arguments.source.named_roots)
-            .ok()
-            .filter(Session::is_appendable)?;
-        let about = self.arguments.about(&session).ok()?;
-        // A file that has become shorter was replaced.
-        let size = if size <= session.file.size { size } else { 0 };
-        let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
-        let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));
-        let start = start_of_last(&mut bytes, 0, is_whole).ok()?;
-        let format = Some(session.format());
-        let followed = self.arguments.followed(session.file, start, format, about);
-        followed.ok()
-    }
-}
-
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path| open_safely(path).ok().map(|file| file.identity);
-    one == other || identity(one).is_some_and(|one| Some(one) == identity(other))
-}
-
-/// Prints what is in the file; a last line without a newline too, if it is a whole record.
-fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<Status> {
-    let Followed { follower, lines } = followed;
-    loop {
-        let path = follower.path().to_owned();
-        let seen = follower.look();
-        match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {
-            Seen::Lines(new) => printer.lines(lines, &new, Joining::Joined)?,
-            Seen::Bytes => {}
-            Seen::Nothing | Seen::Switch(_) => break,
-        }
-    }
-    let rest = follower.take_rest();
-    printer.rest(lines, &rest)?;
-    printer.end(follower)?;
-    Ok(Status::Done)
 }

@@ -1,48 +1,30 @@
 //! A pseudo-terminal with a user and a test clock.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 
 use clap::{Args, FromArgMatches};
 use jiff::Timestamp;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::{Value, json};
 
 use super::super::recap::RecapArguments;
 use super::*;
 use crate::cmd::{Globals, Status};
-use crate::io::{Environment, InputStream, Io, Messages, OutputStream, SeededIds, TerminalFacts};
+use crate::io::{
+    CancelToken, Clock, Environment, InputStream, Io, Messages, OutputStream, REPORT_FOCUS,
+    REPORT_NO_FOCUS, SeededIds, TerminalFacts,
+};
 use crate::message::{Block, Message, Origin, Role};
+use crate::side::Excerpt;
 use crate::side::Text;
 
 const AWAY: Duration = Duration::from_mins(5);
-
-#[test]
-fn the_last_report_counts() {
-    let table: [(&[u8], Option<bool>); 5] = [
-        (b"", None),
-        (b"\x1b[I", Some(true)),
-        (b"\x1b[O", Some(false)),
-        (b"x\x1b[O\x1b[Iy", Some(true)),
-        (b"\x1b[A", None),
-    ];
-    for (bytes, expected) in table {
-        assert_eq!(
-            FocusReports::default().focus_after(bytes),
-            expected,
-            "{bytes:?}"
-        );
-        let mut reports = FocusReports::default();
-        let told = bytes
-            .iter()
-            .filter_map(|byte| reports.focus_after(&[*byte]));
-        assert_eq!(told.last(), expected, "{bytes:?}, byte by byte");
-    }
-}
 
 /// A clock that reports reads: the watcher reads it after each look at the session.
 #[derive(Debug)]
@@ -165,7 +147,7 @@ fn pseudo_terminal() -> (OwnedFd, File) {
 fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: &Sender<String>) {
     let clock: Arc<dyn Clock> = clock;
     watch_terminal(
-        terminal,
+        &mut FocusTerminal::set_up(terminal).unwrap(),
         AWAY,
         &clock,
         &CancelToken::default(),
@@ -176,16 +158,11 @@ fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: 
                 model: "builtin".to_owned(),
                 cost: None,
             };
-            SessionOutput {
-                is_alone: true,
-                path: None,
-                session_id: None,
-                result: Ok((text, None)),
-            }
+            (text, true)
         },
-        &mut |made| {
-            shown.send(made.result.unwrap().0.text).unwrap();
-            Ok(())
+        &mut |made: Text| {
+            shown.send(made.text).unwrap();
+            anyhow::Ok(())
         },
     )
     .unwrap();

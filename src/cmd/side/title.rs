@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cmd::model_arguments::{Fallback, NoModel};
-use crate::cmd::session::source::SourceArguments;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
 use crate::cmd::{Globals, RecordWriter, Run, Status, UsageError};
 use crate::config::Overrides;
@@ -55,9 +54,7 @@ struct Titles {
 }
 
 impl Run for TitleArguments {
-    fn source(&mut self) -> Option<&mut SourceArguments> {
-        Some(&mut self.common.source)
-    }
+    reads_sessions!(common.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.replace && self.auto {

@@ -13,6 +13,8 @@ use super::bundle::Bundle;
 use super::copy::{Comparison, Copy, Problem, compare, open, remove_unfinished};
 use crate::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at};
+use crate::message::SessionId;
+use crate::records::{ArchiveOutcome, SessionArchivedRecord};
 use crate::session::in_use::IN_USE;
 use crate::session::open::SessionFile;
 use crate::session::origin::Origin;
@@ -52,6 +54,28 @@ pub struct Archived {
     pub stored_bytes: u64,
     /// The files that could not be archived.
     pub problems: Vec<Problem>,
+}
+
+impl Archived {
+    /// Returns the record of the session.
+    pub fn record(&self, bundle: &Bundle, dir: &ArchiveDir) -> SessionArchivedRecord {
+        let outcome = match self {
+            Self { problems, .. } if !problems.is_empty() => ArchiveOutcome::Failed,
+            Self { written: 0, .. } => ArchiveOutcome::Unchanged,
+            _ => ArchiveOutcome::Archived,
+        };
+        SessionArchivedRecord {
+            session_id: bundle.facts.session_id.clone().map(SessionId),
+            agent: Some(bundle.agent.name().to_owned()),
+            path: bundle.path.display().to_string(),
+            archive: Some(bundle.target(&dir.dir).display().to_string()),
+            outcome,
+            reason: self.problems.first().map(ToString::to_string),
+            files: self.written + self.unchanged,
+            bytes: self.bytes,
+            stored_bytes: self.stored_bytes,
+        }
+    }
 }
 
 /// A directory of archived sessions.

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use super::archive::ArchiveDir;
 use super::bundle::Bundle;
 use super::copy::Problem;
+use crate::message::SessionId;
+use crate::records::{RemovalOutcome, SessionRemovedRecord};
 use crate::session::in_use::{IN_USE, SessionUsers};
 use crate::session::open::Identity;
 
@@ -21,6 +23,39 @@ pub struct Removed {
     pub in_use: Option<Problem>,
     /// The reason why something else was not removed.
     pub problem: Option<Problem>,
+}
+
+impl Removed {
+    /// Returns the reason why the removal failed.
+    pub fn failure(&self) -> Option<&Problem> {
+        self.problem.as_ref().filter(|_| self.in_use.is_none())
+    }
+
+    /// Returns the record of the session.
+    pub fn record(
+        &self,
+        bundle: &Bundle,
+        archive: Option<&ArchiveDir>,
+        is_real: bool,
+    ) -> SessionRemovedRecord {
+        let reason = self.in_use.as_ref().or(self.problem.as_ref());
+        let archive = archive.map(|dir| bundle.target(dir.path()).display().to_string());
+        SessionRemovedRecord {
+            session_id: bundle.facts.session_id.clone().map(SessionId),
+            agent: bundle.agent.name().to_owned(),
+            path: bundle.path.display().to_string(),
+            archive,
+            dry_run: !is_real,
+            outcome: match (&self.in_use, &self.problem) {
+                (Some(_), _) => RemovalOutcome::InUse,
+                (None, Some(_)) => RemovalOutcome::Failed,
+                (None, None) => RemovalOutcome::Removed,
+            },
+            reason: reason.map(ToString::to_string),
+            files: self.files,
+            bytes: self.bytes,
+        }
+    }
 }
 
 impl Bundle {

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::bundle::Bundle;
 use crate::agent::Root;
+use crate::records::{ArchiveOutcome, SessionArchivedRecord};
 use crate::session::discover::{discover_with, subagents_beside};
 use crate::session::listing::{Listed, Listing, list_files};
 use crate::session::open::{SessionError, session_at, sessions_in};
@@ -21,6 +22,23 @@ pub struct Selected {
     pub failed: Vec<(PathBuf, SessionError)>,
     /// Named sessions that are not in one of the directories.
     pub outside: Vec<PathBuf>,
+}
+
+impl Selected {
+    /// Returns the records of the files that could not be read.
+    pub fn failures(&self) -> impl Iterator<Item = SessionArchivedRecord> {
+        self.failed
+            .iter()
+            .map(|(path, error)| SessionArchivedRecord {
+                reason: Some(format!("{}: {error}", path.display())),
+                path: path.display().to_string(),
+                outcome: match error {
+                    SessionError::Unknown(_) => ArchiveOutcome::Skipped,
+                    _ => ArchiveOutcome::Failed,
+                },
+                ..SessionArchivedRecord::default()
+            })
+    }
 }
 
 /// The sessions in databases, by name.

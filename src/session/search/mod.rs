@@ -4,14 +4,12 @@
 
 mod many;
 mod needles;
-mod parent;
 mod rank;
 mod run;
 mod words;
 
-pub use many::{SearchEvent, search_all};
+pub use many::{ParentSession, SearchEvent, search_all};
 pub use needles::{Case, PatternError, PatternOptions, Query};
-pub use parent::ParentSession;
 pub use rank::{RankedSession, rank_all};
 pub use run::{MatchExcerpt, SearchHit};
 pub use words::QueryWords;

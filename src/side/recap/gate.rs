@@ -116,20 +116,20 @@ impl RecapGate {
 
 /// The terminal and the session at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Situation {
+pub(super) struct Situation {
     /// The time.
-    pub now: Timestamp,
+    pub(super) now: Timestamp,
     /// Whether the terminal has the focus.
-    pub focused: bool,
+    pub(super) focused: bool,
     /// Whether no prompt or call is unanswered.
-    pub idle: bool,
+    pub(super) idle: bool,
     /// Whether there are enough prompts since the last recap.
-    pub enough_new: bool,
+    pub(super) enough_new: bool,
 }
 
 /// The action to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AwayAction {
+pub(super) enum AwayAction {
     /// No action.
     Wait,
     /// Make a recap.
@@ -138,7 +138,7 @@ pub enum AwayAction {
 
 /// Decides when a user who was away gets a recap.
 #[derive(Debug)]
-pub struct Away {
+pub(super) struct Away {
     threshold: Duration,
     /// The time at which the terminal lost the focus.
     since: Option<Timestamp>,
@@ -147,7 +147,7 @@ pub struct Away {
 
 impl Away {
     /// Starts with the focus. Absences shorter than `threshold` are ignored.
-    pub fn new(threshold: Duration) -> Self {
+    pub(super) fn new(threshold: Duration) -> Self {
         Self {
             threshold,
             since: None,
@@ -156,7 +156,7 @@ impl Away {
     }
 
     /// Processes the current situation.
-    pub fn observe(&mut self, moment: Situation) -> AwayAction {
+    pub(super) fn observe(&mut self, moment: Situation) -> AwayAction {
         let Some(since) = self.since else {
             if !moment.focused {
                 self.since = Some(moment.now);
@@ -184,7 +184,7 @@ impl Away {
 
     /// Ends the work on a recap. Returns whether the recap may be shown: not if a new turn has
     /// started.
-    pub fn finished(&mut self, idle: bool) -> bool {
+    pub(super) fn finished(&mut self, idle: bool) -> bool {
         self.pending = false;
         idle
     }

@@ -2,6 +2,8 @@
 
 mod gate;
 mod question;
+mod watch;
 
-pub use gate::{Away, AwayAction, RecapGate, RecapSkipped, Situation};
+pub use gate::{RecapGate, RecapSkipped};
 pub use question::{PROMPT, RECAP_MESSAGES, clean_recap, recap_request};
+pub use watch::watch_terminal;

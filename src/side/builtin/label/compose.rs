@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use super::call::{Call, FinishedCall};
-use super::fact::{About, Class, Fact, Outcome};
+use super::fact::{About, Call, Class, Fact, FinishedCall, Outcome};
 use super::facts::fact;
 use crate::side::builtin::clean::{clean, cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};

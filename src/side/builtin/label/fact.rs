@@ -1,8 +1,11 @@
-//! The facts about one call that its label needs.
+//! The finished calls of a batch, as the rules see them, and facts about them.
 
-use super::call::Call;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
 use crate::message::CallOutcome;
 use crate::side::builtin::command::Effect;
+use crate::tool_facts::{Parameter, Purpose, parameters};
 
 /// The rank of edits among commands: above commits, below pushes.
 const EDIT_RANK: u8 = 98;
@@ -135,5 +138,73 @@ impl Fact {
             about,
             ..self
         }
+    }
+}
+
+/// A finished call of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct FinishedCall<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments: a JSON object.
+    pub input: &'a RawValue,
+    /// The text of the result, or the start and the end of a long one.
+    pub text: &'a str,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// A parsed finished call.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: Purpose,
+    pub(super) input: Value,
+    pub(super) text: &'a str,
+    pub(super) status: CallOutcome,
+    pub(super) cwd: Option<&'a str>,
+}
+
+impl<'a> Call<'a> {
+    /// Parses a finished call. Paths are shown relative to `cwd`.
+    pub(super) fn of(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
+        Self {
+            name: call.name,
+            kind: Purpose::of(call.name),
+            input: serde_json::from_str(call.input.get()).unwrap_or_default(),
+            text: call.text,
+            status: CallOutcome::of_result(call.text, call.failed),
+            cwd,
+        }
+    }
+
+    /// Returns the first file or directory in the arguments.
+    pub(super) fn path(&self) -> Option<&str> {
+        self.argument(parameters(Parameter::Path))
+    }
+
+    /// Returns the first of these members that is a non-empty string.
+    pub(super) fn argument(&self, names: &[&str]) -> Option<&str> {
+        names
+            .iter()
+            .find_map(|name| self.input.get(name)?.as_str())
+            .filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// Whether a tool of any agent reads, searches or lists files.
+pub fn is_look(tool: &str) -> bool {
+    matches!(
+        Purpose::of(tool),
+        Purpose::Read | Purpose::Search | Purpose::Find | Purpose::List
+    )
+}
+
+/// Returns the maximum number of characters of a result of this tool that the rules need: the outcome is at the
+/// start, and contents of files are not used.
+pub fn needed_of_result(tool: &str) -> usize {
+    match Purpose::of(tool) {
+        Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit | Purpose::Patch => 768,
+        _ => usize::MAX,
     }
 }

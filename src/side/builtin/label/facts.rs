@@ -1,7 +1,6 @@
 //! Turns a finished call into a fact.
 
-use super::call::Call;
-use super::fact::{About, Class, Fact, Outcome, ending};
+use super::fact::{About, Call, Class, Fact, Outcome, ending};
 use super::{files, others};
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};

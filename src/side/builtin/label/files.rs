@@ -1,7 +1,6 @@
 //! Facts about files: reading, writing, editing, searching, finding, listing.
 
-use super::call::Call;
-use super::fact::{About, Class, Fact};
+use super::fact::{About, Call, Class, Fact};
 use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::names::{

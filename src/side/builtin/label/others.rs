@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::Call;
-use super::fact::{About, Class, Fact};
+use super::fact::{About, Call, Class, Fact};
 use crate::agent::exit_code;
 use crate::message::CallOutcome;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};

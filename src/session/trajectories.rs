@@ -1,16 +1,23 @@
-//! `session export -o atif`: writes sessions as trajectories, each with its subagents.
+//! Sessions as trajectories, each with its subagents and images.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::cmd::UsageError;
-use crate::cmd::session::export::Pages;
+use super::discover::subagent_files;
+use super::export::ExportFolder;
+use super::listing::Listed;
+use super::open::SessionError;
+use super::prices::Prices;
+use super::session::Session;
+use super::stats::Tally;
+use super::tree::Scope;
+use crate::agent::{Facts, NamedRoots};
 use crate::message::{Media, Thread, Usage};
-use crate::session::{Listed, Scope, Session, Tally, subagent_files};
 use crate::text::sha256;
 use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 
@@ -33,15 +40,49 @@ struct Part<'a> {
     total: Option<Usage>,
 }
 
-impl Pages<'_> {
+/// A trajectory cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum TrajectoryError {
+    /// The session cannot be read.
+    #[error(transparent)]
+    Read(SessionError),
+    /// Writing failed.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+impl TrajectoryError {
+    fn read(error: impl Into<SessionError>) -> Self {
+        Self::Read(error.into())
+    }
+}
+
+/// Settings to write trajectories.
+pub struct Trajectories<'a> {
+    /// The prices of requests.
+    pub prices: &'a Prices,
+    /// The directory of the images.
+    pub folder: &'a ExportFolder,
+    /// The agents of the configuration.
+    pub named_roots: &'a NamedRoots,
+    /// Whether secrets are replaced.
+    pub redact: bool,
+    /// Returns the sessions that a session continues, oldest first.
+    pub ancestors: &'a dyn Fn(&Session, &Facts) -> Vec<Session>,
+}
+
+impl Trajectories<'_> {
     /// Writes a session. The trajectories of its subagents, in `started`, are named by `links`.
-    pub(super) fn write_trajectory(
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub fn write(
         &self,
         listed: &Listed,
         started: &[Box<Listed>],
         links: &[Subagent],
         out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), TrajectoryError> {
         let counted = subagent_files(&listed.path, listed.agent);
         let mut main = self.part(listed, None)?;
         let mut subagents = Vec::new();
@@ -81,10 +122,14 @@ impl Pages<'_> {
         Ok(out.write_all(end.as_bytes())?)
     }
 
-    fn part<'a>(&self, listed: &'a Listed, id: Option<&'a str>) -> anyhow::Result<Part<'a>> {
-        let named = &self.arguments.selection.matching.source.named_roots;
-        let session = Session::open_with(&listed.path, named).map_err(UsageError::reason)?;
-        let tally = Tally::of(&session, self.prices).map_err(UsageError::reason)?;
+    fn part<'a>(
+        &self,
+        listed: &'a Listed,
+        id: Option<&'a str>,
+    ) -> Result<Part<'a>, TrajectoryError> {
+        let session =
+            Session::open_with(&listed.path, self.named_roots).map_err(TrajectoryError::read)?;
+        let tally = Tally::of(&session, self.prices).map_err(TrajectoryError::read)?;
         let usage = tally.total().usage;
         Ok(Part {
             listed,
@@ -103,7 +148,7 @@ impl Pages<'_> {
         part: &Part<'_>,
         links: &[Subagent],
         out: &mut dyn Write,
-    ) -> anyhow::Result<(Usage, bool)> {
+    ) -> Result<(Usage, bool), TrajectoryError> {
         let context = TrajectoryContext {
             subagents: links,
             save: &|media| self.save(media),
@@ -115,21 +160,22 @@ impl Pages<'_> {
             Some(_) => part.session.copied_records()?,
             None => HashSet::new(),
         };
-        let (source, environment) = (&self.arguments.selection.matching.source, self.environment);
-        let ancestors = source.ancestors(&part.session, facts, environment, self.messages);
+        let ancestors = (self.ancestors)(&part.session, facts);
         let mut is_whole = true;
         let own = std::iter::once((&part.session, false));
         for (session, is_ancestor) in ancestors.iter().map(|one| (one, true)).chain(own) {
-            let messages = session.messages(Scope::Live).map_err(UsageError::reason)?;
+            let messages = session
+                .messages(Scope::Live)
+                .map_err(TrajectoryError::read)?;
             for message in messages {
-                let mut message = message.map_err(UsageError::reason)?;
+                let mut message = message.map_err(TrajectoryError::read)?;
                 if part.thread.is_some_and(|thread| thread != message.thread) {
                     is_whole = false;
                     continue;
                 }
                 let is_copy = |id: &String| copied.contains(id);
                 let is_copied = is_ancestor || message.uuid.as_ref().is_some_and(is_copy);
-                if self.arguments.redact {
+                if self.redact {
                     message.redact();
                 }
                 writer.message(message, is_copied)?;
@@ -140,17 +186,19 @@ impl Pages<'_> {
 
     /// Saves an image under the hash of its content. Returns its path.
     fn save(&self, media: &Media) -> io::Result<Option<String>> {
-        let data = media
-            .data
-            .as_ref()
-            .and_then(|data| STANDARD.decode(data).ok());
-        let Some(data) = data else { return Ok(None) };
+        let data = media.data.as_ref();
+        let Some(data) = data.and_then(|data| STANDARD.decode(data).ok()) else {
+            return Ok(None);
+        };
         let kind = media.media_type.trim_start_matches("image/");
         let name = format!("{IMAGES}/{}.{kind}", &sha256(&data)[..32]);
         self.folder
-            .write(&name, |mut file| -> anyhow::Result<()> {
-                Ok(file.write_all(&data)?)
-            })
+            .write(
+                &name,
+                |mut file| -> Result<(), Box<dyn Error + Send + Sync>> {
+                    Ok(file.write_all(&data)?)
+                },
+            )
             .map_err(io::Error::other)?;
         Ok(Some(name))
     }

@@ -1,16 +1,14 @@
 //! Tables of sessions.
 
-use std::borrow::Borrow;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::records::SessionCounts;
-use crate::session::{Listed, TitleSource, short_ids};
+use super::columns::aligned;
+use super::times::{ago, to_the_minute};
+use crate::records::{SessionActivity, SessionCounts, SessionRecord};
 use crate::text::{
     byte_size, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
 };
-use crate::view::{ago, aligned, to_the_minute};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
@@ -42,23 +40,16 @@ pub(crate) struct TableLook {
     pub(crate) now: Timestamp,
     /// Whether the commands that resume sessions are shown, below each row if the table is narrow.
     pub(crate) resume: bool,
-    /// Ids of sessions that are not in the table. The shortened ids in it must not match them.
-    pub(crate) other_ids: Vec<String>,
     /// Whether titles that the user did not give are dimmed.
     pub(crate) colored: bool,
 }
 
-/// Returns a line for each session below a heading, at most as wide as the terminal.
-pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) -> String {
+/// Returns a line for each session, with its shortened id, below a heading. Lines are at most as wide as the terminal.
+pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &TableLook) -> String {
     let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
-    let has_counts = sessions
-        .iter()
-        .any(|session| session.borrow().counts.is_some());
+    let has_counts = sessions.iter().any(|session| session.counts.is_some());
     let mut head = vec!["ID", "AGENT", "LAST ACTIVE", "SIZE"];
-    if sessions
-        .iter()
-        .any(|session| session.borrow().state.is_some())
-    {
+    if sessions.iter().any(|session| session.state.is_some()) {
         head.insert(2, "STATE");
     }
     if has_counts {
@@ -71,18 +62,11 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     if look.resume || has_room(VERY_WIDE) {
         head.push("RESUME");
     }
-    let ids = sessions.iter().map(|session| {
-        let session: &Listed = session.borrow();
-        session.facts.session_id.as_deref().unwrap_or("-")
-    });
-    let ids = short_ids(&ids.collect::<Vec<_>>(), &look.other_ids);
     let listed = sessions.iter().zip(ids);
     let mut rows: Vec<Vec<String>> = vec![head.iter().copied().map(str::to_owned).collect()];
     rows.extend(listed.map(|(session, id)| {
         let cells = head.iter();
-        cells
-            .map(|name| cell(name, session.borrow(), id, look))
-            .collect()
+        cells.map(|name| cell(name, session, id, look)).collect()
     }));
     let mut title = head.iter().take_while(|name| **name != "TITLE").count();
     let mut below = Vec::new();
@@ -103,8 +87,7 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     }
     let mut rows = aligned(rows, head.len());
     for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
-        let given = session.borrow().facts.title.as_ref();
-        let is_chosen = given.is_some_and(|title| title.source == TitleSource::Manual);
+        let is_chosen = session.about.title_source.as_deref() == Some("manual");
         if look.colored && !is_chosen {
             let text = row[title].trim().to_owned();
             row[title] = row[title].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
@@ -121,8 +104,8 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
 }
 
 /// Returns the cell below a heading.
-fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
-    let facts = &session.facts;
+fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> String {
+    let about = &session.about;
     let count = |number: fn(&SessionCounts) -> u64| {
         let number = session.counts.as_ref().map(number);
         number.map_or_else(|| "-".to_owned(), with_separators)
@@ -131,18 +114,18 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     match head {
         "ID" => terminal_safe_line(id),
         "AGENT" => {
-            let name = facts.written_by.as_deref();
-            terminal_safe_line(name.unwrap_or(session.agent.name()))
+            let name = about.written_by.as_deref();
+            terminal_safe_line(name.unwrap_or(&about.agent))
         }
-        "LAST ACTIVE" => match (facts.last_activity, look.columns) {
-            (Some(time), Some(_)) => ago(time, look.now, &look.zone),
-            (Some(time), None) => to_the_minute(time, &look.zone),
-            (None, _) => "-".to_owned(),
-        },
-        "STATE" => {
-            let state = session.state.as_ref();
-            state.map_or("-", |state| state.state.name()).to_owned()
+        "LAST ACTIVE" => {
+            let time = session.last_activity.as_deref();
+            match (time.and_then(|time| time.parse().ok()), look.columns) {
+                (Some(time), Some(_)) => ago(time, look.now, &look.zone),
+                (Some(time), None) => to_the_minute(time, &look.zone),
+                (None, _) => "-".to_owned(),
+            }
         }
+        "STATE" => session.state.map_or("-", SessionActivity::name).to_owned(),
         "SIZE" => byte_size(session.size),
         "MESSAGES" => count(|counts| counts.messages),
         "CALLS" => count(|counts| counts.calls),
@@ -157,19 +140,14 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
                 None => "-".to_owned(),
             }
         }
-        "BRANCH" => fitted(&text(facts.branch.as_ref()), BRANCH_COLUMNS),
-        "MODEL" => fitted(&text(facts.model.as_ref()), BRANCH_COLUMNS),
+        "BRANCH" => fitted(&text(about.git_branch.as_ref()), BRANCH_COLUMNS),
+        "MODEL" => fitted(&text(about.model.as_ref()), BRANCH_COLUMNS),
         "TITLE" => {
-            let title = facts.title.as_ref().map(|title| &title.text);
-            fitted(&text(title.or(facts.first_prompt.as_ref())), TITLE_COLUMNS)
+            let title = about.title.as_ref().or(about.first_prompt.as_ref());
+            fitted(&text(title), TITLE_COLUMNS)
         }
-        "RESUME" => {
-            let id = facts.session_id.as_deref();
-            let id = id.filter(|_| facts.written_by.is_none());
-            let command = id.and_then(|id| session.agent.resume_command(id, &session.path));
-            text(command.as_ref())
-        }
-        _ => text(facts.first_cwd.as_ref()),
+        "RESUME" => text(about.resume.as_ref()),
+        _ => text(about.cwd.as_ref()),
     }
 }
 
@@ -203,25 +181,19 @@ fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Agent, Facts, Title};
+    use crate::records::SessionDescription;
 
-    fn session(title: &str, source: TitleSource) -> Listed {
-        Listed {
-            path: "/x".into(),
-            agent: Agent::Qwen,
-            size: 2048,
-            facts: Facts {
-                session_id: Some("0123456789".to_owned()),
-                title: Some(Title {
-                    text: title.to_owned(),
-                    source,
-                }),
-                last_activity: Some("2026-01-02T03:04:05Z".parse().unwrap()),
-                ..Facts::default()
+    fn session(title: &str, source: &str) -> SessionRecord {
+        SessionRecord {
+            about: SessionDescription {
+                agent: "qwen".to_owned(),
+                title: Some(title.to_owned()),
+                title_source: Some(source.to_owned()),
+                ..SessionDescription::default()
             },
-            counts: None,
-            state: None,
-            subagents: 0,
+            size: 2048,
+            last_activity: Some("2026-01-02T03:04:05Z".to_owned()),
+            ..SessionRecord::default()
         }
     }
 
@@ -231,38 +203,30 @@ mod tests {
             zone: TimeZone::fixed(jiff::tz::offset(9)),
             now: "2026-01-02T05:04:05Z".parse().unwrap(),
             resume: false,
-            other_ids: Vec::new(),
             colored: false,
         }
     }
 
     #[test]
-    fn rows_fit_and_ids_are_unique() {
+    fn rows_fit() {
         let mut sessions = vec![
-            session(&"Fix the parser ".repeat(9), TitleSource::Auto),
-            session(
-                "修复解析器修复解析器修复解析器修复解析器",
-                TitleSource::Auto,
-            ),
-            session("Same", TitleSource::Auto),
+            session(&"Fix the parser ".repeat(9), "auto"),
+            session("修复解析器修复解析器修复解析器修复解析器", "auto"),
+            session("Same", "auto"),
         ];
-        let ids = ["01234567-89", "01234567-8a", "f0123456-89"];
-        for (session, id) in sessions.iter_mut().zip(ids) {
-            session.facts.session_id = Some(id.to_owned());
-            session.facts.first_cwd = Some("/home/somebody/projects/parser".to_owned());
+        let ids = ["01234567-89", "01234567-8a", "f0123456"];
+        for session in &mut sessions {
+            session.about.cwd = Some("/home/somebody/projects/parser".to_owned());
         }
         for columns in [60, 80, 120] {
-            let page = session_table(&sessions, &look(Some(columns)));
+            let page = session_table(&sessions, &ids, &look(Some(columns)));
             let widths = page.lines().map(display_width);
             assert!(widths.clone().all(|width| width <= columns), "{page}");
             assert_eq!(widths.max(), Some(columns), "{page}");
         }
-        let page = session_table(&sessions, &look(Some(80)));
+        let page = session_table(&sessions, &ids, &look(Some(80)));
         let starts = page.lines().skip(1).map(|line| line.split(' ').next());
-        assert!(
-            starts.eq([Some(ids[0]), Some(ids[1]), Some("f0123456")]),
-            "{page}"
-        );
+        assert!(starts.eq(ids.map(Some)), "{page}");
         assert!(
             page.lines()
                 .all(|line| line.ends_with("arser") || line.ends_with('Y'))
@@ -270,50 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_of_ids_name_no_other_session() {
-        let sessions = [session("Same", TitleSource::Auto)];
-        let mut look = look(None);
-        for (other, expected) in [("01234567ff", "012345678 "), ("0123456789", "01234567 ")] {
-            look.other_ids = vec![other.to_owned()];
-            let page = session_table(&sessions, &look);
-            let line = page.lines().nth(1).unwrap();
-            assert!(line.starts_with(expected), "{page}");
-        }
-    }
-
-    #[test]
-    fn ends_of_several_ids_name_no_session() {
-        let ids = [
-            "0123456789-0123-000000000001",
-            "0123456789-0124-000000000001",
-        ];
-        let mut sessions = [
-            session("Same", TitleSource::Auto),
-            session("Same", TitleSource::Auto),
-        ];
-        for (session, id) in sessions.iter_mut().zip(ids) {
-            session.facts.session_id = Some(id.to_owned());
-        }
-        let page = session_table(&sessions, &look(None));
-        let shown = page.lines().skip(1).map(|line| line.split(' ').next());
-        assert!(
-            shown.eq([Some("0123456789-0123"), Some("0123456789-0124")]),
-            "{page}"
-        );
-        let mut look = look(None);
-        look.other_ids = vec![ids[1].to_owned()];
-        let page = session_table(&sessions[..1], &look);
-        assert!(page.contains("\n0123456789-0123 "), "{page}");
-    }
-
-    #[test]
     fn columns_are_straight_and_titles_harmless() {
         let sessions = [
-            session("Fix \u{1b}[31mit\u{1b}]0;x\u{7}", TitleSource::Manual),
-            session("修复解析器", TitleSource::Auto),
+            session("Fix \u{1b}[31mit\u{1b}]0;x\u{7}", "manual"),
+            session("修复解析器", "auto"),
         ];
         let mut look = look(None);
-        let page = session_table(&sessions, &look);
+        let page = session_table(&sessions, &["01234567"; 2], &look);
         let lines: Vec<&str> = page.lines().collect();
         assert!(
             lines[1].starts_with("01234567  qwen   2026-01-02 12:04"),
@@ -325,7 +252,7 @@ mod tests {
             .map(|line| display_width(line.trim_end_matches(['-'])));
         assert_eq!(ends.clone().skip(1).max(), ends.skip(1).min());
         look.colored = true;
-        let page = session_table(&sessions, &look);
+        let page = session_table(&sessions, &["01234567"; 2], &look);
         assert!(page.contains("\u{1b}[2m修复解析器\u{1b}[0m"));
         assert!(!page.contains("\u{1b}[2mFix"));
     }

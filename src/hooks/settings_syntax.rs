@@ -1,0 +1,395 @@
+//! The hooks of turnpipe in each syntax of settings. Everything else in the file, including comments, is preserved.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use crate::agent::{Agent, HookSettings, SettingsSyntax};
+
+/// A hook of turnpipe in the settings of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InstalledHook {
+    /// The agent's event.
+    pub event: &'static str,
+    /// The command that the agent runs.
+    pub command: String,
+    /// Whether the agent's user trusts the hook. `None` if the agent needs no trust.
+    pub is_trusted: Option<bool>,
+}
+
+/// Settings that cannot be edited.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file is not valid.
+    #[error("{0}")]
+    Invalid(String),
+    /// A member has an unexpected type.
+    #[error("`{0}` has an unexpected type")]
+    Unexpected(String),
+    /// The file would be turnpipe's alone, and is not.
+    #[error("was not written by turnpipe")]
+    Foreign,
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+fn unexpected(name: &str) -> SettingsError {
+    SettingsError::Unexpected(name.to_owned())
+}
+
+/// Returns the command that runs a subcommand of `turnpipe hook` for an agent, with these options.
+pub(super) fn hook_command(
+    program: &str,
+    subcommand: &str,
+    agent: Agent,
+    options: &[String],
+) -> String {
+    let words = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
+    let words = words.chain(options.iter().map(String::as_str));
+    shlex::try_join(words).unwrap_or_default()
+}
+
+/// Whether a command runs `turnpipe hook`.
+fn is_ours(command: &str) -> bool {
+    let words = shlex::split(command).unwrap_or_default();
+    let program = words.first().map(|word| word.rsplit('/').next());
+    program == Some(Some("turnpipe")) && words.get(1).is_some_and(|word| word == "hook")
+}
+
+/// The command for a subcommand of `turnpipe hook`. `None` removes the hooks.
+type NewCommand<'a> = Option<&'a dyn Fn(&str) -> String>;
+
+/// Returns the settings with a hook for each event, or without the hooks of turnpipe if there is no `command`. The
+/// command of an earlier hook is replaced, which revokes the user's trust in the hook. `path` is the path of the file.
+///
+/// # Errors
+/// See [`SettingsError`].
+pub(super) fn edit_hooks(
+    text: &str,
+    facts: &HookSettings,
+    path: &str,
+    command: NewCommand<'_>,
+) -> Result<String, SettingsError> {
+    match facts.syntax {
+        SettingsSyntax::Json | SettingsSyntax::FlatJson => edit_json(text, facts, command),
+        SettingsSyntax::Toml => edit_toml(text, facts, path, command),
+        SettingsSyntax::Script(template) => edit_script(text, facts, template, command),
+    }
+}
+
+/// Returns the hooks of turnpipe in settings. `path` is the path of their file.
+///
+/// # Errors
+/// See [`SettingsError`].
+pub(super) fn installed_hooks(
+    text: &str,
+    facts: &HookSettings,
+    path: &str,
+) -> Result<Vec<InstalledHook>, SettingsError> {
+    match facts.syntax {
+        SettingsSyntax::Json | SettingsSyntax::FlatJson => in_json(text, facts),
+        SettingsSyntax::Toml => in_toml(text, facts, path),
+        SettingsSyntax::Script(_) => Ok(in_script(text, facts).collect()),
+    }
+}
+
+fn parse_json(text: &str) -> Result<CstRootNode, SettingsError> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| SettingsError::Invalid(error.to_string()))
+}
+
+fn edit_json(
+    text: &str,
+    facts: &HookSettings,
+    command: NewCommand<'_>,
+) -> Result<String, SettingsError> {
+    let root = parse_json(text)?;
+    let members = root.object_value_or_create();
+    let members = members.ok_or_else(|| unexpected("the file"))?;
+    if command.is_none() && members.get("hooks").is_none() {
+        return Ok(text.to_owned());
+    }
+    let is_flat = facts.syntax == SettingsSyntax::FlatJson;
+    if is_flat && command.is_some() && members.get("version").is_none() {
+        members.insert(0, "version", CstInputValue::Number("1".to_owned()));
+    }
+    let hooks = members.object_value_or_create("hooks");
+    let hooks = hooks.ok_or_else(|| unexpected("hooks"))?;
+    for (event, subcommand) in facts.hooks {
+        if command.is_none() && hooks.get(event).is_none() {
+            continue;
+        }
+        let groups = hooks.array_value_or_create(event);
+        let groups = groups.ok_or_else(|| unexpected(&format!("hooks.{event}")))?;
+        let ours = our_json_hooks(&groups);
+        let replaced = command.and_then(|command| {
+            let property = ours.first()?.1.as_object()?.get("command")?;
+            property.set_value(CstInputValue::String(command(subcommand)));
+            Some(())
+        });
+        for (group, hook, _) in ours.into_iter().skip(usize::from(replaced.is_some())) {
+            hook.remove();
+            let list = group.and_then(|group| Some((group.array_value("hooks")?, group)));
+            if let Some((_, group)) = list.filter(|(list, _)| list.elements().is_empty()) {
+                group.remove();
+            }
+        }
+        if let Some(command) = command.filter(|_| replaced.is_none()) {
+            groups.ensure_multiline();
+            groups.append(json_group(facts, &command(subcommand)));
+        } else if groups.elements().is_empty()
+            && let Some(list) = hooks.get(event)
+        {
+            list.remove();
+        }
+    }
+    if hooks.properties().is_empty()
+        && let Some(hooks) = members.get("hooks")
+    {
+        hooks.remove();
+    }
+    Ok(root.to_string())
+}
+
+/// Returns the hooks of turnpipe in the list of an event, each with its group, if any, and its command.
+fn our_json_hooks(groups: &CstArray) -> Vec<(Option<CstObject>, CstNode, String)> {
+    let hooks = groups.elements().into_iter().flat_map(|element| {
+        let group = element.as_object();
+        match group.as_ref().and_then(|group| group.array_value("hooks")) {
+            Some(list) => list
+                .elements()
+                .into_iter()
+                .map(|hook| (group.clone(), hook))
+                .collect(),
+            None => vec![(None, element)],
+        }
+    });
+    let ours = hooks.filter_map(|(group, hook)| {
+        let command = hook.as_object()?.get("command")?.value()?;
+        let command = command.as_string_lit()?.decoded_value().ok()?;
+        is_ours(&command).then_some((group, hook, command))
+    });
+    ours.collect()
+}
+
+fn json_group(facts: &HookSettings, command: &str) -> CstInputValue {
+    let text = |text: &str| CstInputValue::String(text.to_owned());
+    let mut hook = vec![("type".to_owned(), text("command"))];
+    if facts.has_names {
+        hook.push(("name".to_owned(), text("turnpipe")));
+    }
+    hook.push(("command".to_owned(), text(command)));
+    let timeout = CstInputValue::Number(facts.timeout.to_string());
+    hook.push(("timeout".to_owned(), timeout));
+    if facts.syntax == SettingsSyntax::FlatJson {
+        return CstInputValue::Object(hook);
+    }
+    CstInputValue::Object(vec![
+        ("matcher".to_owned(), text("*")),
+        (
+            "hooks".to_owned(),
+            CstInputValue::Array(vec![CstInputValue::Object(hook)]),
+        ),
+    ])
+}
+
+fn in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
+    let root = parse_json(text)?;
+    let hooks = root
+        .object_value()
+        .and_then(|root| root.object_value("hooks"));
+    let events = facts.hooks.iter().filter_map(|(event, _)| {
+        let groups = hooks.as_ref()?.array_value(event)?;
+        Some((*event, our_json_hooks(&groups)))
+    });
+    let found = events.flat_map(|(event, hooks)| {
+        hooks.into_iter().map(move |(_, _, command)| InstalledHook {
+            event,
+            command,
+            is_trusted: None,
+        })
+    });
+    Ok(found.collect())
+}
+
+fn parse_toml(text: &str) -> Result<DocumentMut, SettingsError> {
+    let parsed = text.parse::<DocumentMut>();
+    parsed.map_err(|error| SettingsError::Invalid(error.message().to_owned()))
+}
+
+fn edit_toml(
+    text: &str,
+    facts: &HookSettings,
+    path: &str,
+    command: NewCommand<'_>,
+) -> Result<String, SettingsError> {
+    let mut document = parse_toml(text)?;
+    let mut untrusted = Vec::new();
+    if command.is_none() && !document.contains_key("hooks") {
+        return Ok(text.to_owned());
+    }
+    let new_table = || {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    };
+    let hooks = document.entry("hooks").or_insert_with(new_table);
+    let hooks = hooks.as_table_mut().ok_or_else(|| unexpected("hooks"))?;
+    for (event, subcommand) in facts.hooks {
+        if command.is_none() && !hooks.contains_key(event) {
+            continue;
+        }
+        let groups = hooks
+            .entry(event)
+            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        let groups = groups.as_array_of_tables_mut();
+        let groups = groups.ok_or_else(|| unexpected(&format!("hooks.{event}")))?;
+        let mut new = command.map(|command| command(subcommand));
+        for (at, group) in groups.iter_mut().enumerate() {
+            let list = group
+                .get_mut("hooks")
+                .and_then(Item::as_array_of_tables_mut);
+            let Some(list) = list else {
+                continue;
+            };
+            for (within, hook) in list.iter_mut().enumerate() {
+                let old = hook.get("command").and_then(Item::as_str);
+                if !old.is_some_and(is_ours) || old == new.as_deref() {
+                    continue;
+                }
+                untrusted.push(trust_key(path, subcommand, at, within));
+                if let Some(new) = &new {
+                    hook.insert("command", value(new));
+                }
+            }
+            let mut keep = new.is_some();
+            list.retain(|hook| !is_our_table(hook) || std::mem::take(&mut keep));
+            if list.iter().any(is_our_table) {
+                new = None;
+            }
+        }
+        groups.retain(|group| {
+            let list = group.get("hooks").and_then(Item::as_array_of_tables);
+            list.is_none_or(|list| !list.is_empty())
+        });
+        if let Some(new) = new {
+            let mut hook = Table::new();
+            hook.insert("type", value("command"));
+            hook.insert("command", value(new));
+            hook.insert("timeout", value(i64::from(facts.timeout)));
+            let mut list = ArrayOfTables::new();
+            list.push(hook);
+            let mut group = Table::new();
+            group.insert("hooks", Item::ArrayOfTables(list));
+            groups.push(group);
+        } else if groups.is_empty() {
+            hooks.remove(event);
+        }
+    }
+    if let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) {
+        for key in untrusted {
+            state.remove(&key);
+        }
+        if state.is_empty() {
+            hooks.remove("state");
+        }
+    }
+    if hooks.is_empty() {
+        document.remove("hooks");
+    }
+    Ok(document.to_string())
+}
+
+/// Returns the name under which the trust in a hook is recorded.
+fn trust_key(path: &str, subcommand: &str, group: usize, hook: usize) -> String {
+    format!("{path}:{}:{group}:{hook}", subcommand.replace('-', "_"))
+}
+
+fn is_our_table(hook: &Table) -> bool {
+    let command = hook.get("command").and_then(Item::as_str);
+    command.is_some_and(is_ours)
+}
+
+fn in_toml(
+    text: &str,
+    facts: &HookSettings,
+    path: &str,
+) -> Result<Vec<InstalledHook>, SettingsError> {
+    let document = parse_toml(text)?;
+    let mut found = Vec::new();
+    let Some(hooks) = document.get("hooks").and_then(Item::as_table) else {
+        return Ok(found);
+    };
+    let trusted = hooks.get("state").and_then(Item::as_table_like);
+    for (event, subcommand) in facts.hooks {
+        let groups = hooks.get(event).and_then(Item::as_array_of_tables);
+        for (at, group) in groups.into_iter().flatten().enumerate() {
+            let list = group.get("hooks").and_then(Item::as_array_of_tables);
+            for (within, hook) in list.into_iter().flatten().enumerate() {
+                if !is_our_table(hook) {
+                    continue;
+                }
+                let key = trust_key(path, subcommand, at, within);
+                let state = trusted.and_then(|state| state.get(&key));
+                let hash = state.and_then(|state| state.get("trusted_hash"));
+                let command = hook.get("command").and_then(Item::as_str);
+                found.push(InstalledHook {
+                    event,
+                    command: command.unwrap_or_default().to_owned(),
+                    is_trusted: facts.needs_trust.then_some(hash.is_some()),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The beginning of the line with the command.
+const COMMAND: &str = "const command = ";
+
+/// Returns `template` with this command, or nothing without one. A file that turnpipe did not write stays.
+fn edit_script(
+    text: &str,
+    facts: &HookSettings,
+    template: &str,
+    command: NewCommand<'_>,
+) -> Result<String, SettingsError> {
+    let is_free = text.trim().is_empty();
+    let is_changed = is_free || in_script(text, facts).next().is_some();
+    let Some((_, subcommand)) = facts.hooks.first().filter(|_| is_changed) else {
+        return match command {
+            Some(_) => Err(SettingsError::Foreign),
+            None => Ok(text.to_owned()),
+        };
+    };
+    let Some(command) = command else {
+        return Ok(String::new());
+    };
+    let command = serde_json::Value::String(command(subcommand));
+    let lines = template
+        .lines()
+        .map(|line| match line.strip_prefix(COMMAND) {
+            Some(_) => format!("{COMMAND}{command};\n"),
+            None => format!("{line}\n"),
+        });
+    Ok(lines.collect())
+}
+
+/// Returns the hook in a file that turnpipe wrote.
+fn in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
+    let mut lines = text.lines();
+    let command = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
+    let command = command.and_then(|command| serde_json::from_str(command).ok());
+    let command = command.filter(|command: &String| is_ours(command));
+    let event = facts.hooks.first().map(|(event, _)| *event);
+    event
+        .zip(command)
+        .into_iter()
+        .map(|(event, command)| InstalledHook {
+            event,
+            command,
+            is_trusted: None,
+        })
+}

@@ -1,0 +1,153 @@
+//! Pages of `session stats`, and the status line.
+
+use jiff::SignedDuration;
+
+use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
+use super::times::spelled;
+use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
+use crate::text::{counted, dollars, terminal_safe_line, with_separators};
+
+fn heads(by: &[Dimension]) -> Vec<String> {
+    let heads = by.iter().map(|dimension| match dimension {
+        Dimension::Cwd => "DIRECTORY".to_owned(),
+        _ => dimension.name().to_uppercase(),
+    });
+    heads.collect()
+}
+
+/// Returns a page with a row for each of `tools`, and one for the sum.
+pub(crate) fn tool_page(
+    by: &[Dimension],
+    tools: &[SessionToolRecord],
+    columns: Option<usize>,
+) -> String {
+    let mut head = heads(by);
+    head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
+    let mut page = vec![head];
+    let mut sum = [0; 5];
+    for tool in tools {
+        let names = by
+            .iter()
+            .filter_map(|dimension| tool.dimensions.get(dimension));
+        let numbers = [
+            tool.calls,
+            tool.failed,
+            tool.results,
+            tool.result_bytes,
+            tool.result_tokens,
+        ];
+        for (sum, number) in sum.iter_mut().zip(numbers) {
+            *sum += number;
+        }
+        let names = names.map(|name| terminal_safe_line(name));
+        page.push(names.chain(numbers.map(with_separators)).collect());
+    }
+    let names = (0..by.len()).map(|place| if place == 0 { "TOTAL" } else { "" });
+    let names = names.map(str::to_owned);
+    page.push(names.chain(sum.map(with_separators)).collect());
+    fitted_table(page, by.len(), columns)
+}
+
+/// Returns a page with a row for each of `costs`, and one for `all`.
+pub(crate) fn cost_page(
+    by: &[Dimension],
+    costs: &[SessionCostRecord],
+    all: &SessionCostRecord,
+    columns: Option<usize>,
+) -> String {
+    let heads = heads(by);
+    let rows = costs.iter().chain([all]).map(|cost| {
+        let names = by.iter().enumerate().map(|(place, dimension)| {
+            let name = cost.dimensions.get(dimension).map(String::as_str);
+            name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
+        });
+        CostRow {
+            names: names.collect(),
+            counts: Vec::new(),
+            usage: &cost.usage,
+            unpriced_models: &cost.unpriced_models,
+        }
+    });
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let bars = match by {
+        [Dimension::Day | Dimension::Week | Dimension::Month | Dimension::Block] => costs.len(),
+        _ => 0,
+    };
+    cost_table(&heads, &[], &rows.collect::<Vec<_>>(), bars, columns)
+}
+
+/// Returns a page of all counts, by model, day, prompt id and tool.
+pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
+    let recorded = stats.recorded_cost;
+    let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
+    let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
+    let mut page = format!(
+        "{}, {}, {}, {}\n{}{}",
+        counted(stats.sessions, "session", "sessions"),
+        counted(stats.prompts, "prompt", "prompts"),
+        counted(stats.replies, "reply", "replies"),
+        cost_cell(&stats.usage, &stats.unpriced_models),
+        recorded.unwrap_or_default(),
+        runs.unwrap_or_default(),
+    );
+    for (title, shares) in [
+        ("MODEL", &stats.by_model),
+        ("DAY", &stats.by_day),
+        ("ASKED BY", &stats.by_prompt_id),
+    ] {
+        if shares.is_empty() {
+            continue;
+        }
+        let rows = shares.iter().map(|share| CostRow {
+            names: vec![&share.name],
+            counts: vec![share.replies],
+            usage: &share.usage,
+            unpriced_models: &share.unpriced_models,
+        });
+        page.push('\n');
+        let rows: Vec<CostRow> = rows.collect();
+        let bars = if title == "DAY" { rows.len() } else { 0 };
+        page.push_str(&cost_table(&[title], &["REPLIES"], &rows, bars, columns));
+    }
+    if stats.by_tool.is_empty() {
+        return page;
+    }
+    let tools = stats.by_tool.iter();
+    let tools = tools.map(|tool| ([tool.name.as_str()], [tool.calls, tool.failed]));
+    page.push('\n');
+    page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
+    page
+}
+
+/// The parts of a status line.
+#[derive(Debug, Default)]
+pub(crate) struct StatusLine<'a> {
+    /// The name of the model.
+    pub(crate) model: Option<&'a str>,
+    /// What was spent on the session.
+    pub(crate) session: Option<SessionCostRecord>,
+    /// What was spent today.
+    pub(crate) today: SessionCostRecord,
+    /// What was spent in the current block, and the time until its end.
+    pub(crate) block: Option<(SessionCostRecord, SignedDuration)>,
+    /// The used part of the context, in percent.
+    pub(crate) used: Option<f64>,
+}
+
+impl StatusLine<'_> {
+    /// Returns the line.
+    pub(crate) fn text(&self) -> String {
+        let spent = |sum: &SessionCostRecord, on: &str| {
+            format!("{} {on}", cost_cell(&sum.usage, &sum.unpriced_models))
+        };
+        let mut parts = Vec::new();
+        parts.extend(self.model.map(terminal_safe_line));
+        parts.extend(self.session.as_ref().map(|sum| spent(sum, "session")));
+        parts.push(spent(&self.today, "today"));
+        if let Some((sum, left)) = &self.block {
+            parts.push(format!("{} ({} left)", spent(sum, "block"), spelled(*left)));
+        }
+        parts.extend(self.used.map(|used| format!("{used:.0}% context")));
+        parts.join(" · ") + "\n"
+    }
+}
