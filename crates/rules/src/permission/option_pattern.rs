@@ -41,14 +41,17 @@ impl OptionPattern {
         let Some(letters) = cluster(text).filter(|letters| letters.len() > 1) else {
             return Some(Self(vec![readings.take(1).collect()]));
         };
-        // All letters, or one of the others: `-X` with a value, or a long name with one dash.
+        // All letters, or one of the others: `-X` with a value, or a long name with one dash. The `f` of `-rf` is no value.
         let all = readings.by_ref().take(letters.chars().count()).collect();
-        let others = readings.filter(|one| one.value.as_ref().is_none_or(|value| value.len() > 1));
-        Some(Self(
-            std::iter::once(all)
-                .chain(others.map(|one| vec![one]))
-                .collect(),
-        ))
+        let is_letter = |value: &str| value.len() == 1 && value.starts_with(char::is_alphabetic);
+        let others = readings.filter(|one| {
+            let value = one.value.as_deref();
+            one.is_open
+                || one.name.starts_with("--") && letters.contains('=')
+                || !value.is_some_and(is_letter)
+        });
+        let others = others.map(|one| vec![one]);
+        Some(Self(std::iter::once(all).chain(others).collect()))
     }
 
     /// Whether it is among the options of some words.

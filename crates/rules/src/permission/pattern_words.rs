@@ -207,12 +207,11 @@ fn is_operand(word: &str, operand: &str) -> bool {
 
 /// Whether an option has this value: `--request=POST`, `-sXPOST`.
 fn has_attached(option: &str, value: &Wildcard) -> bool {
-    if let Some((_, attached)) = option.split_once('=').filter(|_| option.starts_with('-')) {
-        return value.covers(attached);
-    }
+    let assigned = option.split_once('=').filter(|_| option.starts_with('-'));
     let is_short = option.starts_with('-') && !option.starts_with("--");
     let mut ends = option.char_indices().skip(2);
-    is_short && ends.any(|(at, _)| value.covers(&option[at..]))
+    assigned.is_some_and(|(_, attached)| value.covers(attached))
+        || is_short && ends.any(|(at, _)| value.covers(&option[at..]))
 }
 
 /// Whether a word is an option, the value of one, or an assignment.
