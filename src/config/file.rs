@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::restrictions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME, Sourced, ValueSource};
 use crate::agent::Root;
-use crate::io::Environment;
+use crate::io::{Environment, is_of_process};
 use crate::model::DialectOverrides;
 use crate::permission::InvalidRule;
 
@@ -41,10 +41,11 @@ impl ConfigSource {
                 if let Some(named) = CONFIG.sourced(environment) {
                     return Some((named.value.into(), named.source));
                 }
-                let base = match CONFIG_HOME.text(environment) {
-                    Some(base) => PathBuf::from(base),
-                    None => Path::new(HOME.text(environment)?).join(".config"),
-                };
+                // In the directory of the process, it would be a file of the workspace.
+                let is_own = |path: &PathBuf| path.is_absolute() && !is_of_process(path);
+                let named = CONFIG_HOME.text(environment).map(PathBuf::from);
+                let at_home = || Some(Path::new(HOME.text(environment)?).join(".config"));
+                let base = named.filter(is_own).or_else(at_home).filter(is_own)?;
                 Some((base.join("turnpipe/config.toml"), ValueSource::Default))
             }
         }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::GitProbe;
-use super::git_layout::is_of_process;
 use super::script::FinalDirectory;
+use crate::io::is_of_process;
 use crate::permission::{Action, is_of_system};
 use crate::shell::{self, Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
@@ -86,23 +86,25 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     };
     // Without `PATH`, bash searches the working directory.
     let has_relative_path = path.is_none() || entries().any(|entry| is_relative(&entry));
-    let is_set = |name| {
-        let value = context.environment.get(name);
-        value.is_some_and(|value| !value.is_empty())
-    };
+    let has_search_path = (context.environment.get("CDPATH")).is_some_and(|path| !path.is_empty());
+    let home = context.environment.get("HOME").map(PathBuf::from);
     let is_cd = |part: &CommandPart| {
-        let first = part.words.first();
-        first.is_some_and(|word| word.value.as_deref() == Some("cd"))
+        let levels = part.levels();
+        let mut first = levels.iter().filter_map(|level| level.words.first());
+        first.any(|word| word.value.as_deref() == Some("cd"))
     };
     // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
         }
-        _ if is_set("CDPATH") && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) => {
+        _ if has_search_path && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) => {
             Some("`CDPATH` may lead to another directory".to_owned())
         }
-        _ if is_set("POSIXLY_CORRECT") => {
+        _ if home.is_some_and(|home| !home.is_absolute() || is_of_process(&home)) => {
+            Some("the home directory differs by process".to_owned())
+        }
+        _ if context.environment.get("POSIXLY_CORRECT").is_some() => {
             Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
         }
         _ if entries().any(|entry| is_of_process(&entry)) => {
@@ -113,6 +115,16 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         )),
         _ => {
             let programs = analysis.programs.iter().map(String::as_str);
+            // On the terminal of another shell, git starts a pager.
+            let has_pager = !context.shell.keeps_git_from_writing
+                && programs.clone().any(|program| program == "git");
+            let named = context
+                .environment
+                .get("PAGER")
+                .and_then(|pager| pager.to_str());
+            let named = named.unwrap_or_default().split_whitespace();
+            let pagers = ["less", "more", "pager"].into_iter().chain(named);
+            let programs = programs.chain(pagers.filter(|_| has_pager));
             let mut workspace = WorkspacePrograms::new(context);
             (workspace.find(programs))
                 .map(|program| format!("`{program}` is a program of the workspace"))

@@ -276,11 +276,12 @@ fn variables_that_change_how_commands_read_their_words_need_approval() {
     let mut with = |name, value| {
         let set = Environment::from_iter([("PATH", "/usr/bin:/bin"), (name, value)]);
         session.context.environment = std::sync::Arc::new(set);
-        ["(cd x && ls)", "sed -n -e p a.txt"].map(|command| reads(&session, command))
+        ["(command cd x && ls)", "sed -n -e p a.txt"].map(|command| reads(&session, command))
     };
     assert_eq!(with("CDPATH", "/o"), [false, true]);
     assert_eq!(with("CDPATH", ""), [true, true]);
-    assert_eq!(with("POSIXLY_CORRECT", "1"), [false, false]);
+    assert_eq!(with("POSIXLY_CORRECT", ""), [false, false]);
+    assert_eq!(with("HOME", "."), [false, false]);
 }
 
 /// The analysis of languages may be wrong; then only the kernel prevents writes.

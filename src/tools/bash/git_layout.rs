@@ -4,13 +4,11 @@
 //! could show clean settings to the check and other ones to the command. So only ordinary files
 //! and directories are accepted where git looks for a repository.
 
-use std::ffi::OsString;
 use std::fs::{Metadata, symlink_metadata};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum number of links on a path, as in Linux.
-const MAX_LINKS: usize = 40;
+use crate::io::is_of_process;
 
 /// Maximum length of a file that names a directory, in bytes.
 const MAX_NAME: u64 = 4096;
@@ -86,32 +84,6 @@ fn named_directory(file: &Path, prefix: &str) -> Option<PathBuf> {
     let is_clear = !name.is_empty() && !name.contains(char::is_control);
     let directory = file.parent()?.join(name);
     (is_clear && !is_of_process(&directory)).then_some(directory)
-}
-
-/// Whether a path, or a link on it, leads to files that differ by process.
-pub(super) fn is_of_process(path: &Path) -> bool {
-    let parts = |path: &Path| -> Vec<OsString> {
-        let parts = path.components().rev();
-        parts.map(|part| part.as_os_str().to_owned()).collect()
-    };
-    let (mut left, mut reached, mut links) = (parts(path), PathBuf::new(), 0);
-    while let Some(part) = left.pop() {
-        if part == ".." {
-            reached.pop();
-        } else {
-            reached.push(part);
-        }
-        let mut own = ["/proc", "/dev/fd", "/dev/stdin"].iter();
-        if links > MAX_LINKS || own.any(|place| reached.starts_with(place)) {
-            return true;
-        }
-        if let Ok(target) = reached.read_link() {
-            links += 1;
-            reached.pop();
-            left.extend(parts(&target));
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::git_layout::{is_of_process, ordinary_place, shows_another};
-use crate::io::CancelToken;
+use super::git_layout::{ordinary_place, shows_another};
+use crate::io::{CancelToken, is_of_process};
 use crate::permission::normalised;
 use crate::process::{
     Capture, Captured, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,

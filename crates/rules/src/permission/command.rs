@@ -157,7 +157,10 @@ pub(super) fn commands<'a>(
         }
         if line.is_used_by(&command.levels) {
             command.uses_text = true;
-            command.is_configured = line.configures(&command.levels);
+            let program = command.levels.last().and_then(|level| level.words.first());
+            let program = program.and_then(|word| word.value.as_deref());
+            command.is_configured =
+                line.configures(&command.levels) || line.is_default_of(program.unwrap_or_default());
             let mut invocations = command.invocations.iter();
             command.runs_unknown |= !line.is_exact() && invocations.any(Invocation::may_run_a_file);
         }

@@ -123,8 +123,13 @@ impl CommandPattern {
             .skip(1)
             .filter(|word| !word.starts_with('-'));
         let options = self.words();
-        literals.all(|literal| words.contains(&literal))
-            && options.is_none_or(|pattern| pattern.has_options(words, false))
+        // Code is taken apart at signs: `deploy:prod`.
+        let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
+        let has = |literal: &str| {
+            let mut pieces = literal.split(is_sign).filter(|piece| !piece.is_empty());
+            words.contains(&literal) || pieces.all(|piece| words.contains(&piece))
+        };
+        literals.all(has) && options.is_none_or(|pattern| pattern.has_options(words, false))
     }
 
     /// Returns the subcommand that a word is short for.

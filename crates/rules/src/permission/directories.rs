@@ -207,7 +207,9 @@ pub(super) fn reached(
     }
     let words = started.invocations.iter().flat_map(|one| {
         option_values(&one.words, |option| {
-            programs::DIRECTORY_OPTIONS.has_option(option)
+            let options = &programs::DIRECTORY_OPTIONS;
+            let is_own = |option| options.is_mark(one.program(), &PartWord::known(option));
+            options.has_option(option) || !option.contains('=') && is_own(option)
         })
     });
     let entered = started.entered.iter().cloned();

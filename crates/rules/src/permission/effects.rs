@@ -35,6 +35,17 @@ impl Invocation {
         if self.program() == "find" {
             self.add_found();
         }
+        if programs::DOWNLOADS.contains(self.program()) {
+            let addresses = self
+                .outlines
+                .iter()
+                .skip(1)
+                .filter(|word| !word.starts_with('-'));
+            let names = addresses.filter_map(|address| Some(address.rsplit_once('/')?.1));
+            let names = names.filter_map(|name| name.split(['?', '#']).next());
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            self.add_changed(names.iter().map(String::as_str));
+        }
         if programs::DECOMPRESSES.contains(self.program()) {
             let names = self.outlines.iter().skip(1);
             let names = names.filter_map(|name| Some(name.rsplit_once('.')?.0.to_owned()));

@@ -5,7 +5,7 @@ use super::outline::{outline, outlines, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
-use crate::shell::{CommandPart, PartWord, analyse};
+use crate::shell::{CommandPart, PartAssignment, PartWord, analyse};
 
 /// A program, its arguments and its redirections.
 pub(super) struct Invocation {
@@ -120,10 +120,14 @@ impl Invocation {
         invocation
     }
 
-    /// Creates the invocation of a command with its redirections.
-    pub(super) fn of(level: &CommandPart, context: &PathContext<'_>) -> Self {
+    /// Creates the invocation of a command with its redirections, for which these variables are set.
+    pub(super) fn of(
+        level: &CommandPart,
+        assigned: &[PartAssignment],
+        context: &PathContext<'_>,
+    ) -> Self {
         let mut invocation = Self::new(&level.words, false, context);
-        invocation.add_surroundings(level, context);
+        invocation.add_surroundings(level, assigned, context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         if context.writes_through_descriptors() {
@@ -175,7 +179,12 @@ impl Invocation {
     }
 
     /// Adds its text with assignments before it and redirections behind it.
-    fn add_surroundings(&mut self, level: &CommandPart, context: &PathContext<'_>) {
+    fn add_surroundings(
+        &mut self,
+        level: &CommandPart,
+        assigned: &[PartAssignment],
+        context: &PathContext<'_>,
+    ) {
         let meant = joined(self.outlines.iter().map(String::as_str));
         let operators = [
             (&level.reads, "<"),
@@ -193,7 +202,7 @@ impl Invocation {
             let redirected: Vec<String> = redirected.collect();
             texts.extend(redirected);
         }
-        let set = level.assignments.iter().map(|set| {
+        let set = assigned.iter().chain(&level.assignments).map(|set| {
             let value = outline(&set.word, context);
             format!("{}={value}", set.name)
         });

@@ -8,7 +8,7 @@ use super::named_file::NamedFile;
 use super::path_context::{PathContext, normalised};
 use super::wildcard::GAP;
 
-/// Maximum number of directories among the words of a command in which it may work.
+/// Maximum number of directories above the working directory that are looked at.
 const MAX_DIRECTORIES: usize = 8;
 
 impl Command<'_> {
@@ -56,17 +56,27 @@ impl Command<'_> {
     fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
         let operands = self.mentions(context).operands().iter();
         let remounts = self.invocations.iter().any(Invocation::remounts);
-        let names =
-            operands.flat_map(|name| std::iter::once(name.as_str()).chain(ends(name, remounts)));
+        let names = operands.flat_map(|name| {
+            // `cargo build --manifest-path x/Cargo.toml`
+            let above = name.rsplit_once('/').map(|(above, _)| above);
+            std::iter::once(name.as_str())
+                .chain(above)
+                .chain(ends(name, remounts))
+        });
         let paths = names.flat_map(|name| {
             let bases = self.reached.known.iter();
             bases.map(move |base| normalised(&base.join(name)))
         });
+        // `mkdir x; patch -d x`
+        let makes = ["mkdir", "makedirs", "Mkdir"].iter();
+        let makes = makes.clone().any(|name| context.script().contains(name));
+        let is_directory = |path: &PathBuf| makes || context.is_directory(path);
         let mut found: Vec<PathBuf> = paths
-            .filter(|path| context.spend(FILE_WORK) && context.is_directory(path))
+            .filter(|path| context.spend(FILE_WORK) && is_directory(path))
             .filter(|path| !self.reached.known.contains(path))
-            .take(MAX_DIRECTORIES)
             .collect();
+        found.sort_unstable();
+        found.dedup();
         // Git starts commands at the top of the work tree.
         let is_git = |one: &Invocation| one.program() == "git" && one.begins_anywhere();
         if self.invocations.iter().any(is_git) {

@@ -110,7 +110,10 @@ impl Mentions {
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
         self.add_assigned(level, context);
-        let is_known_to_read = level.only_reads && !is_assigning && !self.is_in_code;
+        // `jq -f x`
+        let has_script = given.iter().any(|given| given.is_configuration);
+        let only_reads = level.only_reads && !has_script && !self.is_in_code;
+        let is_known_to_read = only_reads && !is_assigning;
         if is_known_to_read || level.unwrapped().is_some() {
             return;
         }
@@ -224,7 +227,7 @@ impl Mentions {
         context: &PathContext<'_>,
     ) {
         let program = invocation.program();
-        let is_data = takes_data(invocation, level) && !programs::DEFAULT_FILES.has_marks(program);
+        let is_data = takes_data(invocation, level);
         let input = level.input.text().into_iter().map(|text| (text, true));
         let read = given
             .iter()
@@ -237,7 +240,8 @@ impl Mentions {
                 self.runnable.extend(run_by_sed(text).flat_map(words_of));
             }
             if !names_files {
-                self.runnable.extend(words_of(text));
+                // `s/echo/rm/`
+                self.runnable.extend(words_of(&format!("{text} ")));
             } else if !self.add_scripts(invocation, text, given, depth, context) {
                 self.add_text(text);
                 // `chdir("x")` of a script, `lcd x` of `debugfs`.

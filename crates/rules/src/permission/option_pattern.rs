@@ -70,7 +70,11 @@ impl Wanted {
         let has_value = |attached: Option<&str>| match (&self.value, attached) {
             (None, _) => true,
             (Some(value), Some(attached)) => fits(attached, value),
-            (Some(value), None) => given.words.iter().any(|word| fits(word, value)),
+            // Code is taken apart at signs.
+            (Some(value), None) => {
+                let is_here = |value: &str| given.words.iter().any(|word| fits(word, value));
+                is_here(value) || value.contains('=') && value.split('=').all(is_here)
+            }
         };
         let is_name = |name: &str| {
             let is_longer = self.value.is_none() && self.is_open && name.starts_with(&self.name);

@@ -68,6 +68,8 @@ pub(super) static PATCHES: Programs = with!("patches");
 pub(super) static COPIES: Programs = with!("copies");
 /// Programs that make a directory accessible under another name.
 pub(super) static RELOCATES: Programs = with!("relocates");
+/// Programs that write files with the names at the ends of addresses.
+pub(super) static DOWNLOADS: Programs = with!("downloads");
 /// Programs that write the contents of `x.gz` to `x`.
 pub(super) static DECOMPRESSES: Programs = with!("decompresses");
 /// Programs that unpack archives.
@@ -150,6 +152,8 @@ pub(super) static INPUT_OPTIONS: Programs = with!("input-options");
 pub(super) static GIT_COMMANDS: Programs = with!("git-commands");
 /// Programs that run the commands in a file.
 pub(super) static RUNS_FILES: Programs = with!("runs-files");
+/// Programs that run code of the project in which they are started.
+pub(super) static RUNS_PROJECT: Programs = with!("runs-project");
 /// Files that programs run even if they are not named.
 pub(super) static DEFAULT_FILES: Programs = with!("default-files");
 /// Programs that change their operands.
@@ -256,10 +260,15 @@ pub(super) fn canonical<'a>(program: &str, word: &'a str) -> &'a str {
 
 /// Whether a program starts another because its first operand is not one of its subcommands.
 pub(super) fn starts_operand(program: &str, words: &[PartWord]) -> bool {
-    let mut operands = words.iter().skip(1);
-    let operand = operands.find(|word| !word.text.starts_with('-'));
-    OWN_COMMANDS.has_marks(program)
-        && operand.is_some_and(|word| !OWN_COMMANDS.is_mark(program, word))
+    let is_option = |at: usize| words[at].text.starts_with('-');
+    let is_operand = |at: &usize| !is_option(*at);
+    // The first operand may be the value of an option: `yarn --cwd x tsc`.
+    let mut operands = (1..words.len()).filter(is_operand);
+    let first = operands.next();
+    let is_value = first.is_some_and(|at| at > 1 && !words[at - 1].text.contains('='));
+    let second = operands.next().filter(|_| is_value);
+    let mut operands = first.into_iter().chain(second);
+    OWN_COMMANDS.has_marks(program) && operands.any(|at| !OWN_COMMANDS.is_mark(program, &words[at]))
 }
 
 /// Whether a word before the subcommand of a program may be left out: `docker container rm`.

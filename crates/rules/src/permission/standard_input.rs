@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::invocation::joined;
+use super::languages::files_of_sed;
 use super::operands::option_values;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::{GAP, GLOB, Wildcard, escaped};
-use crate::shell::{CommandPart, PartInput, PartWord};
+use crate::shell::{CommandPart, PartAssignment, PartInput, PartWord};
 
 /// A text that a command line may write to a file or a pipe.
 pub(super) struct Composed {
@@ -54,6 +55,8 @@ pub(super) struct StandardInput<'a> {
     inexact: Vec<usize>,
     /// The index of the command that is looked at, which does not use what it writes itself.
     pub(super) current: usize,
+    /// Variables that are set for the whole command line.
+    pub(super) assigned: Vec<PartAssignment>,
     /// Texts that may be written.
     composed: Rc<[Composed]>,
     pub(super) context: &'a PathContext<'a>,
@@ -92,6 +95,7 @@ impl<'a> StandardInput<'a> {
             written: names,
             inexact,
             current: usize::MAX,
+            assigned: Vec::new(),
             composed: parts.iter().enumerate().flat_map(composed).collect(),
             context,
         }
@@ -107,6 +111,7 @@ impl<'a> StandardInput<'a> {
             written: self.written.clone(),
             inexact: self.inexact.clone(),
             current: self.current,
+            assigned: [self.assigned.as_slice(), &level.assignments].concat(),
             composed: Rc::default(),
             context: self.context,
         }
@@ -136,17 +141,21 @@ impl<'a> StandardInput<'a> {
         others.map(|(_, name)| name)
     }
 
-    /// Whether a program may run a file that the command line writes without naming it, for example as a module.
-    fn is_default_of(&self, program: &str) -> bool {
-        const MODULES: [&str; 10] = [
-            ".py", ".pm", ".pl", ".js", ".mjs", ".cjs", ".ts", ".rb", ".php", ".lua",
-        ];
-        let is_module = |name: &String| MODULES.iter().any(|end| name.ends_with(end));
+    /// Whether a program may run a file that the command line writes without naming it: a module, a test, settings.
+    pub(super) fn is_default_of(&self, program: &str) -> bool {
+        const CODE: &str = "py pm pl js mjs cjs jsx ts tsx rb php lua go rs c cc cpp h java kt cs swift ex exs sh bash \
+            mk t toml json yml yaml cfg ini tf gradle xml";
+        let is_code = |name: &String| {
+            let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+            extension.is_some_and(|extension| CODE.split_whitespace().any(|one| one == extension))
+        };
+        let name = programs::name(program);
+        let runs = programs::RUNS_PROJECT.contains(name)
+            || programs::SHELLS.contains(name)
+            || program.contains('/');
         let mut names = self.written();
-        if programs::SCRIPTS.contains(program) && names.clone().any(is_module) {
-            return true;
-        }
-        names.any(|name| programs::DEFAULT_FILES.is_mark(program, &PartWord::known(name)))
+        runs && names.clone().any(is_code)
+            || names.any(|one| programs::DEFAULT_FILES.is_mark(name, &PartWord::known(one)))
     }
 
     /// Whether a command names a file that the command line writes, or runs one by default.
@@ -157,7 +166,7 @@ impl<'a> StandardInput<'a> {
         assigned.any(|set| set.name == "PATH")
             || words.any(|word| {
                 let program = word.value.as_deref().unwrap_or_default();
-                self.is_written(word) || self.is_default_of(programs::name(program))
+                self.is_written(word) || self.is_default_of(program)
             })
     }
 
@@ -182,6 +191,12 @@ impl<'a> StandardInput<'a> {
     /// Whether it may be a file that the command line writes.
     pub(super) fn is_written(&self, word: &PartWord) -> bool {
         let values = outlines(word, self.context);
+        // `exec(open("x").read())`
+        let is_code = |value: &String| value.contains(['"', '\'', '(']);
+        let mut codes = values.iter().filter(|value| is_code(value));
+        if codes.any(|code| self.written().any(|name| code.contains(name.as_str()))) {
+            return true;
+        }
         let pieces = values.iter().flat_map(|value| value.split_whitespace());
         let mut names = pieces.flat_map(base_names);
         names.any(|name| {
@@ -226,14 +241,18 @@ fn written(
     });
     let is_binary = programs::COMPILES.contains(program) && !has("-E") && !has("-P");
     let output: Vec<PartWord> = output.filter(|_| !is_binary && !part.only_reads).collect();
-    let edits = options.any(|option| programs::CHANGES.is_mark(program, option));
+    let edits = programs::GLUED_NAMES.contains(program)
+        || options.any(|option| programs::CHANGES.is_mark(program, option));
     let operands = part.words.iter().skip(1).filter(|_| takes || edits);
     let is_text = |word: &&PartWord| !matches!(word.value.as_deref(), Some("/dev/null"));
     let redirected = part.writes.iter().filter(is_text);
     let writes = redirected.clone().next().is_some() || !output.is_empty();
     let words = redirected.chain(operands).chain(&output);
     let outlines = words.flat_map(|word| outlines(word, context));
-    let found = outlines.flat_map(|value| {
+    let by_script = part.words.iter().filter(|_| program.ends_with("sed"));
+    let by_script = by_script.filter_map(|word| word.value.as_deref());
+    let by_script = by_script.flat_map(files_of_sed).map(str::to_owned);
+    let found = outlines.chain(by_script).flat_map(|value| {
         let mut names = base_names(&value);
         // A program may be given the directory: `git clone --template=d x`.
         let directories = value
@@ -256,7 +275,8 @@ fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
     let words = words.map(|word| {
         let text = word.value.as_deref().unwrap_or(&word.text).to_owned();
         Composed {
-            is_name: !prints && !text.contains(char::is_whitespace),
+            is_name: !prints
+                && !text.contains(|sign: char| sign.is_whitespace() || "<>\"'({|;".contains(sign)),
             text,
             origin,
         }

@@ -114,7 +114,7 @@ impl StartedCommands {
         if sets_up(level, line.context) {
             return;
         }
-        let mut invocation = Invocation::of(level, line.context);
+        let mut invocation = Invocation::of(level, &line.assigned, line.context);
         let size: usize = level.words.iter().map(|word| word.text.len() + 1).sum();
         if !line.context.spend(size) {
             // The command itself is known, so that rules deny it in every mode.
