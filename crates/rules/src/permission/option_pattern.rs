@@ -43,7 +43,7 @@ impl OptionPattern {
         };
         // All letters, or one of the others: `-X` with a value, or a long name with one dash. The `f` of `-rf` is no value.
         let all = readings.by_ref().take(letters.chars().count()).collect();
-        let is_letter = |value: &str| value.len() == 1 && value.starts_with(char::is_alphabetic);
+        let is_letter = |value: &str| value.len() == 1 && value.starts_with(char::is_lowercase);
         let others = readings.filter(|one| {
             let value = one.value.as_deref();
             one.is_open

@@ -179,9 +179,11 @@ impl<'a> StandardInput<'a> {
         let mut words = levels.iter().flat_map(|level| level.words.windows(2));
         words.any(|pair| {
             let [before, word] = pair else { return false };
-            let is_option = |word: &PartWord| {
-                word.text.starts_with('-') && !programs::MESSAGE_OPTIONS.contains(&word.text)
+            let is_message = |word: &PartWord| {
+                programs::TAKES_DATA.contains(program)
+                    && programs::MESSAGE_OPTIONS.contains(&word.text)
             };
+            let is_option = |word: &PartWord| word.text.starts_with('-') && !is_message(word);
             let is_attached = is_option(word) && word.text.contains('=');
             let is_installed = programs::INSTALLS.contains(program);
             (is_attached || is_option(before) || is_installed) && self.is_written(word)
