@@ -93,6 +93,11 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         let mut first = levels.iter().filter_map(|level| level.words.first());
         first.any(|word| word.value.as_deref() == Some("cd"))
     };
+    let mut workspace = WorkspacePrograms::new(context);
+    let has_own_programs = workspace
+        .directories
+        .iter()
+        .any(|(_, is_inside)| *is_inside);
     // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
@@ -118,14 +123,15 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             // On the terminal of another shell, git starts a pager.
             let has_pager = !context.shell.keeps_git_from_writing
                 && programs.clone().any(|program| program == "git");
-            let named = context
-                .environment
-                .get("PAGER")
-                .and_then(|pager| pager.to_str());
-            let named = named.unwrap_or_default().split_whitespace();
+            let is_sign = |letter: char| !letter.is_alphanumeric() && !"_.-/".contains(letter);
+            let named = ["PAGER", "GIT_PAGER", "LESSOPEN"].into_iter();
+            let named = named.filter_map(|name| context.environment.get(name)?.to_str());
+            let named = named
+                .flat_map(|text| text.split(is_sign))
+                .map(|name| name.trim_start_matches('-'));
             let pagers = ["less", "more", "pager"].into_iter().chain(named);
-            let programs = programs.chain(pagers.filter(|_| has_pager));
-            let mut workspace = WorkspacePrograms::new(context);
+            let pagers = pagers.filter(|name| has_pager && !name.is_empty());
+            let programs = programs.chain(pagers);
             (workspace.find(programs))
                 .map(|program| format!("`{program}` is a program of the workspace"))
         }
@@ -139,7 +145,11 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !context.shell.probes_git {
         return analysis.settled(|_| Ok(()));
     }
-    let probe = LazyCell::new(|| GitProbe::new(context));
+    let probe = LazyCell::new(|| {
+        let mut probe = GitProbe::new(context);
+        probe.allows_pagers = !has_own_programs;
+        probe
+    });
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 

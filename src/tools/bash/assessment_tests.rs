@@ -271,6 +271,23 @@ fn an_empty_search_path_of_another_shell_is_the_working_directory() {
 }
 
 #[test]
+fn a_pager_of_the_workspace_is_not_the_users() {
+    let mut session = session();
+    session.context.shell = ShellGuarantees::foreign(WriteProtection::Absent);
+    let bin = session.path("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("most"), "").unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let mut with = |pager: &str| {
+        let set = [("PATH", path.as_str()), ("GIT_PAGER", pager)];
+        session.context.environment = std::sync::Arc::new(Environment::from_iter(set));
+        reads(&session, "git log")
+    };
+    assert!(with("cat"));
+    assert!(!with("true;most -s"));
+}
+
+#[test]
 fn variables_that_change_how_commands_read_their_words_need_approval() {
     let mut session = session();
     let mut with = |name, value| {

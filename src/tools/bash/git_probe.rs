@@ -55,6 +55,8 @@ pub(super) struct GitProbe {
     begun: Instant,
     /// Whether git may write its index and then run a hook, and may have a terminal and start a pager.
     is_foreign: bool,
+    /// Whether the user's pager is no program of the workspace.
+    pub(super) allows_pagers: bool,
     home: Option<PathBuf>,
     /// Directories where git looks for the user's settings.
     settings: Vec<PathBuf>,
@@ -73,6 +75,7 @@ impl GitProbe {
             environment: environment.into(),
             begun: Instant::now(),
             is_foreign: !context.shell.keeps_git_from_writing,
+            allows_pagers: true,
             home: context.environment.text("HOME").map(PathBuf::from),
             settings: ["HOME", "XDG_CONFIG_HOME"]
                 .iter()
@@ -141,8 +144,9 @@ impl GitProbe {
         let mut fields = settings.split_terminator('\0');
         while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            let is_trusted = matches!(origin, "system" | "global");
             let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
+            let is_trusted = matches!(origin, "system" | "global");
+            let is_trusted = is_trusted && (!is_pager || self.allows_pagers);
             let is_server = place.scope == GitScope::Network && chooses_server(key, value);
             let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);
             if runs_something(key, value, place.scope) || !is_harmless {

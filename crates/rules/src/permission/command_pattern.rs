@@ -13,6 +13,8 @@ pub(super) struct CommandPattern {
     text: String,
     /// The program, without its directory, unless it starts with `*`.
     program: Option<Wildcard>,
+    /// The names of the program; none if it has a star.
+    names: Vec<String>,
     pattern: Wildcard,
     /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
@@ -45,7 +47,11 @@ impl CommandPattern {
         let shortened = shortened.filter(|_| without_arguments.is_some());
         let by_name = named.into_iter().chain(shortened);
         let by_name = by_name.map(Wildcard::parse).collect();
+        let known = program.filter(|program| !program.contains(['*', '\\', '=']));
+        let spellings =
+            known.map(|program| programs::spellings("program", programs::name(program)));
         Self {
+            names: spellings.into_iter().flatten().map(str::to_owned).collect(),
             program: program.map(|program| Wildcard::parse(programs::name(program))),
             pattern: wildcard,
             without_arguments,
@@ -53,6 +59,12 @@ impl CommandPattern {
             words: OnceLock::new(),
             text: pattern,
         }
+    }
+
+    /// Whether a text without gaps has no word that may be the program.
+    pub(super) fn is_foreign_to(&self, text: &str) -> bool {
+        let mut names = self.names.iter();
+        !self.names.is_empty() && !names.any(|name| text.contains(name.as_str()))
     }
 
     /// Whether the pattern literally starts with `text`.

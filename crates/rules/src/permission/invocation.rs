@@ -20,6 +20,8 @@ pub(super) struct Invocation {
     pub(super) outlines: Vec<String>,
     /// All spellings of the command.
     texts: Vec<String>,
+    /// The first two of them, if nothing in them is unknown, to see quickly what it is not.
+    known: Option<String>,
     /// The command with assignments before it and redirections behind it.
     surrounded: Vec<String>,
     /// The assignments before it, as `NAME=value`.
@@ -68,7 +70,9 @@ impl Invocation {
         if let Some(program) = outlines.first_mut() {
             *program = programs::name(program).to_owned();
         }
+        let known = format!("{written} {meant}");
         let mut invocation = Self {
+            known: Some(known).filter(|text| !text.contains([GAP, GLOB])),
             words,
             reads: Vec::new(),
             writes: Vec::new(),
@@ -306,6 +310,10 @@ impl Invocation {
         is_covered: impl Fn(&str) -> bool,
         fills_gaps: bool,
     ) -> bool {
+        let is_foreign = |known: &String| pattern.is_foreign_to(known);
+        if self.known.as_ref().is_some_and(is_foreign) {
+            return false;
+        }
         // A program known only at run time needs approval.
         let is_known = |text: &str| !begins_with_gap(text);
         let options = self.options.as_ref().unwrap_or(&self.outlines);

@@ -56,13 +56,8 @@ impl Command<'_> {
     fn mentioned_directories(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
         let operands = self.mentions(context).operands().iter();
         let remounts = self.invocations.iter().any(Invocation::remounts);
-        let names = operands.flat_map(|name| {
-            // `cargo build --manifest-path x/Cargo.toml`
-            let above = name.rsplit_once('/').map(|(above, _)| above);
-            std::iter::once(name.as_str())
-                .chain(above)
-                .chain(ends(name, remounts))
-        });
+        let names =
+            operands.flat_map(|name| std::iter::once(name.as_str()).chain(ends(name, remounts)));
         let paths = names.flat_map(|name| {
             let bases = self.reached.known.iter();
             bases.map(move |base| normalised(&base.join(name)))
