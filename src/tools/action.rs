@@ -14,6 +14,13 @@ use crate::tool_facts::{
     possibly_patched, texts, without_namespace,
 };
 
+/// Fields of shell calls that do not change what runs.
+const HARMLESS: &str = "\
+    action type id name description justification explanation summary reason timeout timeout_ms timeoutMs timeout_seconds \
+    run_in_background is_background isBackground background blocking wait login tty yield_time_ms max_output_tokens \
+    with_escalated_permissions sandbox_permissions additional_permissions prefix_rule required_permissions \
+    requires_approval dangerouslyDisableSandbox riskLevel riskLevelReason fireAndForget delay_ms persistent";
+
 /// Special characters of globs, including extended globs.
 const GLOB_CHARACTERS: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
@@ -88,13 +95,21 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
         is_ambiguous: true,
     };
     let action = match tool.purpose {
-        Purpose::Shell if tool.name == "PowerShell" => script(input).map(opaque),
+        Purpose::Shell if tool.name == "PowerShell" => {
+            script(input).map(|(script, _)| opaque(script))
+        }
         Purpose::Shell => {
             let shell = input.get("shell").and_then(Value::as_str);
             let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
             let other = is_other.then(|| context.in_any_shell());
             let context = other.as_ref().unwrap_or(context);
-            script(input).map(|script| assess(&script, &analyse(&script), context).action)
+            script(input).map(|(script, is_whole)| {
+                if is_whole {
+                    assess(&script, &analyse(&script), context).action
+                } else {
+                    opaque(script)
+                }
+            })
         }
         Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {
             typed if typed.is_empty() => Action::Harmless,
@@ -121,11 +136,38 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     action.unwrap_or(Action::Anything)
 }
 
-/// Returns the command line of a call, to be run in the directory that the call names.
-fn script(input: &Input) -> Option<String> {
+/// Returns the command lines of a call, to be run in the directories that the call names, and whether no other field
+/// of the call may change what runs.
+fn script(input: &Input) -> Option<(String, bool)> {
     // `local_shell` has its arguments in an object.
     let inner = input.get("action").and_then(Value::as_object);
-    let input = inner.unwrap_or(input);
+    let has_command = |object: &&Input| {
+        parameters(Parameter::Command)
+            .iter()
+            .any(|name| object.contains_key(*name))
+    };
+    let objects: Vec<&Input> = [Some(input), inner].into_iter().flatten().collect();
+    let lines = objects.iter().copied().filter(has_command).map(line);
+    let lines: Vec<String> = lines.collect::<Option<_>>()?;
+    let is_about = [Parameter::Command, Parameter::Directory].map(parameters);
+    let is_own = |name: &str| name == "shell" || is_about.iter().any(|names| names.contains(&name));
+    let is_harmless = |name: &str| HARMLESS.split_whitespace().any(|known| known == name);
+    let is_given =
+        |value: &Value| !["null", "{}", "[]", "\"\""].contains(&value.to_string().as_str());
+    // Beside an object with arguments, others may count instead.
+    let changes_more = |(name, value): (&String, &Value), is_outside: bool| {
+        is_given(value) && !is_harmless(name) && (is_outside || !is_own(name))
+    };
+    let is_whole = lines.len() == 1
+        && !input
+            .iter()
+            .any(|field| changes_more(field, inner.is_some()))
+        && !inner.is_some_and(|inner| inner.iter().any(|field| changes_more(field, false)));
+    (!lines.is_empty()).then(|| (lines.join("\n"), is_whole))
+}
+
+/// Returns the command line of the arguments of a call.
+fn line(input: &Input) -> Option<String> {
     let given = |parameter| {
         let names = parameters(parameter).iter();
         names.filter_map(|name| input.get(*name).filter(|value| !value.is_null()))

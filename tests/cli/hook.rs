@@ -313,6 +313,26 @@ fn built_in_rules_have_their_own_reasons() {
     }
 }
 
+#[test]
+fn fields_that_may_change_what_runs_are_not_ignored() {
+    let answer = |input: &str, arguments: &[&str]| {
+        let call = format!(
+            r#"{{"hook_event_name":"PreToolUse","cwd":"/srv","tool_name":"Bash","tool_input":{input}}}"#
+        );
+        let arguments = [&["hook", "pre-tool-use"], arguments].concat();
+        let told = run(&arguments, call.as_bytes());
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap_or_default();
+        answer["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    let both = r#"{"command":"rm -rf k","action":{"command":"ls"}}"#;
+    assert_eq!(answer(both, &[]), Value::Null);
+    assert_eq!(answer(both, &["--deny", "Bash(rm:*)"]), "deny");
+    let path = r#"{"command":"ls","env":{"PATH":"/srv/bin"}}"#;
+    assert_eq!(answer(path, &[]), Value::Null);
+    let usual = r#"{"command":"ls","description":"x","timeout":5,"env":{}}"#;
+    assert_eq!(answer(usual, &[]), "allow");
+}
+
 /// The shell's directory may have changed since the session began; rules refer to the project.
 #[test]
 fn rules_are_relative_to_the_project_of_the_agent() {
