@@ -343,6 +343,16 @@ mod tests {
         let home: Environment = [("HOME", "/nonexistent")].into_iter().collect();
         assert!(ConfigFile::load(&ConfigSource::Default, &home).is_ok());
         assert!(ConfigFile::load(&ConfigSource::Default, &Environment::default()).is_ok());
+        for name in ["HOME", "XDG_CONFIG_HOME"] {
+            for place in [".", "/proc/self/cwd"] {
+                let leads_here: Environment = [(name, place)].into_iter().collect();
+                assert_eq!(
+                    ConfigSource::Default.path(&leads_here),
+                    None,
+                    "{name}={place}"
+                );
+            }
+        }
         let named: Environment = [("TURNPIPE_CONFIG", "/nonexistent")].into_iter().collect();
         assert!(ConfigFile::load(&ConfigSource::Default, &named).is_err());
     }

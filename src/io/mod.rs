@@ -1,4 +1,4 @@
-//! Streams, terminal facts, clock, ids and environment.
+//! Streams, terminal facts, clock, ids, environment, and paths that differ by process.
 //!
 //! Everything that makes two runs differ is injected through [`Io`], so that tests can fix it.
 

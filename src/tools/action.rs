@@ -14,13 +14,6 @@ use crate::tool_facts::{
     possibly_patched, texts, without_namespace,
 };
 
-/// Fields of shell calls that do not change what runs.
-const HARMLESS: &str = "\
-    action type id name description justification explanation summary reason timeout timeout_ms timeoutMs timeout_seconds \
-    run_in_background is_background isBackground background blocking wait login tty yield_time_ms max_output_tokens \
-    with_escalated_permissions sandbox_permissions additional_permissions prefix_rule required_permissions \
-    requires_approval dangerouslyDisableSandbox riskLevel riskLevelReason fireAndForget delay_ms persistent";
-
 /// Special characters of globs, including extended globs.
 const GLOB_CHARACTERS: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
@@ -139,30 +132,40 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
 /// Returns the command lines of a call, to be run in the directories that the call names, and whether no other field
 /// of the call may change what runs.
 fn script(input: &Input) -> Option<(String, bool)> {
-    // `local_shell` has its arguments in an object.
-    let inner = input.get("action").and_then(Value::as_object);
-    let has_command = |object: &&Input| {
-        parameters(Parameter::Command)
-            .iter()
-            .any(|name| object.contains_key(*name))
+    let own = [
+        Parameter::Command,
+        Parameter::Directory,
+        Parameter::Harmless,
+    ]
+    .map(parameters);
+    let is_read = |name: &str| name == "shell" || own.iter().any(|names| names.contains(&name));
+    let is_harmless = |name: &str| parameters(Parameter::Harmless).contains(&name);
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     };
-    let objects: Vec<&Input> = [Some(input), inner].into_iter().flatten().collect();
-    let lines = objects.iter().copied().filter(has_command).map(line);
+    let given = |input: &'_ Input| {
+        let given = input.iter().filter(|(_, value)| !is_empty(value));
+        given.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    // `local_shell` has its arguments in an object. An agent may read those beside it.
+    let Some(inner) = input.get("action").and_then(Value::as_object) else {
+        let is_whole = given(input).iter().all(|name| is_read(name));
+        return Some((line(input)?, is_whole));
+    };
+    let is_whole = given(input)
+        .iter()
+        .all(|name| name == "action" || is_harmless(name))
+        && given(inner).iter().all(|name| is_read(name));
+    let has_command = |input: &&Input| {
+        let mut names = parameters(Parameter::Command).iter();
+        names.any(|name| input.contains_key(*name))
+    };
+    let lines = [input, inner].into_iter().filter(has_command).map(line);
     let lines: Vec<String> = lines.collect::<Option<_>>()?;
-    let is_about = [Parameter::Command, Parameter::Directory].map(parameters);
-    let is_own = |name: &str| name == "shell" || is_about.iter().any(|names| names.contains(&name));
-    let is_harmless = |name: &str| HARMLESS.split_whitespace().any(|known| known == name);
-    let is_given =
-        |value: &Value| !["null", "{}", "[]", "\"\""].contains(&value.to_string().as_str());
-    // Beside an object with arguments, others may count instead.
-    let changes_more = |(name, value): (&String, &Value), is_outside: bool| {
-        is_given(value) && !is_harmless(name) && (is_outside || !is_own(name))
-    };
-    let is_whole = lines.len() == 1
-        && !input
-            .iter()
-            .any(|field| changes_more(field, inner.is_some()))
-        && !inner.is_some_and(|inner| inner.iter().any(|field| changes_more(field, false)));
     (!lines.is_empty()).then(|| (lines.join("\n"), is_whole))
 }
 

@@ -329,6 +329,10 @@ fn fields_that_may_change_what_runs_are_not_ignored() {
     assert_eq!(answer(both, &["--deny", "Bash(rm:*)"]), "deny");
     let path = r#"{"command":"ls","env":{"PATH":"/srv/bin"}}"#;
     assert_eq!(answer(path, &[]), Value::Null);
+    // Zsh starts `cat`.
+    assert_eq!(answer(r#"{"command":"> /dev/null"}"#, &[]), Value::Null);
+    let nested = r#"{"action":{"command":"ls","action":{"command":"rm k"}}}"#;
+    assert_eq!(answer(nested, &[]), Value::Null);
     let usual = r#"{"command":"ls","description":"x","timeout":5,"env":{}}"#;
     assert_eq!(answer(usual, &[]), "allow");
 }

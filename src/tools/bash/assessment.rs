@@ -86,7 +86,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     };
     // Without `PATH`, bash searches the working directory.
     let has_relative_path = path.is_none() || entries().any(|entry| is_relative(&entry));
-    let has_search_path = (context.environment.get("CDPATH")).is_some_and(|path| !path.is_empty());
+    let searches_for_directories =
+        (context.environment.get("CDPATH")).is_some_and(|path| !path.is_empty());
     let home = context.environment.get("HOME").map(PathBuf::from);
     let is_cd = |part: &CommandPart| {
         let levels = part.levels();
@@ -103,7 +104,9 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
         }
-        _ if has_search_path && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) => {
+        _ if searches_for_directories
+            && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) =>
+        {
             Some("`CDPATH` may lead to another directory".to_owned())
         }
         _ if home.is_some_and(|home| !home.is_absolute() || is_of_process(&home)) => {

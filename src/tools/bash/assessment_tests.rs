@@ -285,6 +285,13 @@ fn a_pager_of_the_workspace_is_not_the_users() {
     };
     assert!(with("cat"));
     assert!(!with("true;most -s"));
+    fs::write(session.path(".gitconfig"), "[core]\npager = cat\n").unwrap();
+    let set = [
+        ("PATH", path),
+        ("HOME", session.path("").display().to_string()),
+    ];
+    session.context.environment = std::sync::Arc::new(Environment::from_iter(set));
+    assert!(!reads(&session, "git log"), "a pager that is not looked up");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct Command<'a> {
     index: usize,
     /// Texts that its command line writes to a file or a pipe.
     composed: Rc<[Composed]>,
-    /// Whether they are in a file that one of its options names.
+    /// Whether they are in a file that one of its options names, or that it runs without being told.
     is_configured: bool,
     /// Whether it may read these texts: there is a pipe, or it names the file.
     uses_text: bool,

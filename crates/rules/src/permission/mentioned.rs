@@ -63,8 +63,8 @@ impl Command<'_> {
             bases.map(move |base| normalised(&base.join(name)))
         });
         // `mkdir x; patch -d x`
-        let makes = ["mkdir", "makedirs", "Mkdir"].iter();
-        let makes = makes.clone().any(|name| context.script().contains(name));
+        let mut names = ["mkdir", "makedirs", "Mkdir"].iter();
+        let makes = names.any(|name| context.script().contains(name));
         let is_directory = |path: &PathBuf| makes || context.is_directory(path);
         let mut found: Vec<PathBuf> = paths
             .filter(|path| context.spend(FILE_WORK) && is_directory(path))

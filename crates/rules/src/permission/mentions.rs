@@ -1,7 +1,7 @@
 //! Mentions of programs and files in texts that a program may interpret in ways that the tables do
 //! not describe. A mention needs approval.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
@@ -28,6 +28,16 @@ const TEXT_WORK: usize = 32;
 /// Maximum nesting depth of scripts.
 const MAX_DEPTH: usize = 4;
 
+/// Where a command is looked at.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    /// The texts that it may read.
+    given: &'a [Given<'a>],
+    /// How many more scripts may be nested.
+    depth: usize,
+    context: &'a PathContext<'a>,
+}
+
 /// Texts that a command passes to programs that may interpret them.
 #[derive(Default)]
 pub(super) struct Mentions {
@@ -39,6 +49,8 @@ pub(super) struct Mentions {
     changed: BTreeSet<String>,
     /// All names in the words of programs that do more than read.
     operands: BTreeSet<String>,
+    /// The texts that were taken apart, since many commands may read one.
+    known: HashSet<String>,
     /// Whether the commands that are looked at are in strings of code, so that those that only read count as well.
     is_in_code: bool,
 }
@@ -51,17 +63,22 @@ impl Mentions {
         given: &[Given<'_>],
         context: &PathContext<'_>,
     ) -> Self {
+        let scope = Scope {
+            given,
+            depth: MAX_DEPTH,
+            context,
+        };
         let mut mentions = Self::default();
         let mut guessed = Vec::new();
         if levels.is_empty() {
             let read = lenient_parts(context.script());
             guessed.extend(read.parts.iter().flat_map(CommandPart::levels));
             for enclosed in &read.enclosed {
-                mentions.add_script(enclosed, given, MAX_DEPTH, context);
+                mentions.add_script(enclosed, scope);
             }
         }
         for level in levels.iter().chain(&guessed) {
-            mentions.add(level, given, MAX_DEPTH, context);
+            mentions.add(level, scope);
         }
         if context.is_ambiguous() || context.passes_unseen() {
             mentions.add_text(context.script());
@@ -99,53 +116,40 @@ impl Mentions {
         [&self.read, &self.changed]
     }
 
-    fn add(
-        &mut self,
-        level: &CommandPart,
-        given: &[Given<'_>],
-        depth: usize,
-        context: &PathContext<'_>,
-    ) {
+    fn add(&mut self, level: &CommandPart, scope: Scope<'_>) {
         let first = level.words.first().and_then(|word| word.value.as_deref());
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
-        self.add_assigned(level, context);
+        self.add_assigned(level, scope.context);
         // `jq -f x`
-        let has_script = given.iter().any(|given| given.is_configuration);
+        let has_script = scope.given.iter().any(|given| given.is_configuration);
         let only_reads = level.only_reads && !has_script && !self.is_in_code;
         let is_known_to_read = only_reads && !is_assigning;
         if is_known_to_read || level.unwrapped().is_some() {
             return;
         }
-        let texts = given.iter().flat_map(|given| given.texts());
+        let texts = scope.given.iter().flat_map(|given| given.texts());
         let texts = texts.map(|(text, _)| text.len() + TEXT_WORK);
         let words = level.words.iter().map(|word| word.text.len());
-        if !context.spend(texts.chain(words).sum::<usize>()) {
+        if !scope.context.spend(texts.chain(words).sum::<usize>()) {
             return;
         }
-        let invocation = Invocation::new(&level.words, false, context);
-        self.add_words(&invocation, level, given, depth, context);
-        self.add_input(&invocation, level, given, depth, context);
+        let invocation = Invocation::new(&level.words, false, scope.context);
+        self.add_words(&invocation, level, scope);
+        self.add_input(&invocation, level, scope);
     }
 
     /// Adds the words of a command.
-    fn add_words(
-        &mut self,
-        invocation: &Invocation,
-        level: &CommandPart,
-        given: &[Given<'_>],
-        depth: usize,
-        context: &PathContext<'_>,
-    ) {
+    fn add_words(&mut self, invocation: &Invocation, level: &CommandPart, scope: Scope<'_>) {
         let program = invocation.program();
         let is_listed = programs::CHANGES.contains(program) || programs::READS.contains(program);
         let takes_data = takes_data(invocation, level);
         let copies = programs::COPIES.contains(program);
         if invocation.begins_anywhere() && program.ends_with("awk") {
             let words = invocation.words.iter().skip(1);
-            let texts = words.flat_map(|word| outlines(word, context));
+            let texts = words.flat_map(|word| outlines(word, scope.context));
             for text in texts {
-                self.add_scripts(invocation, &text, given, depth, context);
+                self.add_scripts(invocation, &text, scope);
                 self.runnable.extend(words_of(&text));
             }
         }
@@ -173,8 +177,8 @@ impl Mentions {
             if copies && word.value.is_none() {
                 self.runnable.extend(words_of(&word.text));
             }
-            for text in outlines(word, context) {
-                if self.add_scripts(invocation, &text, given, depth, context) {
+            for text in outlines(word, scope.context) {
+                if self.add_scripts(invocation, &text, scope) {
                     continue;
                 }
                 // `a * b`, `select * from t`
@@ -189,10 +193,11 @@ impl Mentions {
                 if !is_data {
                     self.runnable.extend(words_of(&text));
                 }
-                self.operands.extend(names_of(&text));
+                let names = names_of(&text);
+                self.operands.extend(names.iter().cloned());
                 let is_operand = is_plain(&text, "_.+-/@~:,%{}[]*?");
                 if !is_operand || self.is_in_code {
-                    self.read.extend(names_of(&text));
+                    self.read.extend(names.iter().cloned());
                 }
                 // `perl -esystem+rm`, `perl -e system+rm`
                 let before = at.and_then(|at| invocation.words[at - 1].value.as_deref());
@@ -205,31 +210,26 @@ impl Mentions {
                     self.add_glued(&text);
                 }
                 if !(only_reads && (is_operand || text.starts_with('-'))) {
-                    self.changed.extend(names_of(&text));
+                    self.changed.extend(names);
                 }
             }
         }
         if program == "git" {
             // The words of the invocation have gaps where pathspecs have patterns.
-            for text in level.words.iter().filter_map(|word| word.value.as_deref()) {
-                self.add_scripts(invocation, text, given, depth, context);
+            let texts = level.words.iter().filter_map(|word| word.value.as_deref());
+            for text in texts.filter(|text| text.contains(['*', '?', '[', '(', '\\'])) {
+                self.add_scripts(invocation, text, scope);
             }
         }
     }
 
     /// Adds the texts that a command may read.
-    fn add_input(
-        &mut self,
-        invocation: &Invocation,
-        level: &CommandPart,
-        given: &[Given<'_>],
-        depth: usize,
-        context: &PathContext<'_>,
-    ) {
+    fn add_input(&mut self, invocation: &Invocation, level: &CommandPart, scope: Scope<'_>) {
         let program = invocation.program();
         let is_data = takes_data(invocation, level);
         let input = level.input.text().into_iter().map(|text| (text, true));
-        let read = given
+        let read = scope
+            .given
             .iter()
             .filter(|given| !is_data || given.is_configuration);
         for (text, names_files) in input.chain(read.flat_map(|given| given.texts())) {
@@ -242,10 +242,8 @@ impl Mentions {
             if !names_files {
                 // `s/echo/rm/`
                 self.runnable.extend(words_of(&format!("{text} ")));
-            } else if !self.add_scripts(invocation, text, given, depth, context) {
+            } else if !self.add_scripts(invocation, text, scope) {
                 self.add_text(text);
-                // `chdir("x")` of a script, `lcd x` of `debugfs`.
-                self.operands.extend(names_of(text));
             }
         }
     }
@@ -255,7 +253,6 @@ impl Mentions {
         let set = level.assignments.iter();
         for text in set.flat_map(|set| outlines(&set.word, context)) {
             self.add_text(&text);
-            self.operands.extend(names_of(&text));
         }
         let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
         if level.words.iter().any(|word| sets(&word.text)) {
@@ -268,14 +265,7 @@ impl Mentions {
 
     /// Adds the commands in a text that a program may run, and in the strings of the text; returns whether it is a
     /// script of a shell that is understood.
-    fn add_scripts(
-        &mut self,
-        invocation: &Invocation,
-        text: &str,
-        given: &[Given<'_>],
-        depth: usize,
-        context: &PathContext<'_>,
-    ) -> bool {
+    fn add_scripts(&mut self, invocation: &Invocation, text: &str, scope: Scope<'_>) -> bool {
         let program = invocation.program();
         let is_shell = programs::SHELLS.contains(program);
         let is_file = invocation
@@ -290,37 +280,31 @@ impl Mentions {
         if !may_run {
             return false;
         }
-        if is_shell && self.add_script(text, given, depth, context) {
+        if is_shell && self.add_script(text, scope) {
             return true;
         }
         let is_in_code = std::mem::replace(&mut self.is_in_code, true);
         let whole = Some(text.to_owned()).filter(|_| !is_shell);
         for script in strings_in(text).take(MAX_COMMANDS).chain(whole) {
-            self.add_script(&script, given, depth, context);
+            self.add_script(&script, scope);
         }
         self.is_in_code = is_in_code;
         false
     }
 
     /// Adds the commands of a script; returns whether it is understood.
-    fn add_script(
-        &mut self,
-        script: &str,
-        given: &[Given<'_>],
-        depth: usize,
-        context: &PathContext<'_>,
-    ) -> bool {
-        let Some(depth) = depth.checked_sub(1) else {
+    fn add_script(&mut self, script: &str, scope: Scope<'_>) -> bool {
+        let Some(depth) = scope.depth.checked_sub(1) else {
             return false;
         };
         let is_script = script.contains(char::is_whitespace) && !script.contains([GAP, GLOB]);
-        if !is_script || !context.spend(script.len()) {
+        if !is_script || !scope.context.spend(script.len()) {
             return false;
         }
         let parts = analyse(script).parts;
         let guessed = (parts.is_none() && self.is_in_code).then(|| lenient_parts(script).parts);
         let found = parts.as_deref().or(guessed.as_deref()).unwrap_or_default();
-        let line = StandardInput::new(found, context);
+        let line = StandardInput::new(found, scope.context);
         for (index, part) in found.iter().enumerate() {
             let inside = Given {
                 texts: line.composed(),
@@ -328,9 +312,17 @@ impl Mentions {
                 is_configuration: false,
                 names_files: true,
             };
-            let given: Vec<Given<'_>> = given.iter().copied().chain([inside]).collect();
+            let given: Vec<Given<'_>> = scope.given.iter().copied().chain([inside]).collect();
             for level in part.levels() {
-                self.add(&level, &given, depth, context);
+                let given = &given;
+                self.add(
+                    &level,
+                    Scope {
+                        given,
+                        depth,
+                        ..scope
+                    },
+                );
             }
         }
         parts.is_some()
@@ -354,9 +346,15 @@ impl Mentions {
     }
 
     fn add_text(&mut self, text: &str) {
+        if !self.known.insert(text.to_owned()) {
+            return;
+        }
         self.runnable.extend(words_of(text));
-        self.read.extend(names_of(text));
-        self.changed.extend(names_of(text));
+        let names = names_of(text);
+        self.read.extend(names.iter().cloned());
+        self.changed.extend(names.iter().cloned());
+        // A name may be a directory: `chdir("x")`, `lcd x` of `debugfs`.
+        self.operands.extend(names);
     }
 }
 

@@ -37,12 +37,16 @@ impl OptionPattern {
             name,
             value: value.map(str::to_owned),
         };
-        let mut readings = readings(program, text).into_iter().map(wanted);
-        let Some(letters) = cluster(text).filter(|letters| letters.len() > 1) else {
-            return Some(Self(vec![readings.take(1).collect()]));
-        };
+        let wanted: Vec<Wanted> = readings(program, text).into_iter().map(wanted).collect();
+        let letters = cluster(text).unwrap_or_default();
+        let count = letters.chars().count();
+        if wanted.len() <= count.max(1) {
+            return Some(Self(vec![wanted]));
+        }
+        let mut readings = wanted.into_iter();
         // All letters, or one of the others: `-X` with a value, or a long name with one dash. The `f` of `-rf` is no value.
-        let all = readings.by_ref().take(letters.chars().count()).collect();
+        let all: Vec<Wanted> = readings.by_ref().take(count).collect();
+        let is_cluster = letters.chars().all(char::is_alphanumeric);
         let is_letter = |value: &str| value.len() == 1 && value.starts_with(char::is_lowercase);
         let others = readings.filter(|one| {
             let value = one.value.as_deref();
@@ -51,7 +55,8 @@ impl OptionPattern {
                 || !value.is_some_and(is_letter)
         });
         let others = others.map(|one| vec![one]);
-        Some(Self(std::iter::once(all).chain(others).collect()))
+        let all = Some(all).filter(|_| is_cluster);
+        Some(Self(all.into_iter().chain(others).collect()))
     }
 
     /// Whether it is among the options of some words.
@@ -151,4 +156,36 @@ fn is_shortened(program: &str, option: &str, name: &str) -> bool {
     let rest = name.strip_prefix(option).filter(|_| option.len() > 2);
     let is_whole = programs::WHOLE_OPTIONS.contains(program);
     rest.is_some_and(|rest| !(rest.is_empty() || is_whole && rest.starts_with('-')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_found_in_every_spelling() {
+        let rows = [
+            ("rm", "-rf", "-f --recursive", true),
+            ("rm", "-rf", "-r f", false),
+            ("curl", "-XGET", "--request=GET", true),
+            ("curl", "-XGET", "-sX GET", true),
+            ("curl", "-XGET", "-X POST", false),
+            ("make", "-j4", "--jobs 4", true),
+            ("terraform", "-var-file=a", "--var-file a", true),
+            ("terraform", "-var-file=a", "-var-file=b", false),
+            ("kubectl", "--namespace=prod*", "-nprod-eu", true),
+            ("git", "--force", "+main", true),
+            ("git", "--force-with-lease", "--force-with", true),
+            ("npm", "--save-dev", "--save", false),
+            ("npm", "--save*", "--save-dev", true),
+        ];
+        for (program, option, words, expected) in rows {
+            let words: Vec<&str> = words.split(' ').collect();
+            let given = GivenOptions::of(program, &words, false);
+            let found = OptionPattern::parse(program, option)
+                .unwrap()
+                .is_among(&given);
+            assert_eq!(found, expected, "{program} {option}: {words:?}");
+        }
+    }
 }

@@ -152,6 +152,8 @@ pub(super) static INPUT_OPTIONS: Programs = with!("input-options");
 pub(super) static GIT_COMMANDS: Programs = with!("git-commands");
 /// Programs that run the commands in a file.
 pub(super) static RUNS_FILES: Programs = with!("runs-files");
+/// The extensions of files with code, or with settings that may name commands.
+pub(super) static CODE_EXTENSIONS: Programs = with!("code-extensions");
 /// Programs that run code of the project in which they are started.
 pub(super) static RUNS_PROJECT: Programs = with!("runs-project");
 /// Files that programs run even if they are not named.

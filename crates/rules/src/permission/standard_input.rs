@@ -26,7 +26,7 @@ pub(super) struct Given<'a> {
     pub(super) texts: &'a [Composed],
     /// The index of the command, whose own texts do not count.
     pub(super) index: usize,
-    /// Whether they are in a file that one of its options names.
+    /// Whether they are in a file that one of its options names, or that it runs without being told.
     pub(super) is_configuration: bool,
     /// Whether the command may read them, so that it may use files that they name.
     pub(super) names_files: bool,
@@ -143,11 +143,9 @@ impl<'a> StandardInput<'a> {
 
     /// Whether a program may run a file that the command line writes without naming it: a module, a test, settings.
     pub(super) fn is_default_of(&self, program: &str) -> bool {
-        const CODE: &str = "py pm pl js mjs cjs jsx ts tsx rb php lua go rs c cc cpp h java kt cs swift ex exs sh bash \
-            mk t toml json yml yaml cfg ini tf gradle xml";
         let is_code = |name: &String| {
             let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-            extension.is_some_and(|extension| CODE.split_whitespace().any(|one| one == extension))
+            extension.is_some_and(|extension| programs::CODE_EXTENSIONS.contains(extension))
         };
         let name = programs::name(program);
         let runs = programs::RUNS_PROJECT.contains(name)

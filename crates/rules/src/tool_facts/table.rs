@@ -46,6 +46,7 @@ pub enum Parameter {
     Filter,
     Command,
     Directory,
+    Harmless,
     Stdin,
     Url,
     Patch,
