@@ -96,12 +96,17 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
             let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
             let other = is_other.then(|| context.in_any_shell());
             let context = other.as_ref().unwrap_or(context);
+            // A pager on a terminal takes commands, which the model can type.
+            let is_typed_into = input.get("tty") == Some(&Value::Bool(true));
             script(input).map(|(script, is_whole)| {
-                if is_whole {
-                    assess(&script, &analyse(&script), context).action
-                } else {
-                    opaque(script)
+                if !is_whole {
+                    return opaque(script);
                 }
+                let mut action = assess(&script, &analyse(&script), context).action;
+                if let Action::Command { only_reads, .. } = &mut action {
+                    *only_reads &= !is_typed_into;
+                }
+                action
             })
         }
         Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {
