@@ -10,6 +10,9 @@ use crate::tool_facts::possibly_patched;
 /// Maximum number of words that are combined into the names of copies.
 const MAX_COPIED: usize = 16;
 
+/// A name that no rule has, for files that get other names.
+const UNNAMED: &str = "unnamed";
+
 impl Invocation {
     /// Adds the files that variables name.
     pub(super) fn add_variables(&mut self, set: &[(String, Option<String>)]) {
@@ -41,10 +44,17 @@ impl Invocation {
                 .iter()
                 .skip(1)
                 .filter(|word| !word.starts_with('-'));
-            let names = addresses.filter_map(|address| Some(address.rsplit_once('/')?.1));
+            // `wget -x -nH --cut-dirs=1 host/x/src/y`
+            let names = addresses.flat_map(|address| {
+                let starts = address.match_indices('/').map(|(at, _)| at + 1);
+                starts.map(|start| &address[start..])
+            });
             let names = names.filter_map(|name| name.split(['?', '#']).next());
             let names: Vec<String> = names.map(str::to_owned).collect();
             self.add_changed(names.iter().map(String::as_str));
+        }
+        if programs::CREATES.contains(self.program()) && !level.only_reads {
+            self.add_changed(std::iter::once(UNNAMED));
         }
         if programs::DECOMPRESSES.contains(self.program()) {
             let names = self.outlines.iter().skip(1);

@@ -387,15 +387,17 @@ impl Invocation {
             return true;
         }
         let takes_names = programs::TAKES_NAMES.contains(program);
-        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
-        {
-            return reads_script(&self.outlines[1..]);
-        }
         let is_shell = |word: &PartWord| {
             let value = word.value.as_deref().unwrap_or_default();
             let name = programs::name(value);
             programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
         };
+        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
+        {
+            // `sh -c sh`
+            let mut operands = self.words.iter().skip(1);
+            return reads_script(&self.outlines[1..]) || operands.any(is_shell);
+        }
         // The command that `find` starts ends there.
         let behind = |at: usize| {
             let words = &self.outlines[at + 1..];

@@ -68,11 +68,17 @@ impl Words {
         let options = options.into_iter();
         let options = options.map(|option| OptionPattern::parse(program, option));
         let options = options.collect::<Option<_>>()?;
+        // `npm run test`
+        let is_optional = matches!(operands.as_slice(), [_, word, _, ..] if programs::is_optional(program, &word.text));
+        let names = programs::spellings("program", program)
+            .map(str::to_owned)
+            .collect();
+        if is_optional {
+            operands.remove(1);
+        }
         let words = Self {
             assigned,
-            names: programs::spellings("program", program)
-                .map(str::to_owned)
-                .collect(),
+            names,
             is_open: pattern.ends_with('*') || pattern.contains(" * "),
             options,
             operands,
