@@ -17,6 +17,11 @@ pub(super) fn refused(
     workspace: &mut WorkspacePrograms,
 ) -> Option<String> {
     let is_absolute = |value: &OsStr| {
+        // The loader takes `;` and spaces for separators, and bash expands `BASH_ENV`.
+        let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
+        if value.as_bytes().iter().any(is_sign) {
+            return false;
+        }
         let mut entries = std::env::split_paths(value);
         let is_outside = |path: &Path| path.is_absolute() && !workspace.has_file(path);
         entries.all(|path| is_outside(&path) && !is_of_process(&path))
@@ -94,7 +99,6 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    use super::*;
     use crate::shell::analyse;
     use crate::tools::bash::settled;
     use crate::tools::test_context::Session;
@@ -116,7 +120,7 @@ mod tests {
         let home = session.path("").display().to_string();
         let usual = [("PATH", "/usr/bin:/bin"), ("HOME", &*home)];
         let set = usual.into_iter().chain(set.iter().copied());
-        session.context.environment = Arc::new(Environment::from_iter(set));
+        session.context.environment = Arc::new(set.collect());
         settled(analyse(command), &session.context)
             .verdict
             .is_read_only()
@@ -134,7 +138,9 @@ mod tests {
             ("ls", "LD_LIBRARY_PATH", "/opt/x:", false),
             ("ls", "LD_LIBRARY_PATH", &own, false),
             ("ls", "LD_PRELOAD", "/proc/self/cwd/x.so", false),
+            ("ls", "LD_LIBRARY_PATH", "/opt/x;lib", false),
             ("ls", "BASH_ENV", ".bash_env", false),
+            ("ls", "BASH_ENV", "/opt/$(./evil)", false),
             ("ls", "SHELLOPTS", "keyword", false),
             ("ls", "PYTHONPATH", ".", true),
             ("ls", "PERL5LIB", "lib", true),

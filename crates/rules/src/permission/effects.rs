@@ -89,6 +89,10 @@ impl Invocation {
             names.map(move |name| format!("{to}/{name}"))
         });
         let mut copies: Vec<String> = copies.collect();
+        // `ln ../x`
+        if let [alone] = operands.as_slice() {
+            copies.push(programs::name(alone).to_owned());
+        }
         if self.outlines.len() > MAX_COPIED {
             let all = self.outlines.iter().skip(1);
             copies.extend(all.map(|to| format!("{to}/{GAP}")));

@@ -134,12 +134,13 @@ impl Words {
                 } else {
                     word
                 };
+                let is_left_out = |at: usize| programs::is_optional(self.program(), &rest[at]);
                 let is_next = has_options
                     || is_free
-                    || (0..at).all(|at| {
-                        is_skipped(rest, at) || programs::is_optional(self.program(), &rest[at])
-                    });
-                is_next && (is_here(word) || self.is_same(index, word, operand))
+                    || (0..at).all(|at| is_skipped(rest, at) || is_left_out(at));
+                // `npm run i` is no `npm install`.
+                let is_same = || !(0..at).any(is_left_out) && self.is_same(index, word, operand);
+                is_next && (is_here(word) || is_same())
             });
             match found {
                 // It may be several words.

@@ -143,10 +143,9 @@ impl<'a> StandardInput<'a> {
 
     /// Whether a program may run a file that the command line writes without naming it: a module, a test, settings.
     pub(super) fn is_default_of(&self, program: &str) -> bool {
-        // `run`, `.gdbinit`, `a.py`
-        let is_code = |name: &String| match name.rsplit_once('.') {
-            None | Some(("", _)) => true,
-            Some((_, extension)) => programs::CODE_EXTENSIONS.contains(extension),
+        let is_code = |name: &String| {
+            let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+            extension.is_none_or(|extension| programs::CODE_EXTENSIONS.contains(extension))
         };
         let name = programs::name(program);
         let runs = program.contains('/') || programs::may_run_project(name);
