@@ -38,7 +38,7 @@ impl Invocation {
         if self.program() == "find" {
             self.add_found();
         }
-        if programs::DOWNLOADS.contains(self.program()) {
+        if programs::DOWNLOADS.contains_with(self.program(), &self.words) {
             let addresses = self
                 .outlines
                 .iter()
