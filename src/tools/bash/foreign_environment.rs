@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::{Environment, is_of_process};
@@ -48,6 +49,14 @@ pub(super) fn refused(
             "`{name}` may lead to code or settings of the workspace"
         ));
     }
+    // Bash runs an exported function instead of the program.
+    let is_function = |program: &&&str| {
+        let name = format!("BASH_FUNC_{program}%%");
+        environment.get(&name).is_some()
+    };
+    if let Some(program) = programs.iter().find(is_function) {
+        return Some(format!("`{program}` is a function of the environment"));
+    }
     if !programs.contains(&"git") {
         return None;
     }
@@ -63,12 +72,16 @@ pub(super) fn refused(
     })
 }
 
-/// Returns the first row of `foreign_variables.txt` with a variable: its programs and its condition.
-fn row(name: &[u8]) -> Option<(&'static str, &'static str)> {
+/// The rows of `foreign_variables.txt`: programs, a condition, and names.
+static ROWS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let rows = include_str!("foreign_variables.txt").lines();
     let rows = rows.filter(|row| !row.starts_with("# "));
-    let mut rows = rows.map(|row| row.split_whitespace().collect::<Vec<_>>());
-    rows.find_map(|row| match row.as_slice() {
+    rows.map(|row| row.split_whitespace().collect()).collect()
+});
+
+/// Returns the programs and the condition of the first row with a variable.
+fn row(name: &[u8]) -> Option<(&'static str, &'static str)> {
+    ROWS.iter().find_map(|row| match row.as_slice() {
         [kind, condition, names @ ..] => {
             let is_named = |known: &&str| match known.strip_suffix('*') {
                 Some(prefix) => name.starts_with(prefix.as_bytes()),
@@ -142,6 +155,8 @@ mod tests {
             ("ls", "BASH_ENV", ".bash_env", false),
             ("ls", "BASH_ENV", "/opt/$(./evil)", false),
             ("ls", "SHELLOPTS", "keyword", false),
+            ("ls", "BASH_FUNC_ls%%", "() { ./x; }", false),
+            ("ls", "BASH_FUNC_which%%", "() { :; }", true),
             ("ls", "PYTHONPATH", ".", true),
             ("ls", "PERL5LIB", "lib", true),
             ("wc a.txt", "PERL5LIB", "lib", false),
