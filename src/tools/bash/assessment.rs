@@ -123,10 +123,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             let is_foreign = !context.shell.keeps_git_from_writing;
             found
                 .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
-                .or_else(|| {
-                    let environment = &context.environment;
-                    is_foreign.then(|| refused(environment, &programs, &mut workspace))?
-                })
+                .or_else(|| is_foreign.then(|| refused(context, &programs, &mut workspace))?)
         }
     };
     if let Some(why) = refusal {

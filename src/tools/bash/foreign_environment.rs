@@ -6,17 +6,19 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use super::workspace_programs::WorkspacePrograms;
-use crate::io::{Environment, is_of_process};
+use crate::io::is_of_process;
+use crate::tools::DecisionContext;
 
 /// Variables with programs that show the output of git on a terminal, or that those start.
-const PAGERS: [&str; 4] = ["PAGER", "GIT_PAGER", "LESSOPEN", "LESSCLOSE"];
+const PAGERS: [&str; 5] = ["PAGER", "GIT_PAGER", "LESSOPEN", "LESSCLOSE", "LESS"];
 
 /// Returns why programs may run code, or use settings, of the workspace because of a variable.
 pub(super) fn refused(
-    environment: &Environment,
+    context: &DecisionContext,
     programs: &[&str],
     workspace: &mut WorkspacePrograms,
 ) -> Option<String> {
+    let environment = &context.environment;
     let is_absolute = |value: &OsStr| {
         // The loader takes `;` and spaces for separators, and bash expands `BASH_ENV`.
         let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
@@ -64,7 +66,7 @@ pub(super) fn refused(
     let named = PAGERS.into_iter().filter_map(|name| environment.get(name));
     let mut pagers = named.map(OsStr::to_str).chain(usual);
     pagers.find_map(|pager| {
-        let words = pager.and_then(program_words);
+        let words = pager.and_then(|pager| pager_words(pager, &context.directory));
         match words.map(|words| workspace.find(words.into_iter()).is_some()) {
             Some(false) => None,
             _ => Some("git may start a pager of the workspace".to_owned()),
@@ -94,8 +96,8 @@ fn row(name: &[u8]) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns the words of a command for a pager, each of which may be a program; `None` if a shell may read them in another
-/// way, or one leads to the working directory.
-pub(super) fn program_words(command: &str) -> Option<Vec<&str>> {
+/// way, or one names a file of the working directory.
+pub(super) fn pager_words<'a>(command: &'a str, directory: &Path) -> Option<Vec<&'a str>> {
     let words = command.split([' ', '|']);
     let words = words.map(|word| word.trim_start_matches('-'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -103,6 +105,8 @@ pub(super) fn program_words(command: &str) -> Option<Vec<&str>> {
         let mut letters = word.chars();
         letters.all(|letter| letter.is_ascii_alphanumeric() || "_.-+/%=,:@".contains(letter))
             && (word.starts_with('/') || !word.contains('/'))
+            // `sh page`, `less --lesskey-src=keys`
+            && word.split('=').all(|part| part.is_empty() || !directory.join(part).is_file())
     };
     words.iter().all(is_plain).then_some(words)
 }
@@ -166,6 +170,8 @@ mod tests {
             ("git log", "GIT_AUTHOR_NAME", "x", true),
             ("git log", "GIT_DIR", "/opt/x/.git", false),
             ("git log", "LESSKEYIN", "keys", false),
+            ("git log", "LESS", "-FRX", true),
+            ("git log", "LESS", "-F --lesskey-src=a.txt", false),
             ("ls", "GIT_DIR", "x", true),
         ];
         for (command, name, value, expected) in rows {
@@ -173,6 +179,20 @@ mod tests {
             let found = reads(&mut session, command, &set);
             assert_eq!(found, *expected, "{name}={value} {command}");
         }
+    }
+
+    #[test]
+    fn settings_that_a_variable_names_are_those_of_git() {
+        let mut session = session();
+        let place = tempfile::tempdir().unwrap();
+        let settings = place.path().join("settings");
+        let named = settings.display().to_string();
+        let mut with = |text: &str| {
+            fs::write(&settings, text).unwrap();
+            reads(&mut session, "git log", &[("GIT_CONFIG_GLOBAL", &named)])
+        };
+        assert!(with("[user]\nname = x\n"));
+        assert!(!with("[log]\nshowSignature = true\n"));
     }
 
     #[test]
@@ -190,6 +210,7 @@ mod tests {
             ("de\"lta\"", false),
             ("true;cat", false),
             ("tools/page", false),
+            ("sh a.txt", false),
         ];
         for (pager, expected) in rows {
             let set = [("PATH", path.as_str()), ("GIT_PAGER", pager)];
@@ -201,6 +222,7 @@ mod tests {
             reads(&mut session, "git log", &[("PATH", path)])
         };
         assert!(configured("cat", "/usr/bin:/bin"));
+        assert!(!configured("sh a.txt", "/usr/bin:/bin"));
         assert!(!configured("tools/page", "/usr/bin:/bin"));
         assert!(!configured("cat", &path), "a pager that is not looked up");
     }

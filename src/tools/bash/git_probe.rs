@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::foreign_environment::program_words;
+use super::foreign_environment::pager_words;
 use super::git_layout::{ordinary_place, shows_another};
 use crate::io::{CancelToken, is_of_process};
 use crate::permission::normalised;
@@ -71,11 +71,23 @@ impl GitProbe {
     pub(super) fn new(context: &DecisionContext) -> Self {
         let mut environment = cleaned(&context.environment, &context.kept_variables);
         keep_git_from_writing(&mut environment);
+        let is_foreign = !context.shell.keeps_git_from_writing;
+        // The shell of another agent has these settings.
+        let settings = [
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_SYSTEM",
+            "GIT_CONFIG_NOSYSTEM",
+        ];
+        let settings = settings.into_iter().filter(|_| is_foreign);
+        environment.extend(settings.filter_map(|name| {
+            let value = context.environment.get(name)?;
+            Some((name.into(), value.to_owned()))
+        }));
         Self {
             spawners: Arc::clone(&context.lane),
             environment: environment.into(),
             begun: Instant::now(),
-            is_foreign: !context.shell.keeps_git_from_writing,
+            is_foreign,
             allows_pagers: true,
             home: context.environment.text("HOME").map(PathBuf::from),
             settings: ["HOME", "XDG_CONFIG_HOME"]
@@ -147,7 +159,7 @@ impl GitProbe {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
             let is_trusted = matches!(origin, "system" | "global");
-            let is_known_pager = self.allows_pagers && program_words(value).is_some();
+            let is_known_pager = self.allows_pagers && pager_words(value, directory).is_some();
             let is_trusted = is_trusted && (!is_pager || is_known_pager);
             let is_server = place.scope == GitScope::Network && chooses_server(key, value);
             let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);

@@ -194,6 +194,9 @@ impl<'a> StandardInput<'a> {
 
     /// Whether it may be a file that the command line writes.
     pub(super) fn is_written(&self, word: &PartWord) -> bool {
+        if self.written().next().is_none() {
+            return false;
+        }
         let values = outlines(word, self.context);
         // `exec(open("x").read())`
         let is_code = |value: &String| value.contains(['"', '\'', '(']);
