@@ -26,8 +26,8 @@ pub use check::{
     PermissionProposalRecord, Subject, TextKind, TextRejection,
 };
 pub(crate) use constant::{
-    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
-    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, StartSubtype,
+    SwitchSubtype, TextCheck, TurnEndSubtype, name_of,
 };
 pub use run::{
     ApiRetryRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequest,

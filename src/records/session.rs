@@ -109,6 +109,14 @@ pub struct SessionDescription {
     pub resume: Option<String>,
 }
 
+impl SessionDescription {
+    /// Returns the title, or else the first prompt, as a heading.
+    pub fn heading(&self) -> &str {
+        let title = self.title.as_deref().or(self.first_prompt.as_deref());
+        title.unwrap_or("Session")
+    }
+}
+
 /// Counts of the contents of a session file, over all branches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionCounts {

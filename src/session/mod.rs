@@ -12,6 +12,8 @@ mod conversation;
 mod copies;
 mod costs;
 mod description;
+#[cfg(feature = "cli")]
+mod dialog;
 mod diff;
 mod dirs;
 mod discover;
@@ -43,6 +45,8 @@ mod session;
 mod side_file;
 mod state;
 mod stats;
+#[cfg(feature = "cli")]
+mod status_line;
 mod tail;
 mod tally_items;
 mod title;
@@ -59,6 +63,8 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use description::session_description;
+#[cfg(feature = "cli")]
+pub(crate) use dialog::{dialog_facts, is_shown, print_dialog};
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
@@ -70,7 +76,7 @@ pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::Follower;
 pub use following::{
-    FollowError, FollowOptions, FollowOutput, FollowedSession, NewerSessions, follow,
+    FollowOptions, FollowOutput, FollowedSession, NewerSessions, PrintError, follow,
 };
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
@@ -86,6 +92,8 @@ pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;
+#[cfg(feature = "cli")]
+pub(crate) use status_line::status_line;
 pub use tail::{last_messages, start_of_last_records};
 pub use title::find_title;
 pub use trajectories::{Trajectories, TrajectoryError};

@@ -4,7 +4,13 @@ mod atif;
 mod atif_model;
 mod columns;
 #[cfg(feature = "cli")]
+mod command_pages;
+#[cfg(feature = "cli")]
 mod cost_table;
+#[cfg(feature = "cli")]
+mod decision_text;
+#[cfg(feature = "cli")]
+mod dialog;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -33,7 +39,15 @@ pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrapped};
 #[cfg(feature = "cli")]
-pub(crate) use cost_table::{cost_cell, count_table, fitted_table, runs_cell, tokens_cell};
+pub(crate) use command_pages::{
+    call_count_page, call_line, calls_heading, check_page, doctor_page, hooks_page,
+};
+#[cfg(feature = "cli")]
+pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
+#[cfg(feature = "cli")]
+pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
+#[cfg(feature = "cli")]
+pub(crate) use dialog::{DialogForm, DialogPrinter, Look};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
@@ -49,7 +63,7 @@ pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDispla
 #[cfg(feature = "cli")]
 pub(crate) use session_table::{TableLook, session_table};
 #[cfg(feature = "cli")]
-pub(crate) use stats_page::{StatusLine, cost_page, stats_page, tool_page};
+pub(crate) use stats_page::{cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
 #[cfg(feature = "cli")]

@@ -1,9 +1,6 @@
-//! Pages of `session stats`, and the status line.
-
-use jiff::SignedDuration;
+//! Pages of `session stats`.
 
 use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
-use super::times::spelled;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::text::{counted, dollars, terminal_safe_line, with_separators};
 
@@ -117,37 +114,4 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
     page.push('\n');
     page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
     page
-}
-
-/// The parts of a status line.
-#[derive(Debug, Default)]
-pub(crate) struct StatusLine<'a> {
-    /// The name of the model.
-    pub(crate) model: Option<&'a str>,
-    /// What was spent on the session.
-    pub(crate) session: Option<SessionCostRecord>,
-    /// What was spent today.
-    pub(crate) today: SessionCostRecord,
-    /// What was spent in the current block, and the time until its end.
-    pub(crate) block: Option<(SessionCostRecord, SignedDuration)>,
-    /// The used part of the context, in percent.
-    pub(crate) used: Option<f64>,
-}
-
-impl StatusLine<'_> {
-    /// Returns the line.
-    pub(crate) fn text(&self) -> String {
-        let spent = |sum: &SessionCostRecord, on: &str| {
-            format!("{} {on}", cost_cell(&sum.usage, &sum.unpriced_models))
-        };
-        let mut parts = Vec::new();
-        parts.extend(self.model.map(terminal_safe_line));
-        parts.extend(self.session.as_ref().map(|sum| spent(sum, "session")));
-        parts.push(spent(&self.today, "today"));
-        if let Some((sum, left)) = &self.block {
-            parts.push(format!("{} ({} left)", spent(sum, "block"), spelled(*left)));
-        }
-        parts.extend(self.used.map(|used| format!("{used:.0}% context")));
-        parts.join(" · ") + "\n"
-    }
 }

@@ -20,12 +20,15 @@ use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::model::{known_for, known_providers};
-use crate::records::record_names;
+use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{Depth, Listing, Prices, Selection, discover, list, session_roots};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
 const SHELL_VARIABLE: &str = "TURNPIPE_COMPLETE";
+
+/// Shells, each with the paths where it looks for its completion script.
+const SCRIPTS: &str = include_str!("completion_scripts.txt");
 
 /// Maximum number of sessions to offer, last active first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(50).unwrap();
@@ -164,6 +167,36 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
             .id(Some(id))
             .help((!title.is_empty()).then(|| StyledStr::from(title)))
             .display_order(Some(index))
+    })
+}
+
+/// Returns a finding about the script of each installed shell.
+pub(crate) fn installed_scripts(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
+    let path = environment.get("PATH").unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let home = environment.text("HOME").map(Path::new);
+    SCRIPTS.lines().filter_map(move |line| {
+        let (shell, paths) = line.split_once(' ')?;
+        dirs.iter().find(|dir| dir.join(shell).is_file())?;
+        let mut paths = paths
+            .split(' ')
+            .filter_map(|path| match path.strip_prefix("~/") {
+                Some(below) => Some(home?.join(below)),
+                None => Some(PathBuf::from(path)),
+            });
+        Some(match paths.find(|path| path.is_file()) {
+            Some(path) => DoctorRecord::new(
+                Subject::Completions,
+                shell,
+                "installed",
+                &path.display().to_string(),
+            ),
+            None => DoctorRecord {
+                condition: Condition::Absent,
+                problem: Some("see `turnpipe completions --help`".to_owned()),
+                ..DoctorRecord::new(Subject::Completions, shell, "none", "")
+            },
+        })
     })
 }
 

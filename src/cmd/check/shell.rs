@@ -1,19 +1,16 @@
 //! `check shell`: analysis of shell commands.
 
-use std::fmt::Write as _;
-
 use anyhow::Context as _;
 use clap::Args;
 
 use super::input::{Check, CheckInput, CheckOutput};
-use crate::cmd::output::name_of;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::jsonl::{LineContext, TextLine, TextLineForm};
-use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
-use crate::shell::{Analysis, Verdict, analyse};
-use crate::text::{display_width, terminal_safe_line};
+use crate::records::CheckShellRecord;
+use crate::shell::analyse;
 use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_analysis};
+use crate::view::verdict_text;
 
 /// Check whether shell commands only read
 ///
@@ -73,131 +70,14 @@ impl Run for CheckShellArguments {
             examine: &|line| {
                 let (analysis, conditions) = look(line);
                 if prints == Form::Text {
-                    CheckOutput::Text(explanation(&line.text, &analysis))
+                    CheckOutput::Text(verdict_text(&line.text, &analysis))
                 } else {
-                    CheckOutput::Records(vec![record(&line.text, analysis, conditions)])
+                    CheckOutput::Records(vec![CheckShellRecord::new(
+                        &line.text, analysis, conditions,
+                    )])
                 }
             },
         };
         self.input.check_each(&check, io)
-    }
-}
-
-fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShellRecord {
-    let mut requires = Vec::new();
-    if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
-        for requirement in open {
-            let name = requirement.to_string();
-            if !requires.contains(&name) {
-                requires.push(name);
-            }
-        }
-        requires.extend(conditions.into_iter().map(str::to_owned));
-    }
-    CheckShellRecord {
-        check: ShellCheck::Only,
-        command: command.to_owned(),
-        verdict: access(&analysis.verdict),
-        why: analysis.why,
-        requires,
-        span: analysis.span.map(|span| (span.start, span.end)),
-        changes_directory: analysis.changes_directory,
-    }
-}
-
-fn access(verdict: &Verdict) -> VerdictAccess {
-    match verdict {
-        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
-        Verdict::Writes => VerdictAccess::Writes,
-        Verdict::Unknown => VerdictAccess::Unknown,
-    }
-}
-
-/// Returns the command with the deciding word underlined, then the verdict.
-fn explanation(command: &str, analysis: &Analysis) -> String {
-    let mut text = String::new();
-    let mut start = 0;
-    for line in command.split('\n') {
-        let end = start + line.len();
-        text.push_str(&terminal_safe(line));
-        text.push('\n');
-        if let Some(span) = &analysis.span
-            && (start..=end).contains(&span.start)
-        {
-            let before = line.get(..span.start - start).unwrap_or_default();
-            let marked = command
-                .get(span.start..span.end.min(end))
-                .unwrap_or_default();
-            let indent = display_width(&terminal_safe(before));
-            let width = display_width(&terminal_safe(marked)).max(1);
-            text.push_str(&" ".repeat(indent));
-            text.push_str(&"^".repeat(width));
-            text.push('\n');
-        }
-        start = end + 1;
-    }
-    let verdict = name_of(access(&analysis.verdict));
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{verdict}: {}", analysis.why);
-    if let Verdict::ReadOnly { requires } = &analysis.verdict
-        && let Some(requirement) = requires.first()
-    {
-        let _ = write!(text, " (requires {requirement})");
-    }
-    text.push_str("\n\n");
-    text
-}
-
-/// Returns a terminal-safe line with the same columns: unprintable characters become U+FFFD.
-fn terminal_safe(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for letter in line.chars() {
-        let mut buffer = [0; 4];
-        let encoded: &str = letter.encode_utf8(&mut buffer);
-        if letter == ' ' || terminal_safe_line(encoded) == encoded {
-            shown.push(letter);
-        } else {
-            shown.push('\u{fffd}');
-        }
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_deciding_word_is_marked() {
-        let rows = [
-            (
-                "ls | tee x",
-                "ls | tee x\n     ^^^\nwrites: `tee` changes files\n\n",
-            ),
-            (
-                "ls\n  rm a",
-                "ls\n  rm a\n  ^^\nwrites: `rm` changes files\n\n",
-            ),
-            (
-                "ls",
-                "ls\nread-only: ls: options within the accepted set\n\n",
-            ),
-            (
-                "git log",
-                "git log\nread-only: git log: options within the accepted set (requires clean-git-config)\n\n",
-            ),
-        ];
-        for (command, expected) in rows {
-            assert_eq!(explanation(command, &analyse(command)), expected);
-        }
-    }
-
-    #[test]
-    fn text_is_terminal_safe() {
-        let shown = explanation(
-            "echo \u{1b}[31m\u{202e}x",
-            &analyse("echo \u{1b}[31m\u{202e}x"),
-        );
-        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
     }
 }

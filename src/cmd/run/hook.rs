@@ -105,7 +105,6 @@ impl Run for HookArguments {
                 return Err(problem.into());
             }
         };
-        let denies = settings.denies_instead_of_asking;
         let user_shell = io.environment.text("SHELL").map(Path::new);
         let shell = ShellGuarantees {
             dialect: match self.shell {
@@ -122,6 +121,7 @@ impl Run for HookArguments {
         let decisions = call_decisions(Registry::builtin(), settings, project, shell, io)?;
         let context = decisions.context.in_directory(&input.cwd);
         let (call, decided) = decisions.decide(&input.tool_name, &input.tool_input, &context, mode);
+        let denies = decisions.denies_instead_of_asking;
         let answer = input.response(&decided, &call.action, denies);
         self.respond(&input, Ok(&decided), answer, io)
     }

@@ -10,7 +10,6 @@ pub(crate) mod export;
 pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;
-pub(crate) mod printer;
 pub(crate) mod rename;
 pub(crate) mod report;
 pub(crate) mod search;
