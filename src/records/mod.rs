@@ -39,7 +39,7 @@ pub use run::{
 pub use session::{
     Dimension, RunTotals, SessionActivity, SessionCostRecord, SessionCounts, SessionDescription,
     SessionErrorRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
-    SessionStatsRecord, SessionToolRecord, ToolShare, UsageShare,
+    SessionStatsRecord, SessionToolRecord, Spending, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,

@@ -67,12 +67,9 @@ pub(crate) fn dialog_facts(
 ) -> io::Result<Vec<(&'static str, String)>> {
     let tally = Tally::of(session, prices)?;
     let cost = tally.total();
-    let usage = &cost.usage;
-    let tokens = tokens_cell(usage);
+    let tokens = tokens_cell(&cost.spending.usage);
     let duration = facts.started.zip(facts.last_activity);
-    let cost_cell = tokens
-        .as_ref()
-        .map(|_| cost_cell(usage, &cost.unpriced_models));
+    let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
     let known = [
         (
             "session",
@@ -88,7 +85,7 @@ pub(crate) fn dialog_facts(
         ),
         ("tokens", tokens),
         ("cost", cost_cell),
-        ("recorded", cost.recorded_cost.map(dollars)),
+        ("recorded", cost.spending.recorded_cost.map(dollars)),
         ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];

@@ -42,7 +42,7 @@ pub(crate) fn status_line(
     let _ = tally.add_all(candidates, listing);
     tally.price(prices);
 
-    let spent = |sum: &SessionCostRecord| cost_cell(&sum.usage, &sum.unpriced_models);
+    let spent = |sum: &SessionCostRecord| cost_cell(&sum.spending);
     let session = number("/cost/total_cost_usd").map(dollars).or_else(|| {
         let path = Path::new(text("/transcript_path")?);
         let session = Session::open_with(path, &listing.selection.named_roots).ok()?;

@@ -61,8 +61,7 @@ pub(crate) fn cost_page(
         CostRow {
             names: names.collect(),
             counts: Vec::new(),
-            usage: &cost.usage,
-            unpriced_models: &cost.unpriced_models,
+            spending: &cost.spending,
         }
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
@@ -75,7 +74,7 @@ pub(crate) fn cost_page(
 
 /// Returns a page of all counts, by model, day, prompt id and tool.
 pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
-    let recorded = stats.recorded_cost;
+    let recorded = stats.spending.recorded_cost;
     let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
@@ -83,7 +82,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
-        cost_cell(&stats.usage, &stats.unpriced_models),
+        cost_cell(&stats.spending),
         recorded.unwrap_or_default(),
         runs.unwrap_or_default(),
     );
@@ -98,8 +97,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
         let rows = shares.iter().map(|share| CostRow {
             names: vec![&share.name],
             counts: vec![share.replies],
-            usage: &share.usage,
-            unpriced_models: &share.unpriced_models,
+            spending: &share.spending,
         });
         page.push('\n');
         let rows: Vec<CostRow> = rows.collect();

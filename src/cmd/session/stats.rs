@@ -124,8 +124,13 @@ impl Run for SessionStatsArguments {
         tally.price(&prices);
         drop(progress);
         let all = tally.total();
-        if !all.unpriced_models.is_empty() && !is_about_tools {
-            let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
+        if !all.spending.unpriced_models.is_empty() && !is_about_tools {
+            let models: Vec<&str> = all
+                .spending
+                .unpriced_models
+                .iter()
+                .map(String::as_str)
+                .collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(
                 "no price for {models}; the cost does not include it"
@@ -135,11 +140,11 @@ impl Run for SessionStatsArguments {
         let columns = io.terminal.columns;
         if let Some(budget) = self.budget {
             let page = |_: &[_]| {
-                let cost = cost_cell(&all.usage, &all.unpriced_models);
+                let cost = cost_cell(&all.spending);
                 format!("{cost} of {}\n", dollars(budget))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let is_exceeded = all.usage.cost.is_some_and(|cost| cost > budget);
+            let is_exceeded = all.spending.usage.cost.is_some_and(|cost| cost > budget);
             return Ok(errors.outcome(Status::negative_if(is_exceeded)));
         }
         if is_about_tools {
