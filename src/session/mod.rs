@@ -84,7 +84,7 @@ pub use listing::{
     Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
 };
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
-pub use parallel::each_in_order;
+pub use parallel::{each_in_order, processors};
 pub use patch::patch;
 pub use prices::Prices;
 pub use seen_call::{CallCounts, SeenCall};

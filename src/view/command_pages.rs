@@ -1,4 +1,4 @@
-//! Pages of calls of sessions, of findings in files and the installation, and of installed hooks.
+//! Lines and pages of commands: calls, findings in files and in the installation, archived sessions, installed hooks.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,11 @@ use super::text::Style;
 use super::times::recorded_minute;
 use crate::message::CallOutcome;
 use crate::records::{
-    DoctorRecord, HookStatusRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
-    SessionDamageRecord, SessionDescription, name_of,
+    ArchiveOutcome, DoctorRecord, HookStatusRecord, RemovalOutcome, SessionArchiveRecord,
+    SessionArchivedRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
 };
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{byte_size, counted, fitted, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -150,4 +151,60 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
         None => format!("{line}\n"),
     });
     lines.collect()
+}
+
+/// Returns the line about an archived session.
+pub(crate) fn archived_line(record: &SessionArchivedRecord, is_dry_run: bool) -> String {
+    let name = match record.outcome {
+        ArchiveOutcome::Archived if is_dry_run => "would archive",
+        ArchiveOutcome::Archived => "archived",
+        ArchiveOutcome::Unchanged => "unchanged",
+        ArchiveOutcome::Failed => "failed",
+        ArchiveOutcome::Skipped => "skipped",
+    };
+    let about = record.reason.as_ref().unwrap_or(&record.path);
+    format!("{name}: {}\n", terminal_safe_line(about))
+}
+
+/// Returns the line about a removed session.
+pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
+    let name = match record.outcome {
+        RemovalOutcome::InUse => "in use",
+        RemovalOutcome::Failed => "failed",
+        RemovalOutcome::Removed if record.dry_run => "would remove",
+        RemovalOutcome::Removed => "removed",
+    };
+    let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
+    format!("{name}: {about}, {}\n", byte_size(record.bytes))
+}
+
+/// Returns the totals of `session archive` as a line.
+pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
+    let [archived, unchanged] = [totals.archived, totals.unchanged];
+    let [failed, skipped] = [totals.failed, totals.skipped];
+    let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
+    let verb = if totals.dry_run {
+        "would be archived"
+    } else {
+        "archived"
+    };
+    format!(
+        "{}: {archived} {verb}, {unchanged} unchanged, {failed} failed, {skipped} skipped; {} in {}\n",
+        terminal_safe_line(&totals.path),
+        sizes[0],
+        sizes[1]
+    )
+}
+
+/// Returns the totals of `session remove` as a line.
+pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
+    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
+    let (verb, hint) = if totals.dry_run {
+        ("would be removed", "; `--yes` removes them")
+    } else {
+        ("removed", "")
+    };
+    let files = counted(totals.files, "file", "files");
+    let size = byte_size(totals.bytes);
+    format!("{removed} {verb}, {in_use} in use, {failed} failed; {files}, {size}{hint}\n")
 }

@@ -63,6 +63,9 @@ pub(crate) struct Look {
 /// Returns the label of a group of calls that has none, in the directory of the session.
 pub(crate) type LabelOfGroup = fn(&ToolGroup, Option<&str>) -> Option<String>;
 
+/// Removes the parts of a message that are not shown. Returns whether anything is left.
+pub(crate) type MessageFilter = Box<dyn Fn(&mut Message) -> bool>;
+
 /// Prints messages in one of the forms.
 pub(crate) struct DialogPrinter {
     pub(crate) look: Look,
@@ -74,8 +77,7 @@ pub(crate) struct DialogPrinter {
     timeline: Timeline,
     /// The subagents that have pages.
     pub(crate) subagents: Vec<Subagent>,
-    /// Removes the parts of a message that are not shown. Returns whether anything is left.
-    pub(crate) filter: Option<Box<dyn Fn(&mut Message) -> bool>>,
+    pub(crate) filter: Option<MessageFilter>,
     labeler: LabelOfGroup,
     pub(crate) writer: Writer<Box<dyn io::Write + Send>>,
 }

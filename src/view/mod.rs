@@ -40,7 +40,8 @@ pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrapped};
 #[cfg(feature = "cli")]
 pub(crate) use command_pages::{
-    call_count_page, call_line, calls_heading, check_page, doctor_page, hooks_page,
+    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, doctor_page,
+    hooks_page, removal_sum, removed_line,
 };
 #[cfg(feature = "cli")]
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
