@@ -12,8 +12,6 @@ mod conversation;
 mod copies;
 mod costs;
 mod description;
-#[cfg(feature = "cli")]
-mod dialog;
 mod diff;
 mod dirs;
 mod discover;
@@ -45,10 +43,10 @@ mod session;
 mod side_file;
 mod state;
 mod stats;
-#[cfg(feature = "cli")]
-mod status_line;
 mod tail;
 mod tally_items;
+#[cfg(feature = "cli")]
+mod text;
 mod title;
 mod trajectories;
 mod tree;
@@ -63,8 +61,6 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use description::session_description;
-#[cfg(feature = "cli")]
-pub(crate) use dialog::{dialog_facts, is_shown, print_dialog};
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
@@ -92,9 +88,9 @@ pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;
-#[cfg(feature = "cli")]
-pub(crate) use status_line::status_line;
 pub use tail::{last_messages, start_of_last_records};
+#[cfg(feature = "cli")]
+pub(crate) use text::{dialog_facts, is_shown, print_dialog, status_line};
 pub use title::find_title;
 pub use trajectories::{Trajectories, TrajectoryError};
 pub use tree::Scope;

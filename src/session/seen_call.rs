@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::calls::SessionCall;
 use super::discover::subagent_files;
 use super::session::Session;
+use crate::json::spelling;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
 use crate::shell::{program_and_subcommand, simple_commands};
@@ -93,11 +94,6 @@ impl SessionCall {
         about: &SessionDescription,
         field: Option<&str>,
     ) -> SessionCallRecord {
-        // A string unchanged, any other value as JSON.
-        let text_of = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
         SessionCallRecord {
             session_id: about.session_id.clone(),
             agent: about.agent.clone(),
@@ -110,7 +106,7 @@ impl SessionCall {
             tool: self.call.name,
             about: input_gist(&seen.input, about.cwd.as_deref()),
             input: field.is_none().then(|| self.call.input.get().to_owned()),
-            field: field.and_then(|name| seen.input.get(name).map(text_of)),
+            field: field.and_then(|name| seen.input.get(name).map(spelling)),
             outcome: seen.outcome,
             exit_status: self.result.as_ref().and_then(|result| result.exit_status),
             result_bytes: self.result.map(|result| result.bytes),

@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
+use crate::cmd::run::arguments::ManifestArguments;
 use crate::cmd::run::guards::{call_decisions, permissions};
 use crate::cmd::run::tools::registry;
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, Globals, InputErrors, Run, Status, UsageError, output};
-use crate::config::{Overrides, PermissionFlags, PermissionSettings};
+use crate::config::{PermissionFlags, PermissionSettings};
 use crate::io::Io;
 use crate::jsonl::TextLineForm;
 use crate::message::Decision;
@@ -33,11 +34,8 @@ use clap::{Args, ValueEnum as _};
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
-    /// Add the command tools of a manifest; repeatable
-    ///
-    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
-    #[arg(long, value_name = "FILE")]
-    tools: Vec<PathBuf>,
+    #[command(flatten)]
+    manifests: ManifestArguments,
     #[command(flatten)]
     input: CheckInput,
     /// Decide on the past calls of sessions instead (FILE names them, default all), and propose rules
@@ -59,25 +57,10 @@ impl Run for CheckPermissionArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
-        let overrides = Overrides {
-            manifests: self.tools,
-            ..Overrides::default()
-        };
-        let registry = registry(&globals.settings(overrides, &io.environment)?)?;
+        let registry = registry(&self.manifests.settings(globals, io)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         if self.history {
-            let form = self.input.form.form(io.terminal);
-            let files = self.input.files.iter();
-            let sessions: Vec<String> = files.map(|file| file.display().to_string()).collect();
-            return replay(
-                &sessions,
-                &self.matching,
-                form,
-                registry,
-                permissions,
-                here,
-                io,
-            );
+            return self.replay(registry, permissions, here, io);
         }
         if !self.matching.is_default() {
             let problem = "filters of sessions, such as `--since`, need `--history`";
@@ -139,66 +122,69 @@ impl Run for CheckPermissionArguments {
     }
 }
 
-/// Decides on the calls of these sessions (paths, ids or titles; empty for all), and prints counts and proposals.
-///
-/// # Errors
-/// Decisions cannot be set up, or reading or writing failed.
-fn replay(
-    sessions: &[String],
-    matching: &MatchArguments,
-    form: Form,
-    registry: Registry,
-    permissions: PermissionSettings,
-    here: PathBuf,
-    io: &mut Io,
-) -> anyhow::Result<Status> {
-    let shell = ShellGuarantees {
-        probes_git: false,
-        ..ShellGuarantees::OWN
-    };
-    let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
-    let (mut listing, period) = matching.listing_of_calls(io.clock.as_ref());
-    let mut errors = InputErrors::new(&io.messages);
-    let source = &matching.source;
-    let (_copies, candidates) = source.named_or_all(sessions, &mut errors, io)?;
-    let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
-    listing.examined = progress.done();
-    let mut replay = PastDecisions::new(decisions);
-    let mut read = 0;
-    let mut cwd = here.clone();
-    calls_of_all(&candidates, &listing, &mut |event| {
-        match event {
-            CallEvent::Session(listed) => {
-                read += 1;
-                let recorded = listed.facts.cwd.as_ref().map(PathBuf::from);
-                cwd = recorded.unwrap_or_else(|| here.clone());
+impl CheckPermissionArguments {
+    /// Decides on the calls of the named sessions, or of all, and prints counts and proposals.
+    ///
+    /// # Errors
+    /// Decisions cannot be set up, or reading or writing failed.
+    fn replay(
+        &self,
+        registry: Registry,
+        permissions: PermissionSettings,
+        here: PathBuf,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let files = self.input.files.iter();
+        let sessions: Vec<String> = files.map(|file| file.display().to_string()).collect();
+        let shell = ShellGuarantees {
+            probes_git: false,
+            ..ShellGuarantees::OWN
+        };
+        let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
+        let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
+        let mut errors = InputErrors::new(&io.messages);
+        let source = &self.matching.source;
+        let (_copies, candidates) = source.named_or_all(&sessions, &mut errors, io)?;
+        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        listing.examined = progress.done();
+        let mut replay = PastDecisions::new(decisions);
+        let mut read = 0;
+        let mut cwd = here.clone();
+        calls_of_all(&candidates, &listing, &mut |event| {
+            match event {
+                CallEvent::Session(listed) => {
+                    read += 1;
+                    let recorded = listed.facts.cwd.as_ref().map(PathBuf::from);
+                    cwd = recorded.unwrap_or_else(|| here.clone());
+                }
+                CallEvent::Call(call) if call.is_within(&period) => {
+                    replay.add(&call.call.name, call.call.input.get(), &cwd);
+                }
+                CallEvent::Call(_) => {}
+                CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
-            CallEvent::Call(call) if call.is_within(&period) => {
-                replay.add(&call.call.name, call.call.input.get(), &cwd);
+            ControlFlow::Continue(())
+        });
+        drop(progress);
+        if read == 0 && sessions.is_empty() {
+            source.note_none(0, io);
+        }
+        let proposals = replay.proposals(here);
+        let form = self.input.form.form(io.terminal);
+        let mut writer = output::writer(form, io)?;
+        if form == Form::Jsonl {
+            for record in replay.counts.values() {
+                writer.record(record)?;
             }
-            CallEvent::Call(_) => {}
-            CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
+            for proposal in &proposals {
+                writer.record(proposal)?;
+            }
+        } else {
+            let columns = io.terminal.columns;
+            let page = history_page(replay.counts.values(), &proposals, read, columns);
+            writer.echo(page.as_bytes())?;
         }
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    if read == 0 && sessions.is_empty() {
-        source.note_none(0, io);
+        writer.flush()?;
+        Ok(errors.outcome(Status::Done))
     }
-    let proposals = replay.proposals(here);
-    let mut writer = output::writer(form, io)?;
-    if form == Form::Jsonl {
-        for record in replay.counts.values() {
-            writer.record(record)?;
-        }
-        for proposal in &proposals {
-            writer.record(proposal)?;
-        }
-    } else {
-        let columns = io.terminal.columns;
-        let page = history_page(replay.counts.values(), &proposals, read, columns);
-        writer.echo(page.as_bytes())?;
-    }
-    writer.flush()?;
-    Ok(errors.outcome(Status::Done))
 }

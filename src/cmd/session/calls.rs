@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, output};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
-use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
 use crate::records::SessionDescription;
 use crate::session::{
     CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
 };
-use crate::view::{ProgressLine, Style, call_count_page, call_line, calls_heading};
+use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 
 /// List tool calls with their subjects and outcomes
 ///
@@ -78,15 +76,12 @@ impl Run for SessionCallsArguments {
         }
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = progress.done();
-        let mut printer = Printer {
-            writer: output::writer(form, io)?,
-            form,
-            style: globals.style(io),
-            columns: io.terminal.columns,
-            zone: io.clock.time_zone(),
-            about: SessionDescription::default(),
-            is_new: false,
-        };
+        let mut writer = output::writer(form, io)?;
+        let (style, columns) = (globals.style(io), io.terminal.columns);
+        let zone = io.clock.time_zone();
+        // The session of the calls that follow, and its heading until it is printed.
+        let mut about = SessionDescription::default();
+        let mut heading = None;
         let path = self.path.as_deref().map(std::path::absolute).transpose()?;
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
@@ -94,11 +89,11 @@ impl Run for SessionCallsArguments {
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    printer.about = session_description(listed.path, listed.agent, listed.facts);
-                    printer.is_new = true;
+                    about = session_description(listed.path, listed.agent, listed.facts);
+                    heading = Some(calls_heading(&about, style, columns));
                 }
                 CallEvent::Call(call) => {
-                    let seen = SeenCall::new(&call, printer.about.cwd.as_deref());
+                    let seen = SeenCall::new(&call, about.cwd.as_deref());
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
@@ -106,7 +101,14 @@ impl Run for SessionCallsArguments {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
                     }
-                    written = printer.call(*call, seen, self.field.as_deref());
+                    let record = call.record(seen, &about, self.field.as_deref());
+                    written = match form {
+                        Form::Jsonl => writer.record(&record),
+                        Form::Text => {
+                            let line = call_line(&record, style, &zone, columns);
+                            writer.echo((heading.take().unwrap_or_default() + &line).as_bytes())
+                        }
+                    };
                     left -= 1;
                 }
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
@@ -120,9 +122,13 @@ impl Run for SessionCallsArguments {
         written?;
         drop(progress);
         if self.count {
-            printer.counts(counts)?;
+            let counts = counts.sorted();
+            match form {
+                Form::Jsonl => counts.iter().try_for_each(|count| writer.record(count)),
+                Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),
+            }?;
         }
-        printer.writer.flush()?;
+        writer.flush()?;
         Ok(errors.outcome(Status::Done))
     }
 }
@@ -144,43 +150,5 @@ impl SessionCallsArguments {
             && (!self.denied || is_denied)
             && (!self.changed || seen.changes().next().is_some())
             && path.is_none_or(|path| seen.names(path))
-    }
-}
-
-struct Printer {
-    writer: RecordWriter,
-    form: Form,
-    style: Style,
-    columns: Option<usize>,
-    zone: TimeZone,
-    /// The session of the calls that follow.
-    about: SessionDescription,
-    /// Whether its heading is still to be printed.
-    is_new: bool,
-}
-
-impl Printer {
-    fn call(&mut self, call: SessionCall, seen: SeenCall, field: Option<&str>) -> WriteResult {
-        let record = call.record(seen, &self.about, field);
-        if self.form == Form::Jsonl {
-            return self.writer.record(&record);
-        }
-        if std::mem::take(&mut self.is_new) {
-            let heading = calls_heading(&self.about, self.style, self.columns);
-            self.writer.echo(heading.as_bytes())?;
-        }
-        let line = call_line(&record, self.style, &self.zone, self.columns);
-        self.writer.echo(line.as_bytes())
-    }
-
-    fn counts(&mut self, counts: CallCounts) -> WriteResult {
-        let counts = counts.sorted();
-        if self.form == Form::Jsonl {
-            return counts
-                .iter()
-                .try_for_each(|count| self.writer.record(count));
-        }
-        let page = call_count_page(&counts, self.columns);
-        self.writer.echo(page.as_bytes())
     }
 }
