@@ -45,7 +45,6 @@ mod state;
 mod stats;
 mod tail;
 mod tally_items;
-#[cfg(feature = "cli")]
 mod text;
 mod title;
 mod trajectories;
@@ -89,7 +88,6 @@ pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;
 pub use tail::{last_messages, start_of_last_records};
-#[cfg(feature = "cli")]
 pub(crate) use text::{dialog_facts, is_shown, print_dialog, status_line};
 pub use title::find_title;
 pub use trajectories::{Trajectories, TrajectoryError};

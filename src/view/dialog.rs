@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::io;
 
-use clap::ValueEnum;
-
 use super::{
     Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
     Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
@@ -17,17 +15,18 @@ use crate::records::{
 use crate::text::terminal_safe_line;
 
 /// The form of a printed dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum DialogForm {
     /// For a terminal
     Text,
     /// Markdown
-    #[value(alias = "markdown")]
+    #[cfg_attr(feature = "cli", value(alias = "markdown"))]
     Md,
     /// Records, one JSON object per line
     Jsonl,
     /// A page for browsers
-    #[value(skip)]
+    #[cfg_attr(feature = "cli", value(skip))]
     Html,
 }
 
