@@ -9,8 +9,8 @@ mod process_io;
 mod streams;
 mod terminal;
 
-pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
+pub use cancel::{CancelToken, Lock};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process};
