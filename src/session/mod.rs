@@ -1,8 +1,8 @@
 //! Session files of coding agents: finding, reading, following, searching and checking them, appending
 //! to them, and adding up their costs.
 //!
-//! The formats of the agents are in [`crate::agent`]. This module formats nothing for display and
-//! calls no models. All appending goes through `durable`.
+//! The formats of the agents are in [`crate::agent`], texts for users in [`crate::view`]. This module calls no
+//! models. All appending goes through `durable`.
 
 pub mod archiver;
 mod calls;

@@ -1,4 +1,4 @@
-//! Conversations and runs as terminal text, Markdown, HTML and trajectories; tables, progress.
+//! Conversations and runs as terminal text, Markdown, HTML and trajectories; lines and pages of commands, progress.
 
 mod atif;
 mod atif_model;
