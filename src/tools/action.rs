@@ -71,12 +71,20 @@ fn says_more(tool: AgentTool, input: &Input) -> bool {
         .filter(|name| is_given(name));
     let mut directories = parameters(Parameter::Directory).iter();
     match tool.purpose {
-        Purpose::Shell => commands.count() > 1 || is_given(&"shell") || directories.any(is_given),
+        Purpose::Shell => {
+            let is_set = is_given(&"shell") || directories.any(is_given);
+            commands.count() > 1 || is_set || is_typed_into(input)
+        }
         Purpose::Find => input
             .values()
             .any(|value| value.as_str().is_some_and(|text| text.contains(".."))),
         _ => false,
     }
+}
+
+/// Whether a command gets a terminal, on which a pager takes commands that the model types.
+fn is_typed_into(input: &Input) -> bool {
+    input.get("tty") == Some(&Value::Bool(true))
 }
 
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
@@ -97,11 +105,14 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
             let other = is_other.then(|| context.in_any_shell());
             let context = other.as_ref().unwrap_or(context);
             script(input).map(|(script, is_whole)| {
-                if is_whole {
-                    assess(&script, &analyse(&script), context).action
-                } else {
-                    opaque(script)
+                if !is_whole {
+                    return opaque(script);
                 }
+                let mut action = assess(&script, &analyse(&script), context).action;
+                if let Action::Command { only_reads, .. } = &mut action {
+                    *only_reads &= !is_typed_into(input);
+                }
+                action
             })
         }
         Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {

@@ -33,6 +33,8 @@ pub struct DecisionContext {
     /// Directories in which the shell's working directory may be. The first is the initial directory. Never
     /// empty.
     pub allowed_directories: Vec<PathBuf>,
+    /// A further directory whose programs are not trusted.
+    pub own_directory: Option<PathBuf>,
     /// The environment of the session, with configured variables.
     pub environment: Arc<Environment>,
     /// Variables that are passed to children although they can change the effects of commands.
@@ -129,6 +131,7 @@ impl DecisionContext {
         Ok(Self {
             directory: directories.first().cloned().unwrap_or_default(),
             allowed_directories: directories,
+            own_directory: None,
             environment: Arc::new(environment),
             kept_variables: Arc::default(),
             lane: Arc::new(Supervisor::default().lane(1, lane)?),

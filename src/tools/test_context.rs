@@ -33,6 +33,7 @@ impl Session {
             decision: DecisionContext {
                 directory: directory.clone(),
                 allowed_directories: vec![directory.clone()],
+                own_directory: None,
                 environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
                 kept_variables: Arc::default(),
                 lane: Arc::new(Supervisor::default().spawners(1)),

@@ -35,6 +35,7 @@ impl TestSession {
                 decision: DecisionContext {
                     directory: home.clone(),
                     allowed_directories: vec![home.clone()],
+                    own_directory: None,
                     environment: Arc::new(Environment::from_iter([
                         ("PATH", path),
                         ("MARK", "kept".into()),

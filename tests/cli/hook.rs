@@ -366,6 +366,31 @@ fn rules_are_relative_to_the_project_of_the_agent() {
     assert_eq!(asked(&below, "secret/key"), "allow");
 }
 
+/// The agent may report a directory below the one where it and its hooks run.
+#[test]
+fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {
+    let project = tempfile::tempdir().unwrap();
+    let bin = project.path().join("bin");
+    let below = project.path().join("src");
+    fs::create_dir(&bin).unwrap();
+    fs::create_dir(&below).unwrap();
+    let path = project.path().join("input.json");
+    fs::write(&path, listing(&below, "wc a.txt")).unwrap();
+    let answered = || {
+        let told = command()
+            .args(["hook", "pre-tool-use"])
+            .current_dir(project.path())
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .stdin(fs::File::open(&path).unwrap())
+            .output()
+            .unwrap();
+        String::from_utf8(told.stdout).unwrap()
+    };
+    assert!(answered().contains("\"allow\""));
+    fs::write(bin.join("wc"), "").unwrap();
+    assert_eq!(answered(), "");
+}
+
 /// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the response and the messages.
 fn logged(directory: &Path, log: &Path, command: &str, arguments: &[&str]) -> (String, String) {
     let mut input: Value = serde_json::from_slice(&listing(directory, command)).unwrap();

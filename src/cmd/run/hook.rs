@@ -118,7 +118,9 @@ impl Run for HookArguments {
                 WriteProtection::Absent
             })
         };
-        let decisions = call_decisions(Registry::builtin(), settings, project, shell, io)?;
+        let mut decisions = call_decisions(Registry::builtin(), settings, project, shell, io)?;
+        // The agent may report a directory below its own, which the hook inherits.
+        decisions.context.own_directory = std::env::current_dir().ok();
         let context = decisions.context.in_directory(&input.cwd);
         let (call, decided) = decisions.decide(&input.tool_name, &input.tool_input, &context, mode);
         let denies = decisions.denies_instead_of_asking;

@@ -397,6 +397,7 @@ impl RunToolsArguments {
             decision: DecisionContext {
                 directory: here.clone(),
                 allowed_directories: allowed,
+                own_directory: None,
                 environment: Arc::new(io.environment.with(&permissions.environment)),
                 kept_variables: Arc::new(self.env.iter().cloned().collect()),
                 lane: Arc::new(lane),

@@ -3,6 +3,8 @@
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -136,7 +138,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             let pagers = pagers.filter(|name| has_pager && !name.is_empty());
             let programs = programs.chain(pagers);
             (workspace.find(programs))
-                .map(|program| format!("`{program}` is a program of the workspace"))
+                .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
         }
     };
     if let Some(why) = refusal {
@@ -168,7 +170,9 @@ struct WorkspacePrograms {
 impl WorkspacePrograms {
     fn new(context: &DecisionContext) -> Self {
         let named = context.allowed_directories.iter();
-        let named = named.chain([&context.directory]);
+        let named = named
+            .chain([&context.directory])
+            .chain(&context.own_directory);
         let real = named.clone().filter_map(|path| path.canonicalize().ok());
         let workspace: Vec<PathBuf> = named.cloned().chain(real).collect();
         let path = search_path(&context.environment);
@@ -185,9 +189,9 @@ impl WorkspacePrograms {
         }
     }
 
-    /// Returns the first such program, starting with the shell.
+    /// Returns the first such program, starting with the shells.
     fn find<'names>(&mut self, names: impl Iterator<Item = &'names str>) -> Option<&'names str> {
-        ["bash"]
+        ["bash", "sh", "zsh", "dash"]
             .into_iter()
             .chain(names)
             .find(|name| self.contains(name))
@@ -197,6 +201,7 @@ impl WorkspacePrograms {
         if let Some(known) = self.known.get(program) {
             return *known;
         }
+        let has_own = self.directories.iter().any(|(_, is_inside)| *is_inside);
         let found = self.directories.iter().any(|(directory, is_inside)| {
             let path = directory.join(program);
             // The program may be a link to the workspace.
@@ -204,11 +209,19 @@ impl WorkspacePrograms {
                 *is_inside
                     || is_in_workspace(&path, &self.workspace)
                     || is_in_workspace(&real, &self.workspace)
+                    || has_own && is_script(&real)
             })
         });
         self.known.insert(program.to_owned(), found);
         found
     }
+}
+
+/// Whether a program is a script, which may start other programs of `PATH`: `#!/usr/bin/env python3`.
+fn is_script(program: &Path) -> bool {
+    let mut beginning = [0; 2];
+    let read = File::open(program).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning == *b"#!"
 }
 
 /// Whether the session may write to a program without approval. System programs need approval even

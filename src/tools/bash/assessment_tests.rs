@@ -253,6 +253,26 @@ fn programs_of_the_workspace_are_not_those_of_the_table() {
     fs::write(bin.join("xz"), "").unwrap();
     assert!(reads(&session, "sed -n 1p a.txt"));
     assert!(!reads(&session, "tar -tf a.tar"));
+    // The agent may name any of these shells.
+    fs::write(bin.join("zsh"), "").unwrap();
+    assert!(!reads(&session, "cat a.txt"));
+}
+
+#[test]
+fn scripts_may_start_programs_of_the_workspace() {
+    let mut session = session();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let bin = session.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let script = elsewhere.path().join("wc");
+    fs::write(&script, "#!/usr/bin/env python3\n").unwrap();
+    let elsewhere = elsewhere.path().display();
+    let mut with = |path: String| {
+        session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+        reads(&session, "wc a.txt")
+    };
+    assert!(with(format!("{elsewhere}:/usr/bin")));
+    assert!(!with(format!("{}:{elsewhere}:/usr/bin", bin.display())));
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn unreadable_settings_are_not_clean() {
         GitProbe::new(&DecisionContext {
             directory: directory.path().to_owned(),
             allowed_directories: Vec::new(),
+            own_directory: None,
             environment: Arc::new(Environment::from_iter([("PATH", path)])),
             kept_variables: Arc::default(),
             lane: Arc::clone(&spawners),
@@ -341,6 +342,7 @@ fn context_in(directory: &Path, shell: ShellGuarantees) -> DecisionContext {
     DecisionContext {
         directory: directory.to_owned(),
         allowed_directories: Vec::new(),
+        own_directory: None,
         environment: Arc::new(environment),
         kept_variables: Arc::default(),
         lane: Arc::new(Supervisor::default().spawners(1)),

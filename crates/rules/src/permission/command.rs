@@ -155,7 +155,9 @@ pub(super) fn commands<'a>(
         if programs.any(|program| programs::SHELLS.contains(program)) && context.sets("PATH") {
             command.reached.is_open = true;
         }
-        if line.is_used_by(&command.levels) {
+        // `EDITOR='make check' git commit`
+        let mut started = command.invocations.iter().map(|one| one.words.as_slice());
+        if line.is_used_by(&command.levels) || started.any(|words| line.is_named_by(words)) {
             command.uses_text = true;
             let program = command.levels.last().and_then(|level| level.words.first());
             let program = program.and_then(|word| word.value.as_deref());

@@ -283,6 +283,24 @@ pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// Whether a program may run code of the project in which it is started: it is known to, or it is not listed.
+pub(super) fn may_run_project(name: &str) -> bool {
+    let listed = [
+        &READS,
+        &CHANGES,
+        &TAKES_DATA,
+        &TEXTS,
+        &COUNTS,
+        &SETS,
+        &RENAMES,
+    ];
+    RUNS_PROJECT.contains(name)
+        || SHELLS.contains(name)
+        || !listed
+            .iter()
+            .any(|table| table.contains(name) || table.has_marks(name))
+}
+
 /// Whether none of its assignments can change which command runs.
 pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     part.assignments

@@ -145,27 +145,31 @@ impl<'a> StandardInput<'a> {
     pub(super) fn is_default_of(&self, program: &str) -> bool {
         let is_code = |name: &String| {
             let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-            extension.is_some_and(|extension| programs::CODE_EXTENSIONS.contains(extension))
+            extension.is_none_or(|extension| programs::CODE_EXTENSIONS.contains(extension))
         };
         let name = programs::name(program);
-        let runs = programs::RUNS_PROJECT.contains(name)
-            || programs::SHELLS.contains(name)
-            || program.contains('/');
+        let runs = program.contains('/') || programs::may_run_project(name);
         let mut names = self.written();
         runs && names.clone().any(is_code)
             || names.any(|one| programs::DEFAULT_FILES.is_mark(name, &PartWord::known(one)))
     }
 
-    /// Whether a command names a file that the command line writes, or runs one by default.
+    /// Whether a command uses a file that the command line writes: it names one or runs one by default, or the line
+    /// changes where programs are found.
     pub(super) fn is_used_by(&self, levels: &[CommandPart]) -> bool {
         let mut assigned = levels.iter().flat_map(|level| &level.assignments);
-        let words = levels.iter().take(1);
-        let mut words = words.flat_map(|level| level.words.iter().chain(&level.reads));
         assigned.any(|set| set.name == "PATH")
-            || words.any(|word| {
-                let program = word.value.as_deref().unwrap_or_default();
-                self.is_written(word) || self.is_default_of(program)
+            || levels.first().is_some_and(|level| {
+                let mut reads = level.reads.iter();
+                self.is_named_by(&level.words) || reads.any(|word| self.is_written(word))
             })
+    }
+
+    /// Whether the words of a command name a file that the command line writes, or a program that runs one by default.
+    pub(super) fn is_named_by(&self, words: &[PartWord]) -> bool {
+        let program = words.first().and_then(|word| word.value.as_deref());
+        self.is_default_of(program.unwrap_or_default())
+            || words.iter().any(|word| self.is_written(word))
     }
 
     /// Whether an option of a command names a file that the command line writes, other than one with a message.
