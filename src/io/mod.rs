@@ -16,6 +16,7 @@ pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
+    uninterrupted,
 };
 pub use terminal::{FocusTerminal, Typed, open_terminal, read_typed};
 #[cfg(test)]
