@@ -10,7 +10,7 @@ use crate::cmd::check::{permission, shell_and_text};
 use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, rename, report, search, show, stats, tail,
+    append, archive, calls, check, export, list, rename, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -60,7 +60,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<tail::SessionTailArguments>("tail"),
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
-            Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<show::SessionDiffArguments>("diff"),
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),

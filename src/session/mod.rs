@@ -45,7 +45,6 @@ mod state;
 mod stats;
 mod tail;
 mod tally_items;
-mod text;
 mod title;
 mod trajectories;
 mod tree;
@@ -60,6 +59,7 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use description::session_description;
+pub(crate) use description::{dialog_facts, is_shown, print_dialog, status_line};
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
@@ -88,7 +88,6 @@ pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;
 pub use tail::{last_messages, start_of_last_records};
-pub(crate) use text::{dialog_facts, is_shown, print_dialog, status_line};
 pub use title::find_title;
 pub use trajectories::{Trajectories, TrajectoryError};
 pub use tree::Scope;

@@ -5,7 +5,6 @@ pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod calls;
 pub(crate) mod check;
-pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod hits;
 pub(crate) mod list;
