@@ -61,8 +61,12 @@ impl AgentHookInput {
 
     /// Whether the agent runs commands with bash, if known: Qwen Code, Gemini CLI, Copilot CLI and pi do, and
     /// others use the user's shell.
-    pub fn runs_bash(&self, agent: Option<Agent>, user_shell: Option<&Path>) -> bool {
-        let is_user_shell_bash = user_shell.is_some_and(|shell| shell.ends_with("bash"));
+    pub fn runs_bash(&self, agent: Option<Agent>, environment: &Environment) -> bool {
+        // Claude Code prefers the first: https://code.claude.com/docs/en/env-vars
+        let shells = ["CLAUDE_CODE_SHELL", "SHELL"].iter();
+        let mut shells = shells.filter_map(|name| environment.text(name)).peekable();
+        let is_user_shell_bash =
+            shells.peek().is_some() && shells.all(|shell| Path::new(shell).ends_with("bash"));
         let is_codex = self.turn_id.is_some();
         let has_bash = matches!(agent, Some(Agent::Copilot | Agent::Pi));
         has_bash || self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)

@@ -10,8 +10,8 @@ use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::analyse;
 use crate::tool_facts::{
-    AgentTool, Parameter, Purpose, agent_tool, command_line, in_directory, parameters,
-    possibly_patched, texts, without_namespace,
+    AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, in_directory,
+    parameters, possibly_patched, texts, without_namespace,
 };
 
 /// Special characters of globs, including extended globs.
@@ -71,6 +71,7 @@ fn says_more(tool: AgentTool, input: &Input) -> bool {
         .filter(|name| is_given(name));
     let mut directories = parameters(Parameter::Directory).iter();
     match tool.purpose {
+        _ if has_unclear_names(input) => true,
         Purpose::Shell => {
             let is_set = is_given(&"shell") || directories.any(is_given);
             commands.count() > 1 || is_set || is_typed_into(input)
@@ -96,6 +97,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
         is_ambiguous: true,
     };
     let action = match tool.purpose {
+        _ if has_unclear_names(input) => None,
         Purpose::Shell if tool.name == "PowerShell" => {
             script(input).map(|(script, _)| opaque(script))
         }
@@ -104,9 +106,9 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
             let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
             let other = is_other.then(|| context.in_any_shell());
             let context = other.as_ref().unwrap_or(context);
-            script(input).map(|(script, is_whole)| {
-                if !is_whole {
-                    return opaque(script);
+            script(input).map(|(script, others)| {
+                if !others.is_empty() {
+                    return opaque([vec![script], others].concat().join("\n"));
                 }
                 let mut action = assess(&script, &analyse(&script), context).action;
                 if let Action::Command { only_reads, .. } = &mut action {
@@ -140,9 +142,9 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     action.unwrap_or(Action::Anything)
 }
 
-/// Returns the command lines of a call, to be run in the directories that the call names, and whether no other field
-/// of the call may change what runs.
-fn script(input: &Input) -> Option<(String, bool)> {
+/// Returns the command lines of a call, to be run in the directories that the call names, and the texts of other fields
+/// of the call, which may change what runs.
+fn script(input: &Input) -> Option<(String, Vec<String>)> {
     let own = [
         Parameter::Command,
         Parameter::Directory,
@@ -158,26 +160,34 @@ fn script(input: &Input) -> Option<(String, bool)> {
         Value::Object(members) => members.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     };
-    let given = |input: &'_ Input| {
-        let given = input.iter().filter(|(_, value)| !is_empty(value));
-        given.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    let others = |input: &Input, is_known: &dyn Fn(&str) -> bool| {
+        let others = input.iter().filter(|(name, _)| !is_known(name));
+        let given = others.filter(|(_, value)| !is_empty(value));
+        given.map(|(_, value)| words(value)).collect::<Vec<_>>()
     };
     // `local_shell` has its arguments in an object. An agent may read those beside it.
     let Some(inner) = input.get("action").and_then(Value::as_object) else {
-        let is_whole = given(input).iter().all(|name| is_read(name));
-        return Some((line(input)?, is_whole));
+        return Some((line(input)?, others(input, &is_read)));
     };
-    let is_whole = given(input)
-        .iter()
-        .all(|name| name == "action" || is_harmless(name))
-        && given(inner).iter().all(|name| is_read(name));
+    let outer = others(input, &|name| name == "action" || is_harmless(name));
+    let others = [outer, others(inner, &is_read)].concat();
     let has_command = |input: &&Input| {
         let mut names = parameters(Parameter::Command).iter();
         names.any(|name| input.contains_key(*name))
     };
     let lines = [input, inner].into_iter().filter(has_command).map(line);
     let lines: Vec<String> = lines.collect::<Option<_>>()?;
-    (!lines.is_empty()).then(|| (lines.join("\n"), is_whole))
+    (!lines.is_empty()).then(|| (lines.join("\n"), others))
+}
+
+/// Returns the texts in a value, separated by spaces.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
+        Value::Object(members) => members.values().map(words).collect::<Vec<_>>().join(" "),
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
 }
 
 /// Returns the command line of the arguments of a call.

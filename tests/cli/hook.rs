@@ -366,6 +366,34 @@ fn rules_are_relative_to_the_project_of_the_agent() {
     assert_eq!(asked(&below, "secret/key"), "allow");
 }
 
+#[test]
+fn the_shell_that_claude_code_prefers_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input.json");
+    fs::write(&input, listing(folder.path(), "path=bin; ls")).unwrap();
+    let rows = [
+        (None, true),
+        (Some("/bin/bash"), true),
+        (Some("/bin/zsh"), false),
+    ];
+    for (preferred, expected) in rows {
+        let mut hook = command();
+        hook.args(["hook", "pre-tool-use"])
+            .env("SHELL", "/bin/bash");
+        hook.envs(preferred.map(|shell| ("CLAUDE_CODE_SHELL", shell)));
+        let told = hook
+            .stdin(fs::File::open(&input).unwrap())
+            .output()
+            .unwrap();
+        let answer = String::from_utf8(told.stdout).unwrap();
+        assert_eq!(
+            answer.contains("\"allow\""),
+            expected,
+            "{preferred:?}: {answer}"
+        );
+    }
+}
+
 /// The agent may report a directory below the one where it and its hooks run.
 #[test]
 fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {

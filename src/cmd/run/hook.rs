@@ -3,7 +3,7 @@
 //! When in doubt it prints nothing, and the agent proceeds as if no hook were installed.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -105,11 +105,10 @@ impl Run for HookArguments {
                 return Err(problem.into());
             }
         };
-        let user_shell = io.environment.text("SHELL").map(Path::new);
         let shell = ShellGuarantees {
             dialect: match self.shell {
                 Some(HookShell::Bash) => ShellDialect::Bash,
-                None if input.runs_bash(self.agent, user_shell) => ShellDialect::Bash,
+                None if input.runs_bash(self.agent, &io.environment) => ShellDialect::Bash,
                 Some(HookShell::Any) | None => ShellDialect::Any,
             },
             ..ShellGuarantees::foreign(if self.trust_analysis {

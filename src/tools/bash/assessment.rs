@@ -1,19 +1,17 @@
 //! The assessment of a shell command.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::GitProbe;
+use super::foreign_environment::refused;
 use super::script::FinalDirectory;
+use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
-use crate::permission::{Action, is_of_system};
+use crate::permission::Action;
 use crate::shell::{self, Analysis, CommandPart, Verdict};
-use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -97,10 +95,6 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         first.any(|word| word.value.as_deref() == Some("cd"))
     };
     let mut workspace = WorkspacePrograms::new(context);
-    let has_own_programs = workspace
-        .directories
-        .iter()
-        .any(|(_, is_inside)| *is_inside);
     // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
@@ -124,21 +118,15 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             "`{name}` only counts as reading if the kernel enforces it"
         )),
         _ => {
-            let programs = analysis.programs.iter().map(String::as_str);
-            // On the terminal of another shell, git starts a pager.
-            let has_pager = !context.shell.keeps_git_from_writing
-                && programs.clone().any(|program| program == "git");
-            let is_sign = |letter: char| !letter.is_alphanumeric() && !"_.-/".contains(letter);
-            let named = ["PAGER", "GIT_PAGER", "LESSOPEN"].into_iter();
-            let named = named.filter_map(|name| context.environment.get(name)?.to_str());
-            let named = named
-                .flat_map(|text| text.split(is_sign))
-                .map(|name| name.trim_start_matches('-'));
-            let pagers = ["less", "more", "pager"].into_iter().chain(named);
-            let pagers = pagers.filter(|name| has_pager && !name.is_empty());
-            let programs = programs.chain(pagers);
-            (workspace.find(programs))
+            let programs: Vec<&str> = analysis.programs.iter().map(String::as_str).collect();
+            let found = workspace.find(programs.iter().copied());
+            let is_foreign = !context.shell.keeps_git_from_writing;
+            found
                 .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
+                .or_else(|| {
+                    let environment = &context.environment;
+                    is_foreign.then(|| refused(environment, &programs, &mut workspace))?
+                })
         }
     };
     if let Some(why) = refusal {
@@ -152,85 +140,10 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     }
     let probe = LazyCell::new(|| {
         let mut probe = GitProbe::new(context);
-        probe.allows_pagers = !has_own_programs;
+        probe.allows_pagers = !workspace.is_in_path();
         probe
     });
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
-}
-
-/// Finds programs in directories where the session may write, by the search of the shell.
-struct WorkspacePrograms {
-    /// The directories where the session may write, as they are named and without links.
-    workspace: Vec<PathBuf>,
-    /// Directories of `PATH`, and whether the session may write to each.
-    directories: Vec<(PathBuf, bool)>,
-    known: HashMap<String, bool>,
-}
-
-impl WorkspacePrograms {
-    fn new(context: &DecisionContext) -> Self {
-        let named = context.allowed_directories.iter();
-        let named = named
-            .chain([&context.directory])
-            .chain(&context.own_directory);
-        let real = named.clone().filter_map(|path| path.canonicalize().ok());
-        let workspace: Vec<PathBuf> = named.cloned().chain(real).collect();
-        let path = search_path(&context.environment);
-        let directories = std::env::split_paths(&path).map(|path| {
-            // The directory may be a link to the workspace.
-            let real = path.canonicalize();
-            let is_inside = real.is_ok_and(|real| is_in_workspace(&real, &workspace));
-            (path, is_inside)
-        });
-        Self {
-            directories: directories.collect(),
-            workspace,
-            known: HashMap::new(),
-        }
-    }
-
-    /// Returns the first such program, starting with the shells.
-    fn find<'names>(&mut self, names: impl Iterator<Item = &'names str>) -> Option<&'names str> {
-        ["bash", "sh", "zsh", "dash"]
-            .into_iter()
-            .chain(names)
-            .find(|name| self.contains(name))
-    }
-
-    fn contains(&mut self, program: &str) -> bool {
-        if let Some(known) = self.known.get(program) {
-            return *known;
-        }
-        let has_own = self.directories.iter().any(|(_, is_inside)| *is_inside);
-        let found = self.directories.iter().any(|(directory, is_inside)| {
-            let path = directory.join(program);
-            // The program may be a link to the workspace.
-            path.canonicalize().is_ok_and(|real| {
-                *is_inside
-                    || is_in_workspace(&path, &self.workspace)
-                    || is_in_workspace(&real, &self.workspace)
-                    || has_own && is_script(&real)
-            })
-        });
-        self.known.insert(program.to_owned(), found);
-        found
-    }
-}
-
-/// Whether a program is a script, which may start other programs of `PATH`: `#!/usr/bin/env python3`.
-fn is_script(program: &Path) -> bool {
-    let mut beginning = [0; 2];
-    let read = File::open(program).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == *b"#!"
-}
-
-/// Whether the session may write to a program without approval. System programs need approval even
-/// if a working directory, such as `/`, contains them.
-fn is_in_workspace(program: &Path, workspace: &[PathBuf]) -> bool {
-    let mut workspace = workspace.iter();
-    workspace.any(|allowed| {
-        program.starts_with(allowed) && (is_of_system(allowed) || !is_of_system(program))
-    })
 }
 
 /// Marks as writing the commands whose words name a program of the workspace; or all commands if the

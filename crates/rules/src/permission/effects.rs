@@ -10,6 +10,9 @@ use crate::tool_facts::possibly_patched;
 /// Maximum number of words that are combined into the names of copies.
 const MAX_COPIED: usize = 16;
 
+/// A name that no rule has, for files that get other names.
+const UNNAMED: &str = "unnamed";
+
 impl Invocation {
     /// Adds the files that variables name.
     pub(super) fn add_variables(&mut self, set: &[(String, Option<String>)]) {
@@ -35,16 +38,23 @@ impl Invocation {
         if self.program() == "find" {
             self.add_found();
         }
-        if programs::DOWNLOADS.contains(self.program()) {
+        if programs::DOWNLOADS.contains_with(self.program(), &self.words) {
             let addresses = self
                 .outlines
                 .iter()
                 .skip(1)
                 .filter(|word| !word.starts_with('-'));
-            let names = addresses.filter_map(|address| Some(address.rsplit_once('/')?.1));
+            // `wget -x -nH --cut-dirs=1 host/x/src/y`
+            let names = addresses.flat_map(|address| {
+                let starts = address.match_indices('/').map(|(at, _)| at + 1);
+                starts.map(|start| &address[start..])
+            });
             let names = names.filter_map(|name| name.split(['?', '#']).next());
             let names: Vec<String> = names.map(str::to_owned).collect();
             self.add_changed(names.iter().map(String::as_str));
+        }
+        if programs::CREATES.contains(self.program()) && !level.only_reads {
+            self.add_changed(std::iter::once(UNNAMED));
         }
         if programs::DECOMPRESSES.contains(self.program()) {
             let names = self.outlines.iter().skip(1);
@@ -79,6 +89,10 @@ impl Invocation {
             names.map(move |name| format!("{to}/{name}"))
         });
         let mut copies: Vec<String> = copies.collect();
+        // `ln ../x`
+        if let [alone] = operands.as_slice() {
+            copies.push(programs::name(alone).to_owned());
+        }
         if self.outlines.len() > MAX_COPIED {
             let all = self.outlines.iter().skip(1);
             copies.extend(all.map(|to| format!("{to}/{GAP}")));

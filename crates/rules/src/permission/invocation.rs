@@ -71,6 +71,7 @@ impl Invocation {
             *program = programs::name(program).to_owned();
         }
         let known = format!("{written} {meant}");
+        let known = respelled(&known).fold(known.clone(), |known, text| format!("{known} {text}"));
         let mut invocation = Self {
             known: Some(known).filter(|text| !text.contains([GAP, GLOB])),
             words,
@@ -116,10 +117,12 @@ impl Invocation {
             let text = joined(std::iter::once("git").chain(rest));
             invocation.texts.push(text);
         }
-        // `git-push` is a `git push`.
-        let split = invocation.texts.iter().filter(|text| text.contains("git-"));
-        let split: Vec<String> = split.map(|text| text.replace("git-", "git ")).collect();
-        invocation.texts.extend(split);
+        let respelled: Vec<String> = invocation
+            .texts
+            .iter()
+            .flat_map(|text| respelled(text))
+            .collect();
+        invocation.texts.extend(respelled);
         invocation.texts.dedup();
         invocation
     }
@@ -343,6 +346,9 @@ impl Invocation {
             && programs::ABBREVIATES.contains(self.program())
             && self.operand_positions().any(|at| {
                 let expanded = pattern.expanded(&self.outlines[at]);
+                // `npm run i` runs a script.
+                let is_behind = programs::is_optional(self.program(), &self.outlines[at - 1]);
+                let expanded = expanded.filter(|_| !is_behind);
                 expanded.is_some_and(|subcommand| {
                     let words = self.outlines.iter().map(String::as_str);
                     let rest = words.clone().skip(at + 1);
@@ -387,15 +393,17 @@ impl Invocation {
             return true;
         }
         let takes_names = programs::TAKES_NAMES.contains(program);
-        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
-        {
-            return reads_script(&self.outlines[1..]);
-        }
         let is_shell = |word: &PartWord| {
             let value = word.value.as_deref().unwrap_or_default();
             let name = programs::name(value);
             programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
         };
+        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
+        {
+            // `sh -c sh`
+            let mut operands = self.words.iter().skip(1);
+            return reads_script(&self.outlines[1..]) || operands.any(is_shell);
+        }
         // The command that `find` starts ends there.
         let behind = |at: usize| {
             let words = &self.outlines[at + 1..];
@@ -431,6 +439,17 @@ impl Invocation {
         let first = found.map_or(self.words.len(), |program| program + 1);
         self.words.iter().skip(first)
     }
+}
+
+/// Returns a text with other spellings of two words: `git-push` is `git push`.
+fn respelled(text: &str) -> impl Iterator<Item = String> {
+    const SAME: [(&str, &str); 3] = [
+        ("git-", "git "),
+        ("docker-compose", "docker compose"),
+        ("docker compose", "docker-compose"),
+    ];
+    let found = SAME.into_iter().filter(|(one, _)| text.contains(one));
+    found.map(|(one, other)| text.replace(one, other))
 }
 
 /// Returns the length of some words, in bytes.

@@ -11,6 +11,9 @@ use super::wildcard::GAP;
 /// Maximum number of directories above the working directory that are looked at.
 const MAX_DIRECTORIES: usize = 8;
 
+/// Words of code for the home directory, to which names are appended: `Path.home() / ".ssh"`.
+const HOMES: [&str; 6] = ["HOME", ".home", "homedir", "HomeDir", "home_dir", "getpw"];
+
 impl Command<'_> {
     /// Returns the files that its texts mention, in the known base directories: files that may be read, and
     /// files that may be changed.
@@ -72,6 +75,10 @@ impl Command<'_> {
             .collect();
         found.sort_unstable();
         found.dedup();
+        let mut homes = HOMES
+            .iter()
+            .filter(|home| context.script().contains(**home));
+        found.extend(homes.next().and(context.request.home).map(Path::to_owned));
         // Git starts commands at the top of the work tree.
         let is_git = |one: &Invocation| one.program() == "git" && one.begins_anywhere();
         if self.invocations.iter().any(is_git) {

@@ -254,6 +254,10 @@ impl Mentions {
         for text in set.flat_map(|set| outlines(&set.word, context)) {
             self.add_text(&text);
         }
+        if gives_arguments(context.script()) {
+            let program = level.words.first().and_then(|word| word.value.as_deref());
+            self.runnable.extend(words_of(program.unwrap_or_default()));
+        }
         let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
         if level.words.iter().any(|word| sets(&word.text)) {
             // `printf -v x`, `${x:=y}`.
@@ -364,6 +368,19 @@ fn takes_data(invocation: &Invocation, level: &CommandPart) -> bool {
     !invocation.begins_anywhere()
         && programs::is_harmlessly_set(level)
         && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program))
+}
+
+/// Whether a command line sets a variable with arguments of a program: `TF_CLI_ARGS=apply terraform`.
+fn gives_arguments(script: &str) -> bool {
+    let mut names = script.split('=').rev().skip(1);
+    names.any(|before| {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let start = before
+            .rfind(|letter| !is_letter(letter))
+            .map_or(0, |at| at + 1);
+        let mut parts = ["ARGS", "OPT", "FLAGS"].iter();
+        parts.any(|part| before[start..].contains(part))
+    })
 }
 
 /// Returns names that stand for any file.

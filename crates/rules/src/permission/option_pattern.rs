@@ -37,11 +37,16 @@ impl OptionPattern {
             name,
             value: value.map(str::to_owned),
         };
+        // `git branch -D` is `--delete --force`.
+        let together =
+            programs::combined(program, text).map(|name| wanted((name.to_owned(), None)));
+        let together: Vec<Wanted> = together.collect();
+        let together = Some(together).filter(|options| !options.is_empty());
         let wanted: Vec<Wanted> = readings(program, text).into_iter().map(wanted).collect();
         let letters = cluster(text).unwrap_or_default();
         let count = letters.chars().count();
         if wanted.len() <= count.max(1) {
-            return Some(Self(vec![wanted]));
+            return Some(Self([wanted].into_iter().chain(together).collect()));
         }
         let mut readings = wanted.into_iter();
         // All letters, or one of the others: `-X` with a value, or a long name with one dash. The `f` of `-rf` is no value.
@@ -103,12 +108,15 @@ impl<'a> GivenOptions<'a> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         let unknown = words.iter().filter(|_| fills_gaps);
         let unknown = unknown.filter_map(|word| Some(word.split_once([GAP, GLOB])?.0));
+        let options = words.iter().flat_map(|word| readings(program, word));
+        let options = options.flat_map(|(name, value)| {
+            let others: Vec<_> = programs::combined(program, &name).collect();
+            let others = others.into_iter().map(|name| (name.to_owned(), None));
+            others.chain([(name.clone(), value)]).collect::<Vec<_>>()
+        });
         Self {
             program,
-            options: words
-                .iter()
-                .flat_map(|word| readings(program, word))
-                .collect(),
+            options: options.collect(),
             unknown: unknown.collect(),
             words,
         }
@@ -175,6 +183,9 @@ mod tests {
             ("terraform", "-var-file=a", "-var-file=b", false),
             ("kubectl", "--namespace=prod*", "-nprod-eu", true),
             ("git", "--force", "+main", true),
+            ("git", "-D", "-fd", true),
+            ("git", "-D", "--delete x", false),
+            ("git", "--delete", "-D", true),
             ("git", "--force-with-lease", "--force-with", true),
             ("npm", "--save-dev", "--save", false),
             ("npm", "--save*", "--save-dev", true),

@@ -68,11 +68,17 @@ impl Words {
         let options = options.into_iter();
         let options = options.map(|option| OptionPattern::parse(program, option));
         let options = options.collect::<Option<_>>()?;
+        // `npm run test`
+        let is_optional = matches!(operands.as_slice(), [_, word, _, ..] if programs::is_optional(program, &word.text));
+        let names = programs::spellings("program", program)
+            .map(str::to_owned)
+            .collect();
+        if is_optional {
+            operands.remove(1);
+        }
         let words = Self {
             assigned,
-            names: programs::spellings("program", program)
-                .map(str::to_owned)
-                .collect(),
+            names,
             is_open: pattern.ends_with('*') || pattern.contains(" * "),
             options,
             operands,
@@ -128,12 +134,13 @@ impl Words {
                 } else {
                     word
                 };
+                let is_left_out = |at: usize| programs::is_optional(self.program(), &rest[at]);
                 let is_next = has_options
                     || is_free
-                    || (0..at).all(|at| {
-                        is_skipped(rest, at) || programs::is_optional(self.program(), &rest[at])
-                    });
-                is_next && (is_here(word) || self.is_same(index, word, operand))
+                    || (0..at).all(|at| is_skipped(rest, at) || is_left_out(at));
+                // `npm run i` is no `npm install`.
+                let is_same = || !(0..at).any(is_left_out) && self.is_same(index, word, operand);
+                is_next && (is_here(word) || is_same())
             });
             match found {
                 // It may be several words.

@@ -72,6 +72,8 @@ pub(super) static RELOCATES: Programs = with!("relocates");
 pub(super) static DOWNLOADS: Programs = with!("downloads");
 /// Programs that write the contents of `x.gz` to `x`.
 pub(super) static DECOMPRESSES: Programs = with!("decompresses");
+/// Programs that create files in their working directory whose names are not among their words.
+pub(super) static CREATES: Programs = with!("creates");
 /// Programs that unpack archives.
 pub(super) static UNPACKS: Programs = with!("unpacks");
 /// Programs that read the files that their standard input names.
@@ -130,6 +132,8 @@ pub(super) static SCRIPTS: Programs = with!("scripts");
 pub(super) static GLUED_NAMES: Programs = with!("glued-names");
 /// Spellings of options and subcommands with the same meaning, joined by `=`.
 static SAME: Programs = with!("same");
+/// Options that mean several others, joined by `=`.
+static COMBINED: Programs = with!("combined");
 /// Programs whose options are not shortened to the words before a dash.
 pub(super) static WHOLE_OPTIONS: Programs = with!("whole-options");
 /// Programs whose operands may have any order.
@@ -258,6 +262,15 @@ pub(super) fn spellings<'a>(program: &str, word: &'a str) -> impl Iterator<Item 
 /// Returns the first of the spellings of an option, subcommand or name that have the same meaning.
 pub(super) fn canonical<'a>(program: &str, word: &'a str) -> &'a str {
     spellings(program, word).next().unwrap_or(word)
+}
+
+/// Returns the options that an option means together, in their first spellings; empty if it means itself.
+pub(super) fn combined<'a>(program: &'a str, option: &str) -> impl Iterator<Item = &'a str> {
+    let rows = COMBINED.marks_of(program).unwrap_or_default().iter();
+    let mut rows = rows.filter_map(|row| row.split_once('='));
+    let found = rows.find(|(name, _)| *name == option);
+    let parts = found.into_iter().flat_map(|(_, parts)| parts.split('='));
+    parts.map(|part| canonical(program, part))
 }
 
 /// Whether a program starts another because its first operand is not one of its subcommands.

@@ -195,7 +195,7 @@ pub(super) fn may_be_passed(name: &str, value: &Word) -> bool {
 pub fn keeps_ascii(locale: &str) -> bool {
     let locale = locale.to_ascii_lowercase().replace('-', "");
     let charset = locale.split('@').next().unwrap_or_default();
-    ["", "c", "posix"].contains(&charset) || charset.rsplit('.').next() == Some("utf8")
+    ["", "c", "posix"].contains(&&*locale) || charset.rsplit('.').next() == Some("utf8")
 }
 
 fn is_plain(byte: u8) -> bool {

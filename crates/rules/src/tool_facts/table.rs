@@ -104,6 +104,31 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
     Some(texts)
 }
 
+/// Whether an object, or one inside it, has a name that differs from a parameter's in letter case only. Some agents
+/// take it for the parameter: [Go] prefers an exact match, but the last of several counts.
+///
+/// [Go]: https://pkg.go.dev/encoding/json#Unmarshal
+pub fn has_unclear_names(input: &Map<String, Value>) -> bool {
+    let rows = PARAMETERS.iter();
+    let rows = rows.filter(|(meaning, _)| *meaning != Parameter::Harmless);
+    let names = || rows.clone().flat_map(|(_, names)| *names);
+    input.iter().any(|(name, value)| {
+        let folded = folded(name);
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        let mut inner = values.iter().filter_map(Value::as_object);
+        !names().any(|known| known == name) && names().any(|known| self::folded(known) == folded)
+            || inner.any(has_unclear_names)
+    })
+}
+
+/// Returns a text without the differences of letter case, also of `ſ` and the sign for kelvin.
+fn folded(text: &str) -> String {
+    text.to_uppercase().to_lowercase()
+}
+
 /// Returns the files that a patch names, in the format of Codex or `git diff`.
 pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 5] = [
