@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, set_temperature};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
 use super::request::{MergedTurn, arguments, attachment, turns_from_user};
 use crate::message::{Block, ResultPart, Role, Thought, ToolResult};
@@ -18,9 +18,7 @@ pub(super) fn encode(
     let mut body = json!({"model": model});
     body[&dialect.budget_key] = request.max_output_tokens.into();
     body["stream"] = (delivery == Delivery::Streamed).into();
-    if let Some(temperature) = temperature(dialect, request) {
-        body["temperature"] = temperature;
-    }
+    set_temperature(&mut body, dialect, request);
     let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
     let instructions = ask.instructions(request);
     let mut system = json!([{"type": "text", "text": instructions}]);

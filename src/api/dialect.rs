@@ -293,10 +293,9 @@ pub(super) fn is_strict(function: &Function) -> bool {
     function.parameters.get("additionalProperties") == Some(&Value::Bool(false))
 }
 
-/// Returns the temperature, if the server accepts one.
-pub(super) fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
-    match dialect.temperature {
-        Acceptance::Sent => request.temperature.map(Value::from),
-        Acceptance::Refused => None,
+/// Adds the temperature to a body, if the server accepts one.
+pub(super) fn set_temperature(body: &mut Value, dialect: &Dialect, request: &Request) {
+    if let (Acceptance::Sent, Some(temperature)) = (dialect.temperature, request.temperature) {
+        body["temperature"] = temperature.into();
     }
 }

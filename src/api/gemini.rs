@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, ResultId};
-use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, set_temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
 use super::request::{
@@ -50,9 +50,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
         body["toolConfig"] = json!({"functionCallingConfig": config});
     }
     let mut generation = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
-    if let Some(temperature) = temperature(dialect, request) {
-        generation["temperature"] = temperature;
-    }
+    set_temperature(&mut generation, dialect, request);
     if let Some((form, function)) = ask.json {
         if form != JsonForm::Instructions {
             generation["responseMimeType"] = "application/json".into();

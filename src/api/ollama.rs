@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Chunk, Delta, End, Extent};
-use super::dialect::{Ask, Dialect, JsonForm, temperature};
+use super::dialect::{Ask, Dialect, JsonForm, set_temperature};
 use super::envelope::Envelope;
 use super::openai_chat::{calls, strict_declaration};
 use super::request::{CallResult, Delivery, Request};
@@ -38,9 +38,7 @@ pub(super) fn encode(
     let messages = Value::from(messages(&ask.instructions(request), request));
     let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
     let mut options = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
-    if let Some(temperature) = temperature(dialect, request) {
-        options["temperature"] = temperature;
-    }
+    set_temperature(&mut options, dialect, request);
     let bytes = messages.to_string().len() + Value::from(functions.clone()).to_string().len();
     if let Some(context) = context(bytes, request.max_output_tokens) {
         options["num_ctx"] = context.into();

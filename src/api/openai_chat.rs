@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
-use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
+use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, set_temperature};
 use super::envelope::Envelope;
 use super::request::{
     Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix, attachments,
@@ -37,9 +37,7 @@ pub(super) fn encode(
         body["stream_options"] = json!({"include_usage": true});
     }
     body[&dialect.budget_key] = request.max_output_tokens.into();
-    if let Some(temperature) = temperature(dialect, request) {
-        body["temperature"] = temperature;
-    }
+    set_temperature(&mut body, dialect, request);
     let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
     let mut messages = messages(&ask.instructions(request), request, dialect.thoughts);
     let instructions = messages

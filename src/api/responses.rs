@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
-use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, is_strict, temperature};
+use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, is_strict, set_temperature};
 use super::envelope::Envelope;
 use super::request::{
     CallResult, Delivery, Function, MergedTurn, Request, attachment, attachments, data_url,
@@ -25,9 +25,7 @@ pub(super) fn encode(
     let is_streamed = delivery == Delivery::Streamed;
     let mut body = json!({"model": model, "stream": is_streamed, "store": false});
     body[&dialect.budget_key] = request.max_output_tokens.into();
-    if let Some(temperature) = temperature(dialect, request) {
-        body["temperature"] = temperature;
-    }
+    set_temperature(&mut body, dialect, request);
     let instructions = ask.instructions(request);
     if !instructions.is_empty() {
         body["instructions"] = instructions.into();

@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::{Globals, Status};
-use crate::cmd::admin::{completions, doctor, hook_settings, schema, state_clean};
-use crate::cmd::check::{permission, shell, text};
+use crate::cmd::admin::{completions, doctor, generated, hook_settings, state_clean};
+use crate::cmd::check::{permission, shell_and_text};
 use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
 use crate::cmd::run::{hook, run_tools, tools, turn};
 use crate::cmd::session::{
-    append, archive, calls, check, diff, export, list, rename, report, search, show, stats, tail,
+    append, archive, calls, check, export, list, rename, report, search, show, stats, tail,
 };
 use crate::cmd::side::{recap, summarize_batch, title};
 use crate::io::Io;
@@ -28,9 +28,9 @@ const COMMANDS: &[Command] = &[
         "Nothing is run or changed, and no network is used. Records come in the order of the \
                  input.",
         &[
-            Command::new::<shell::CheckShellArguments>("shell"),
+            Command::new::<shell_and_text::CheckShellArguments>("shell"),
             Command::new::<permission::CheckPermissionArguments>("permission"),
-            Command::new::<text::CheckTextArguments>("text"),
+            Command::new::<shell_and_text::CheckTextArguments>("text"),
         ],
     ),
     Command::group(
@@ -60,7 +60,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<tail::SessionTailArguments>("tail"),
             Command::new::<search::SessionSearchArguments>("search"),
             Command::new::<calls::SessionCallsArguments>("calls"),
-            Command::new::<diff::SessionDiffArguments>("diff"),
+            Command::new::<show::SessionDiffArguments>("diff"),
             Command::new::<report::SessionReportArguments>("report"),
             Command::new::<check::SessionCheckArguments>("check"),
             Command::new::<stats::SessionStatsArguments>("stats"),
@@ -72,7 +72,7 @@ const COMMANDS: &[Command] = &[
         ],
     ),
     Command::new::<tools::ToolsArguments>("tools"),
-    Command::new::<schema::SchemaArguments>("schema"),
+    Command::new::<generated::SchemaArguments>("schema"),
     Command::group(
         "state",
         "Manage the saved state of sessions",
@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
     ),
     Command::new::<doctor::DoctorArguments>("doctor"),
     Command::new::<completions::CompletionsArguments>("completions"),
-    Command::new::<completions::ManArguments>("man"),
+    Command::new::<generated::ManArguments>("man"),
     Command::new::<HelpArguments>("help"),
 ];
 

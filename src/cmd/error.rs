@@ -9,6 +9,7 @@ use crate::io::{MessageLevel, Messages};
 use crate::jsonl::WriteError;
 use crate::model::{Failure, Retryability};
 use crate::process::EndSignal;
+use crate::session::PrintError;
 
 /// The command line, the configuration or an input is invalid; nothing was run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -30,6 +31,14 @@ impl UsageError {
     /// Converts the reason why an input is unusable.
     pub(super) fn reason(error: impl Display) -> Self {
         Self::new(error.to_string())
+    }
+
+    /// Converts the reason why a session was not printed.
+    pub(super) fn unprinted(error: PrintError) -> anyhow::Error {
+        match error {
+            PrintError::Read { .. } => Self::reason(error).into(),
+            PrintError::Write(error) => error.into(),
+        }
     }
 
     /// Prefixes the problem with a name.

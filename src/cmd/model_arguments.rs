@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
@@ -12,7 +12,7 @@ use super::{Globals, UsageError};
 use crate::cmd::Status;
 use crate::cmd::output::{self, FormArguments};
 use crate::http::TimeLimits;
-use crate::io::{CancelToken, Io};
+use crate::io::{CancelToken, Io, Lock};
 use crate::model::{
     ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelDeps, ModelName, ModelSettings,
     Pace, Provider, Recorder, known_providers,
@@ -291,7 +291,7 @@ impl StopWatch {
         let watch = Self::default();
         let by_signal = watch.clone();
         let _ = report_end_signals(move |signal| {
-            *by_signal.lock() = Some(signal);
+            *by_signal.signal.locked() = Some(signal);
             by_signal.stop.cancel();
         });
         if let Some(output) = output {
@@ -303,10 +303,6 @@ impl StopWatch {
 
     /// Returns the outcome of a run, or `outcome` if there was no signal.
     pub(super) fn or(&self, outcome: Status) -> Status {
-        self.lock().map_or(outcome, Status::from)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<EndSignal>> {
-        self.signal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.signal.locked().map_or(outcome, Status::from)
     }
 }

@@ -48,15 +48,6 @@ impl FormArguments {
     }
 }
 
-/// Returns text in this terminal style, or unchanged if output is not colored.
-pub(super) fn styled(colored: bool, style: &str, text: &str) -> String {
-    if colored && !text.is_empty() {
-        format!("\u{1b}[{style}m{text}\u{1b}[0m")
-    } else {
-        text.to_owned()
-    }
-}
-
 /// Takes standard output for writing in this form.
 ///
 /// # Errors
@@ -86,12 +77,6 @@ pub(super) fn records<Record: Serialize>(records: &[Record], io: &mut Io) -> any
         writer.record(record)?;
     }
     Ok(writer.flush()?)
-}
-
-/// Returns the name of a value in records.
-pub(super) fn name_of(value: impl Serialize) -> String {
-    let name = serde_json::to_value(value).unwrap_or_default();
-    name.as_str().unwrap_or_default().to_owned()
 }
 
 /// Takes standard output for the records of a run. In the form `text`, they are converted to text.

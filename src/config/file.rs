@@ -18,6 +18,7 @@ use crate::agent::Root;
 use crate::io::{Environment, is_of_process};
 use crate::model::DialectOverrides;
 use crate::permission::InvalidRule;
+use crate::text::counted;
 
 /// The configuration file to read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -289,15 +290,21 @@ pub(super) fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T,
     })
 }
 
-/// Returns the number of days after which an agent deletes the sessions in a directory, and the setting and the file
-/// that say so. `None` if it keeps them.
-pub fn retention(root: &Root) -> Option<(u64, &'static str, PathBuf)> {
+/// Sessions that agents keep longer than this many days need no warning.
+const MAX_RETENTION: u64 = 365;
+
+/// Returns a warning if an agent deletes the sessions in a directory within a year.
+pub fn deletion_warning(root: &Root) -> Option<String> {
     let format = root.agent?.format();
     let (name, usual) = format.retention?;
     let file = root.path.parent()?.join(format.hook_settings?.file());
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
-    Some((days, name, file))
+    let days = (days <= MAX_RETENTION).then(|| counted(days, "day", "days"))?;
+    let file = file.display();
+    Some(format!(
+        "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"
+    ))
 }
 
 /// Replaces comments with spaces, so that errors have the right line and column.

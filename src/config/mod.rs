@@ -9,7 +9,7 @@ mod restrictions;
 mod settings;
 mod variables;
 
-pub use file::{ConfigError, ConfigSource, retention};
+pub use file::{ConfigError, ConfigSource, deletion_warning};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use settings::{Config, Overrides, Settings, SideGates};
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::call::ReadyCall;
 use super::result::{HookFeedback, untagged};
 use crate::hooks::{HookContext, HookDecision, HookEvent, Merged, SessionHooks};
 use crate::io::CancelToken;
+use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
 use crate::tools::{CallContext, CallStatus, Content, ToolContext, ToolReply};
@@ -185,10 +186,9 @@ fn event_after(status: CallStatus) -> Option<HookEvent> {
 /// Returns the text of an output from a hook: a string, the output of a command, or JSON.
 fn text_of(output: &Value) -> String {
     let printed = |member: &str| output.get(member).and_then(Value::as_str);
-    match (output, printed("stdout"), printed("stderr")) {
-        (Value::String(text), ..) => text.clone(),
-        (_, Some(stdout), Some(stderr)) if !stderr.is_empty() => format!("{stdout}\n{stderr}"),
-        (_, Some(stdout), _) => stdout.to_owned(),
-        _ => output.to_string(),
+    match (printed("stdout"), printed("stderr")) {
+        (Some(stdout), Some(stderr)) if !stderr.is_empty() => format!("{stdout}\n{stderr}"),
+        (Some(stdout), _) => stdout.to_owned(),
+        _ => spelling(output),
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::stream::Ledger;
 use crate::assemble::{Decoder, Event};
+use crate::io::Lock;
 use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 
 /// Maximum input between the reader and the main loop, in bytes.
@@ -65,7 +66,7 @@ impl Credit {
     /// larger than the maximum must still pass.
     fn take(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
-        let guard = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = left.locked();
         let mut left = changed
             .wait_while(guard, |left| *left == 0)
             .unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +75,7 @@ impl Credit {
 
     fn give_back(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
-        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = left.locked();
         *left = (*left + bytes).min(MAX_CREDIT);
         changed.notify_one();
     }

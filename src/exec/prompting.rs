@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::io::{CancelToken, Ids};
+use crate::io::{CancelToken, Ids, Lock};
 use crate::message::ToolUseId;
 use crate::records::{ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse};
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
@@ -167,10 +167,6 @@ struct Shared {
 }
 
 impl OpenQuestions {
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Delivers a response to its question.
     pub(super) fn answer(&self, response: &ControlResponse) {
         let (request_id, answer) = match response {
@@ -187,14 +183,14 @@ impl OpenQuestions {
                 (request_id, PromptResponse::None(error.clone()))
             }
         };
-        if let Some(prompter) = self.lock().by_request.remove(request_id) {
+        if let Some(prompter) = self.shared.locked().by_request.remove(request_id) {
             let _ = prompter.send(answer);
         }
     }
 
     /// Ends all questions without a response.
     pub(super) fn end(&self) {
-        let mut shared = self.lock();
+        let mut shared = self.shared.locked();
         shared.ended = true;
         shared.by_request.clear();
     }
@@ -218,7 +214,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
         let request_id = self.ids.uuid().to_string();
         let (sender, answer) = channel();
         {
-            let mut open = self.open.lock();
+            let mut open = self.open.shared.locked();
             if open.ended {
                 return input_ended();
             }
@@ -240,7 +236,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => return input_ended(),
                 Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => {
-                    self.open.lock().by_request.remove(&request_id);
+                    self.open.shared.locked().by_request.remove(&request_id);
                     let record = ControlCancelRecord { request_id };
                     (self.write)(ControlRecord::Cancel(record));
                     return PromptResponse::None("the question was withdrawn".to_owned());
@@ -315,13 +311,13 @@ impl GuardedJudge {
 
     /// Whether the judge is below the limits on denials.
     pub(super) fn is_trusted(&self) -> bool {
-        let denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
+        let denials = self.denials.locked();
         denials.consecutive < MAX_CONSECUTIVE_DENIALS && denials.total < MAX_DENIALS
     }
 
     /// Counts a judgement.
     pub(super) fn count(&self, judgement: &Judgement) {
-        let mut denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut denials = self.denials.locked();
         match judgement {
             Judgement::Allow => denials.consecutive = 0,
             Judgement::Deny(_) => {
@@ -334,7 +330,7 @@ impl GuardedJudge {
 
     /// Adds the next call of the run. Returns the latest calls before it.
     pub(super) fn add_call(&self, name: &str, input: &str) -> Vec<String> {
-        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut earlier = self.earlier.locked();
         let before = earlier.iter().cloned().collect();
         let shown = &input[..input.floor_char_boundary(MAX_EARLIER_INPUT)];
         earlier.push_back(format!("{name} {shown}"));

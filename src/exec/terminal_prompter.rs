@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use super::prompting::{CANCEL_INTERVAL, PromptResponse, Prompter, Question};
-use crate::io::{CancelToken, Typed, open_terminal, read_typed};
+use crate::io::{CancelToken, Lock, Typed, open_terminal, read_typed};
 use crate::text::terminal_safe_line;
 
 /// Maximum number of lines of a call that a question shows.
@@ -37,7 +37,7 @@ impl Prompter for TerminalPrompter {
     }
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
-        let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terminal = self.terminal.locked();
         match ask(&mut terminal, question, cancel) {
             Ok(answer) => answer,
             Err(error) => PromptResponse::None(format!("cannot ask on the terminal: {error}")),

@@ -15,7 +15,7 @@ use crate::agent::{Agent, session_roots};
 use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
-use crate::records::HookDecisionRecord;
+use crate::records::{HookDecisionRecord, name_of};
 use crate::view::input_gist;
 
 /// The input of a hook.
@@ -119,10 +119,7 @@ impl AgentHookInput {
                 .map(|agent| agent.name().to_owned()),
             session_id: text(&self.session_id).or_else(|| text(&self.conversation_id)),
             cwd: self.cwd.display().to_string(),
-            event: serde_json::to_value(self.hook_event_name)
-                .ok()
-                .and_then(|name| text(&Some(name)))
-                .unwrap_or_default(),
+            event: name_of(self.hook_event_name),
             tool: self.tool_name.clone(),
             about: input_gist(&self.tool_input, self.cwd.to_str()),
             decision: answer.unwrap_or(decision),

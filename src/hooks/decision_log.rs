@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
 use crate::message::Decision;
-use crate::records::HookDecisionRecord;
+use crate::records::{HookDecisionRecord, name_of};
 use crate::text::{fitted, redact_strings};
 
 /// Maximum width of a text in the log, in columns.
@@ -75,16 +75,9 @@ pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Res
     let mut file = FixedFile::new(file, metadata.len(), Mapping::Refused);
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
-        let decision = record.get("decision").unwrap_or(&Value::Null);
-        let mut names = wanted
-            .iter()
-            .map(|decision| serde_json::to_value(decision).unwrap_or_default());
-        let is_wanted = wanted.is_empty() || names.any(|name| name == *decision);
-        if record
-            .get("type")
-            .is_some_and(|kind| kind == "hook_decision")
-            && is_wanted
-        {
+        let mut names = wanted.iter().map(name_of);
+        let is_wanted = wanted.is_empty() || names.any(|name| record["decision"] == *name);
+        if record["type"] == "hook_decision" && is_wanted {
             found.push(record);
         }
         if found.len() == limit {

@@ -2,13 +2,13 @@
 //! separate, a cancelled call can return at once while its connection is closed properly.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::{io, thread};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Lock};
 
 /// Maximum number of queued messages of a task.
 const MAX_QUEUED_MESSAGES: usize = 64;
@@ -68,7 +68,7 @@ impl Engine {
     }
 
     fn handle(&self) -> io::Result<Handle> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.locked();
         if let Some(running) = &*running {
             return Ok(running.handle.clone());
         }
@@ -90,7 +90,6 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-
     use crate::http::{Engine, Task};
 
     #[test]

@@ -1,10 +1,22 @@
-//! Cancellation from another thread.
+//! Cancellation from another thread, and locks.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
+
+/// A lock whose content stays usable if a thread that held it panicked.
+pub trait Lock<T: ?Sized> {
+    /// Waits for the lock.
+    fn locked(&self) -> MutexGuard<'_, T>;
+}
+
+impl<T: ?Sized> Lock<T> for Mutex<T> {
+    fn locked(&self) -> MutexGuard<'_, T> {
+        self.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A cancellation token; clones share its state. On [`CancelToken::cancel`], child processes under it get
 /// TERM, a grace period, then KILL; [`CancelToken::kill`] skips the grace period.
@@ -57,7 +69,7 @@ impl CancelToken {
     }
 
     pub(crate) fn level(&self) -> Level {
-        *self.lock()
+        *self.shared.level.locked()
     }
 
     /// Returns a descriptor that becomes readable when the level exceeds `seen`. `None` at the last level,
@@ -69,7 +81,7 @@ impl CancelToken {
             Level::Killed => return None,
         };
         // Holds the lock, so that a concurrent `raise` either sees the descriptor or is seen.
-        let level = self.lock();
+        let level = self.shared.level.locked();
         let descriptor = waker.descriptor()?;
         if *level >= fires_at {
             waker.wake();
@@ -77,15 +89,8 @@ impl CancelToken {
         Some(descriptor)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Level> {
-        self.shared
-            .level
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn raise(&self, to: Level) {
-        let mut level = self.lock();
+        let mut level = self.shared.level.locked();
         *level = (*level).max(to);
         self.shared.tasks.notify_waiters();
         self.shared.on_cancel.wake();
@@ -116,7 +121,7 @@ impl Waker {
 
     fn wake(&self) {
         if let Some((_, writer)) = self.ends.get() {
-            *writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *writer.locked() = None;
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::text::terminal_safe_line;
+
+use super::Lock;
 
 /// Level of messages to print (`-q`, `-v`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,14 +46,9 @@ impl Messages {
 
     /// Replaces the sink of all clones by `wrapper` around it.
     pub fn wrap(&self, wrapper: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>) {
-        let mut sink = self.sink();
+        let mut sink = self.shared.sink.locked();
         let inner = std::mem::replace(&mut *sink, Box::new(std::io::sink()));
         *sink = wrapper(inner);
-    }
-
-    fn sink(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
-        let sink = &self.shared.sink;
-        sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the level of all clones.
@@ -92,7 +89,7 @@ impl Messages {
 
     /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
-        let mut sink = self.sink();
+        let mut sink = self.shared.sink.locked();
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

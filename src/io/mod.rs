@@ -6,18 +6,17 @@ mod cancel;
 mod ids;
 mod messages;
 mod process_io;
-mod process_path;
 mod streams;
 mod terminal;
 
-pub use cancel::CancelToken;
 pub(crate) use cancel::Level;
+pub use cancel::{CancelToken, Lock};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
 pub use messages::{MessageLevel, Messages};
-pub use process_io::{StdoutAtStart, UnusableVariable, columns};
-pub use process_path::is_of_process;
+pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
+    uninterrupted,
 };
 pub use terminal::{FocusTerminal, Typed, open_terminal, read_typed};
 #[cfg(test)]

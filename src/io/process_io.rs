@@ -1,8 +1,10 @@
-//! The [`Io`] of this process.
+//! The [`Io`] of this process, and paths that lead to other files in each process.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, LineWriter};
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -18,6 +20,9 @@ const CLOCK_VARIABLE: &str = "TURNPIPE_CLOCK";
 
 /// Fixes the sequence of new ids: a whole number from 0 to 2^64 - 1.
 const ID_SEED_VARIABLE: &str = "TURNPIPE_ID_SEED";
+
+/// Maximum number of links on a path, as in Linux.
+const MAX_LINKS: usize = 40;
 
 /// Whether standard output was open at the start. The runtime replaces a closed one by `/dev/null`, so the
 /// binary checks first.
@@ -142,6 +147,32 @@ fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableV
         Some(seed) => Arc::new(SeededIds::of_stage(seed, stage)),
         None => Arc::new(RandomIds),
     })
+}
+
+/// Whether a path, or a link on it, leads to files that differ by process.
+pub fn is_of_process(path: &Path) -> bool {
+    let parts = |path: &Path| -> Vec<OsString> {
+        let parts = path.components().rev();
+        parts.map(|part| part.as_os_str().to_owned()).collect()
+    };
+    let (mut left, mut reached, mut links) = (parts(path), PathBuf::new(), 0);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            reached.pop();
+        } else {
+            reached.push(part);
+        }
+        let mut own = ["/proc", "/dev/fd", "/dev/stdin"].iter();
+        if links > MAX_LINKS || own.any(|place| reached.starts_with(place)) {
+            return true;
+        }
+        if let Ok(target) = reached.read_link() {
+            links += 1;
+            reached.pop();
+            left.extend(parts(&target));
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -202,6 +202,21 @@ impl<Name: Into<OsString>, Value: Into<OsString>> FromIterator<(Name, Value)> fo
     }
 }
 
+/// Repeats an operation that a signal interrupted.
+///
+/// # Errors
+/// The operation failed for another reason.
+pub fn uninterrupted<Output>(
+    mut operation: impl FnMut() -> io::Result<Output>,
+) -> io::Result<Output> {
+    loop {
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
 #[cfg(test)]
 mod terminal_tests {
     use proptest::prelude::*;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use memmap2::{Mmap, MmapOptions};
 
 use super::lines::Buffer;
+use crate::io::uninterrupted;
 
 /// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.
 const MIN_MAPPING_BYTES: u64 = 1024 * 1024;
@@ -199,11 +200,10 @@ fn within<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8
 pub fn read_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], start + filled as u64) {
-            Ok(0) => break,
-            Ok(length) => filled += length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        let (room, at) = (&mut buffer[filled..], start + filled as u64);
+        match uninterrupted(|| file.read_at(room, at))? {
+            0 => break,
+            length => filled += length,
         }
     }
     Ok(filled)

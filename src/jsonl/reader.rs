@@ -1,12 +1,13 @@
 //! Splits a byte stream into lines without losing a byte, and selects the lines that must be parsed. An object
 //! or a list that spans several lines counts as one line.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
+use crate::io::uninterrupted;
 
 /// The first line of an object or a list that spans several lines, and its last line. The bracket of `[{` is closed
 /// after the last of several objects.
@@ -370,13 +371,8 @@ impl<Source: Read> Reader<Source> {
             self.buffer.truncate(size);
             self.buffer.shrink_to_fit();
         }
-        let length = loop {
-            match self.source.read(&mut self.buffer[self.end..size]) {
-                Ok(length) => break length,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        };
+        let room = &mut self.buffer[self.end..size];
+        let length = uninterrupted(|| self.source.read(room))?;
         let new = &self.buffer[self.end..self.end + length];
         if let Some(newline) = memrchr(b'\n', new) {
             self.lines_end = self.end + newline + 1;

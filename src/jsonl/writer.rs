@@ -5,6 +5,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
+use crate::io::uninterrupted;
 use serde::Serialize;
 
 /// Size of the buffer, in bytes. Longer echoes are written directly.
@@ -129,13 +130,7 @@ impl<Sink: Write> Writer<Sink> {
     pub fn flush(&mut self) -> WriteResult {
         self.check()?;
         self.empty_buffer()?;
-        loop {
-            match self.sink.flush() {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fail(error)),
-            }
-        }
+        uninterrupted(|| self.sink.flush()).map_err(|error| self.fail(error))
     }
 
     /// Whether there are buffered bytes.
@@ -167,13 +162,12 @@ impl<Sink: Write> Writer<Sink> {
 
     fn write(&mut self, mut bytes: &[u8]) -> WriteResult {
         while !bytes.is_empty() {
-            match self.sink.write(bytes) {
+            match uninterrupted(|| self.sink.write(bytes)) {
                 Ok(0) => return Err(self.fail(ErrorKind::WriteZero.into())),
                 Ok(length) => {
                     self.written += length as u64;
                     bytes = &bytes[length..];
                 }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.fail(error)),
             }
         }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -22,7 +22,7 @@ use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innerm
 use super::listing;
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::http::Task;
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Lock};
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Input;
 
@@ -288,8 +288,7 @@ impl Connection {
 
     /// Closes the connection, and ends the process if it does not exit.
     pub(super) async fn end(&self) {
-        let service = self.service.lock();
-        let service = service.unwrap_or_else(PoisonError::into_inner).take();
+        let service = self.service.locked().take();
         if let Some(service) = service {
             let _ = timeout(CANCEL_TIMEOUT, service.cancel()).await;
         }

@@ -1,13 +1,14 @@
 //! Scheduling of the requests of a run.
 
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep_until};
 
 use super::Failure;
+use crate::io::Lock;
 
 /// Number of successful requests after which requests run concurrently again.
 const SUCCESSES_TO_RUN_CONCURRENTLY: u32 = 20;
@@ -49,11 +50,11 @@ impl Pace {
     /// An earlier refusal applies to the request.
     pub(super) async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
         loop {
-            if permit.is_none() && self.state().serial_remaining > 0 {
+            if permit.is_none() && self.state.locked().serial_remaining > 0 {
                 *permit = Some(Arc::clone(&self.permit).lock_owned().await);
             }
             let next = {
-                let mut state = self.state();
+                let mut state = self.state.locked();
                 let now = Instant::now();
                 if let Some((refusal, end)) = &state.refusal
                     && end.is_none_or(|end| end > now)
@@ -73,7 +74,7 @@ impl Pace {
 
     /// Records a successful request.
     pub(super) fn answered(&self) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         state.serial_remaining = state.serial_remaining.saturating_sub(1);
     }
 
@@ -84,7 +85,7 @@ impl Pace {
             _ => None,
         };
         let end = asked.and_then(|asked| Instant::now().checked_add(asked));
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if failure.refuses_everything() || asked.is_some_and(|asked| asked > longest) {
             state.refusal = Some((failure.clone(), end));
         } else if end.is_some() {
@@ -92,15 +93,10 @@ impl Pace {
             state.next = state.next.max(end);
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-
     use super::super::Refused;
     use super::*;
 

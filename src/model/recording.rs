@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use similar::{diff_ratio, group_diff_ops};
 
 use crate::http::{Address, Headers, HttpFailure, Outgoing, Redaction, Response};
+use crate::io::Lock;
 use crate::model::{Dialect, Failure, RemoteModel};
 use crate::text::{line_operations, marked_lines};
 
@@ -92,7 +93,7 @@ impl Recorder {
         };
         let mut line = serde_json::to_vec(record).map_err(|error| unusable(error.into()))?;
         line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.locked();
         file.write_all(&line).map_err(unusable)
     }
 }
@@ -275,7 +276,7 @@ impl Recording {
             return Err(self.not_recorded(std::slice::from_ref(outgoing)));
         };
         let turn = {
-            let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answered = self.answered.locked();
             let key = format!("{}\n{}", outgoing.address, outgoing.body);
             let count = answered.entry(key).or_default();
             let turn = (*count).min(last);

@@ -1,7 +1,7 @@
 //! A model that is called through an HTTP API.
 
 use std::iter::successors;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
@@ -16,7 +16,7 @@ use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::{Dialect, encode};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits, unless_cancelled};
-use crate::io::{CancelToken, Clock, Ids};
+use crate::io::{CancelToken, Clock, Ids, Lock};
 
 /// Maximum number of times a request is adapted after a refusal.
 const MAX_ADAPTATIONS: usize = 3;
@@ -184,7 +184,7 @@ impl Shared {
     }
 
     pub(super) fn dialect(&self) -> Dialect {
-        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        let dialect = self.dialect.locked();
         dialect.clone()
     }
 
@@ -239,7 +239,7 @@ impl Shared {
                 && let Some(adapted) = self.adapted(dialect, request, delivery, &failure)
             {
                 adaptations += 1;
-                *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
+                *self.dialect.locked() = adapted;
                 self.turn(&mut permit).await?;
                 continue;
             }

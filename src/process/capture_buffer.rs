@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 
 use super::captured::{Capture, Captured, length_within};
+use crate::io::uninterrupted;
 
 /// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
 /// and again.
@@ -117,8 +118,7 @@ impl<'a> CaptureBuffer<'a> {
 fn append(file: &mut File, bytes: &[u8]) -> usize {
     let mut done = 0;
     while done < bytes.len() {
-        match file.write(&bytes[done..]) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+        match uninterrupted(|| file.write(&bytes[done..])) {
             Ok(0) | Err(_) => break,
             Ok(count) => done += count,
         }

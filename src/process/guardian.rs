@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -28,6 +28,7 @@ use super::process_table::{
     stat,
 };
 use super::start::{Start, c_string};
+use crate::io::Lock;
 
 /// First argument of a guardian process.
 pub(super) const ARGUMENT: &str = "__guardian";
@@ -98,7 +99,7 @@ impl Guardian {
     /// Adds an entry for a call whose child is about to be started. Returns the number of the entry.
     pub(super) fn enter(&self) -> usize {
         let entry = {
-            let mut entries = self.entries();
+            let mut entries = self.entries.locked();
             entries.free.pop().unwrap_or_else(|| {
                 entries.used += 1;
                 entries.used - 1
@@ -116,11 +117,7 @@ impl Guardian {
     /// Frees an entry.
     pub(super) fn leave(&self, entry: usize) {
         self.table.set(entry, 0, 0);
-        self.entries().free.push(entry);
-    }
-
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.locked().free.push(entry);
     }
 }
 

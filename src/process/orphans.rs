@@ -10,13 +10,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::escalation::OrphanAction;
 use super::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
+use crate::io::Lock;
 
 /// Maximum size of the list of children that the kernel returns at once, in bytes.
 const LIST_BYTES: usize = 4096;
@@ -130,10 +131,7 @@ impl Orphans {
         if !self.are_adopted() || self.numbers(except).is_empty() {
             return found;
         }
-        let _examining = self
-            .examining
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _examining = self.examining.locked();
         // The first process of a container inherits orphans that no call made.
         let stops = action == OrphanAction::Kill && !rustix::process::getpid().is_init();
         let send = |pid, signal| {

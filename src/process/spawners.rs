@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
 use super::{Command, Finished, SpawnError};
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Lock};
 
 /// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
 /// child never outlives the call that runs it.
@@ -104,13 +104,13 @@ impl Spawners {
     /// there were none, or outside a lane.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         let report = self.report.as_ref()?;
-        let report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = report.locked();
         report.clone()
     }
 
     fn add_to_report(&self, confinement: Confinement, denied: bool) {
         let Some(report) = &self.report else { return };
-        let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = report.locked();
         *report = Some(match report.take() {
             None => ConfinementReport {
                 confinement,
@@ -264,7 +264,7 @@ impl SpawnerPool {
     /// created.
     pub(super) fn temporary_directory(&self) -> Option<TempDir> {
         let parent = self.temporary.as_ref()?;
-        let empty = lock(&self.empty_directories).pop();
+        let empty = self.empty_directories.locked().pop();
         empty.or_else(|| tempfile::tempdir_in(parent).ok())
     }
 
@@ -273,7 +273,7 @@ impl SpawnerPool {
     pub(super) fn recycle(&self, directory: TempDir) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {
-            lock(&self.empty_directories).push(directory);
+            self.empty_directories.locked().push(directory);
         }
     }
 
@@ -332,10 +332,6 @@ impl SpawnerPool {
             .recv()
             .map_err(|_| io::Error::other("the spawner thread ended"))?
     }
-}
-
-fn lock(directories: &Mutex<Vec<TempDir>>) -> MutexGuard<'_, Vec<TempDir>> {
-    directories.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 #[cfg(target_os = "linux")]
 use std::{sync::OnceLock, time::Instant};
 
@@ -18,6 +18,7 @@ use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
 #[cfg(target_os = "linux")]
 use super::process_table;
 use super::process_tree::ProcessTree;
+use crate::io::Lock;
 
 /// Supervises the children of a program. Clones share their state, and all [`super::Spawners`] of a program
 /// share one supervisor: with several, each would take the orphans of the others for its own.
@@ -100,7 +101,7 @@ impl Supervisor {
     /// started. The calls that run them return soon, and report that SIGKILL ended them.
     pub fn kill_all(&self) {
         let mut leaders = Vec::new();
-        for child in self.children().running.values_mut() {
+        for child in self.shared.children.locked().running.values_mut() {
             match child.state {
                 ChildState::Running(leader) => leaders.push(leader),
                 ChildState::Starting => child.state = ChildState::StartingToBeKilled,
@@ -119,7 +120,7 @@ impl Supervisor {
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
         let (guarded, began) = (self.enter_guarded(), process_table::now());
-        let mut children = self.children();
+        let mut children = self.shared.children.locked();
         let key = children.next_key;
         children.next_key += 1;
         let child = Child {
@@ -142,12 +143,7 @@ impl Supervisor {
     /// Keeps a child that survived SIGKILL (it hangs in the kernel). It is waited for when a later child
     /// ends, so that it does not stay a zombie.
     pub(super) fn abandon(&self, tree: ProcessTree) {
-        self.children().abandoned.push(tree);
-    }
-
-    fn children(&self) -> MutexGuard<'_, Children> {
-        let children = &self.shared.children;
-        children.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.children.locked().abandoned.push(tree);
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -212,7 +208,9 @@ impl Registration {
         }
         let before = self
             .supervisor
-            .children()
+            .shared
+            .children
+            .locked()
             .running
             .get_mut(&self.key)
             .map(|child| std::mem::replace(&mut child.state, ChildState::Running(leader)));
@@ -243,7 +241,7 @@ impl Registration {
     }
 
     fn rivals(&self) -> Vec<Rival> {
-        let children = self.supervisor.children();
+        let children = self.supervisor.shared.children.locked();
         let others = children.running.iter().filter(|(key, _)| **key != self.key);
         others
             .map(|(_, child)| Rival {
@@ -263,7 +261,7 @@ impl Drop for Registration {
         if let Some((guardian, entry)) = self.guarded() {
             guardian.leave(entry);
         }
-        let mut children = self.supervisor.children();
+        let mut children = self.supervisor.shared.children.locked();
         children.running.remove(&self.key);
         children.abandoned.retain_mut(|tree| {
             tree.look_for_end();

@@ -1,7 +1,8 @@
 //! A pool of threads that are started on demand and kept.
 
+use crate::io::Lock;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io, thread};
 
 /// A job, which gets the value that its thread created first.
@@ -65,7 +66,7 @@ impl<Local: 'static> ThreadPool<Local> {
     /// # Errors
     /// No thread is idle, and none can be created.
     pub fn run(&self, job: Job<Local>) -> Result<(), NoThread<Local>> {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.locked();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new()
@@ -87,16 +88,12 @@ impl<Local: 'static> ThreadPool<Local> {
 
 impl<Local> Drop for ThreadPool<Local> {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
+        self.shared.state.locked().closed = true;
         self.shared.work.notify_all();
     }
 }
 
 impl<Local> Shared<Local> {
-    fn lock(&self) -> MutexGuard<'_, State<Local>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn serve(&self) {
         let local = (self.enter)();
         while let Some(job) = self.next_job() {
@@ -105,14 +102,14 @@ impl<Local> Shared<Local> {
     }
 
     fn next_job(&self) -> Option<Job<Local>> {
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         if state.jobs.is_empty() && !state.closed {
             // On a busy machine the next job arrives while this thread yields, which saves a sleep and a
             // wake-up.
             state.idle += 1;
             drop(state);
             thread::yield_now();
-            state = self.lock();
+            state = self.state.locked();
             state.idle -= 1;
         }
         loop {

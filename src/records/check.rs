@@ -7,6 +7,7 @@ use super::constant::{PermissionCheck, ShellCheck, TextCheck};
 use super::tool_result::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
 use crate::permission::CheckedPart;
+use crate::shell::{Analysis, Verdict};
 
 /// Effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -26,6 +27,31 @@ pub struct CheckShellRecord {
     pub span: Option<(usize, usize)>,
     /// Whether the command may change the working directory of the shell.
     pub changes_directory: bool,
+}
+
+impl CheckShellRecord {
+    /// Creates the record of an analysis, and of conditions on how the command runs.
+    pub fn new(command: &str, analysis: Analysis, conditions: Vec<&str>) -> Self {
+        let mut requires = Vec::new();
+        if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
+            for requirement in open {
+                let name = requirement.to_string();
+                if !requires.contains(&name) {
+                    requires.push(name);
+                }
+            }
+            requires.extend(conditions.into_iter().map(str::to_owned));
+        }
+        Self {
+            check: ShellCheck::Only,
+            command: command.to_owned(),
+            verdict: VerdictAccess::from(&analysis.verdict),
+            why: analysis.why,
+            requires,
+            span: analysis.span.map(|span| (span.start, span.end)),
+            changes_directory: analysis.changes_directory,
+        }
+    }
 }
 
 /// Permission decision for a call.
@@ -211,6 +237,33 @@ pub struct DoctorRecord {
     /// Description of the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+impl DoctorRecord {
+    /// Creates a record without a problem.
+    pub fn new(subject: Subject, name: &str, value: &str, source: &str) -> Self {
+        Self {
+            subject,
+            name: name.to_owned(),
+            value: value.to_owned(),
+            source: source.to_owned(),
+            condition: Condition::Ok,
+            problem: None,
+        }
+    }
+
+    /// Returns the record, broken if `tried` failed.
+    #[must_use]
+    pub fn judged(self, tried: Result<(), impl ToString>) -> Self {
+        match tried {
+            Ok(()) => self,
+            Err(error) => Self {
+                condition: Condition::Broken,
+                problem: Some(error.to_string()),
+                ..self
+            },
+        }
+    }
 }
 
 /// Kind of item checked.

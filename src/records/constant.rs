@@ -1,4 +1,4 @@
-//! Types of members with a constant value.
+//! Types of members with a constant value, and names of values.
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -33,6 +33,12 @@ constants! {
     ShellCheck = "shell",
     PermissionCheck = "permission",
     UserRole = "user",
+}
+
+/// Returns the name of a value in records.
+pub(crate) fn name_of(value: impl Serialize) -> String {
+    let name = serde_json::to_value(value).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
 }
 
 /// Adds `type` to the schema of a tagged struct, which the derive omits: the first member, required,

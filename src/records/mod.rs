@@ -26,8 +26,8 @@ pub use check::{
     PermissionProposalRecord, Subject, TextKind, TextRejection,
 };
 pub(crate) use constant::{
-    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
-    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, StartSubtype,
+    SwitchSubtype, TextCheck, TurnEndSubtype, name_of,
 };
 pub use run::{
     ApiRetryRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequest,
@@ -39,7 +39,7 @@ pub use run::{
 pub use session::{
     Dimension, RunTotals, SessionActivity, SessionCostRecord, SessionCounts, SessionDescription,
     SessionErrorRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
-    SessionStatsRecord, SessionToolRecord, ToolShare, UsageShare,
+    SessionStatsRecord, SessionToolRecord, Spending, ToolShare, UsageShare,
 };
 pub use session_file::{
     DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,

@@ -109,6 +109,14 @@ pub struct SessionDescription {
     pub resume: Option<String>,
 }
 
+impl SessionDescription {
+    /// Returns the title, or else the first prompt, as a heading.
+    pub fn heading(&self) -> &str {
+        let title = self.title.as_deref().or(self.first_prompt.as_deref());
+        title.unwrap_or("Session")
+    }
+}
+
 /// Counts of the contents of a session file, over all branches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionCounts {
@@ -179,6 +187,25 @@ pub struct SessionPathRecord {
     pub matches: Option<u64>,
 }
 
+/// Token counts and costs of requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Spending {
+    /// Token counts and cost.
+    pub usage: Usage,
+    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
+    /// that the files do not contain.
+    #[serde(
+        rename = "recorded_cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub recorded_cost: Option<f64>,
+    /// Models without a known price, whose tokens are not in the cost, and models with a part in parentheses
+    /// that has no price, e.g. `m (priority)`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
+}
+
 /// Usage statistics of sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_stats")]
@@ -189,19 +216,8 @@ pub struct SessionStatsRecord {
     pub prompts: u64,
     /// Replies.
     pub replies: u64,
-    /// Total token counts and cost.
-    pub usage: Usage,
-    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
-    /// that the files do not contain.
-    #[serde(
-        rename = "recorded_cost_usd",
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
-    )]
-    pub recorded_cost: Option<f64>,
-    /// Models without a known price, whose tokens are not in the cost.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub unpriced_models: BTreeSet<String>,
+    #[serde(flatten)]
+    pub spending: Spending,
     /// Runs, if saved streams of runs are among the sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<RunTotals>,
@@ -235,11 +251,8 @@ pub struct UsageShare {
     pub name: String,
     /// Replies.
     pub replies: u64,
-    /// Token counts and cost.
-    pub usage: Usage,
-    /// Models without a known price, whose tokens are not in the cost.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub unpriced_models: BTreeSet<String>,
+    #[serde(flatten)]
+    pub spending: Spending,
 }
 
 /// Dimension to group usage by.
@@ -285,20 +298,8 @@ pub struct SessionCostRecord {
     pub dimensions: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
-    /// Token counts and cost.
-    pub usage: Usage,
-    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
-    /// that the files do not contain.
-    #[serde(
-        rename = "recorded_cost_usd",
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
-    )]
-    pub recorded_cost: Option<f64>,
-    /// Models without a known price, whose tokens are not in the cost, and models with a part in parentheses
-    /// that has no price, e.g. `m (priority)`.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub unpriced_models: BTreeSet<String>,
+    #[serde(flatten)]
+    pub spending: Spending,
 }
 
 /// Tool calls of a group and the size of their results.

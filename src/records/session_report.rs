@@ -1,14 +1,12 @@
 //! The record of `session report`.
 
-use std::collections::BTreeSet;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RunTotals;
-use super::session::SessionDescription;
+use super::session::{SessionDescription, Spending};
 use super::session_file::FileChange;
-use crate::message::{CallOutcome, Usage, rounded_dollars};
+use crate::message::CallOutcome;
 
 /// A report about one or more sessions, and the gates that they passed or failed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -28,18 +26,8 @@ pub struct SessionReportRecord {
     pub denied: u64,
     /// Number of runs that ended with an error, by a limit or an interrupt, or without an end.
     pub errors: u64,
-    /// Token counts and cost.
-    pub usage: Usage,
-    /// Total cost in US dollars that agents recorded for the sessions, if any did.
-    #[serde(
-        rename = "recorded_cost_usd",
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
-    )]
-    pub recorded_cost: Option<f64>,
-    /// Models without a known price, whose tokens are not in the cost.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub unpriced_models: BTreeSet<String>,
+    #[serde(flatten)]
+    pub spending: Spending,
     /// Sum of the durations in milliseconds: of runs, as their streams state them, else from the first to the
     /// last time in a session.
     pub duration_ms: u64,
@@ -112,7 +100,8 @@ impl ReportedCall {
 impl SessionReportRecord {
     /// Returns the higher of the recorded and the computed cost, in US dollars.
     pub fn cost(&self) -> Option<f64> {
-        let costs = self.recorded_cost.into_iter().chain(self.usage.cost);
+        let recorded = self.spending.recorded_cost.into_iter();
+        let costs = recorded.chain(self.spending.usage.cost);
         costs.reduce(f64::max)
     }
 }

@@ -137,7 +137,7 @@ fn retried() -> ApiRetryRecord {
 
 fn checked(command: &str, verdict: VerdictAccess, why: &str) -> CheckShellRecord {
     CheckShellRecord {
-        check: ShellCheck::Only,
+        check: constant::ShellCheck::Only,
         command: command.to_owned(),
         verdict,
         why: why.to_owned(),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
 use crate::message::{DecidedBy, Decision, Media, ResultPart, SessionId, ToolResult, ToolUseId};
+use crate::shell::Verdict;
 
 /// Result of one call. Each call of the stream that has no result yet gets exactly one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -241,6 +242,16 @@ pub enum VerdictAccess {
     Writes,
     /// Unknown; treated as a change.
     Unknown,
+}
+
+impl From<&Verdict> for VerdictAccess {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::ReadOnly { .. } => Self::ReadOnly,
+            Verdict::Writes => Self::Writes,
+            Verdict::Unknown => Self::Unknown,
+        }
+    }
 }
 
 /// Output that was written to a file.

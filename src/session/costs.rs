@@ -96,10 +96,9 @@ impl Tally {
             let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
             recorded = sums.into_iter().collect();
         }
-        let with_names = |(dimensions, sum)| SessionCostRecord {
-            recorded_cost: recorded.get(&dimensions).copied(),
-            dimensions,
-            ..sum
+        let with_names = |(dimensions, mut sum): (_, SessionCostRecord)| {
+            sum.spending.recorded_cost = recorded.get(&dimensions).copied();
+            SessionCostRecord { dimensions, ..sum }
         };
         sums.into_iter().map(with_names).collect()
     }
@@ -170,8 +169,7 @@ impl Tally {
             let shares = costs.map(|cost| UsageShare {
                 name: cost.dimensions.into_values().collect(),
                 replies: cost.replies,
-                usage: cost.usage,
-                unpriced_models: cost.unpriced_models,
+                spending: cost.spending,
             });
             shares.collect()
         };
@@ -185,9 +183,7 @@ impl Tally {
             sessions: self.sessions,
             prompts: self.prompts.len() as u64,
             replies: all.replies,
-            usage: all.usage,
-            recorded_cost: all.recorded_cost,
-            unpriced_models: all.unpriced_models,
+            spending: all.spending,
             runs: self.runs().cloned(),
             by_model: shares(Dimension::Model),
             by_day: shares(Dimension::Day),
@@ -259,8 +255,9 @@ struct Periods<'a> {
 /// Adds a request to a sum.
 fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
     sum.replies += u64::from(reply.is_reply);
-    sum.usage += reply.usage.get().unwrap_or_default();
-    sum.unpriced_models.extend(reply.unpriced_model());
+    sum.spending.usage += reply.usage.get().unwrap_or_default();
+    let unpriced = reply.unpriced_model();
+    sum.spending.unpriced_models.extend(unpriced);
 }
 
 impl ReplyCounts {

@@ -12,6 +12,7 @@ use super::compressed::unpacked_name;
 use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use crate::agent::session_stem;
+use crate::io::Lock;
 
 /// The dir that holds the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
@@ -81,13 +82,13 @@ fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<Fi
     let changed = Condvar::new();
     let work = || {
         let mut found = Vec::new();
-        let mut shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = waiting.locked();
         loop {
             if let Some(dir) = shared.dirs.pop() {
                 shared.read += 1;
                 drop(shared);
                 let inner = read(&dir, keep, &mut found);
-                shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                shared = waiting.locked();
                 shared.read -= 1;
                 shared.dirs.extend(inner);
                 changed.notify_all();

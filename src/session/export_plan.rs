@@ -134,8 +134,8 @@ impl<'a> ExportPlan<'a> {
                 quarter,
                 model,
                 replies: cost.replies,
-                micros: cost.usage.cost.map(micros),
-                is_partial: !cost.unpriced_models.is_empty(),
+                micros: cost.spending.usage.cost.map(micros),
+                is_partial: !cost.spending.unpriced_models.is_empty(),
             });
         }
         costs

@@ -47,9 +47,9 @@ pub trait FollowOutput {
     fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
 }
 
-/// An error while following.
+/// A session cannot be read, or its records cannot be written.
 #[derive(Debug, thiserror::Error)]
-pub enum FollowError {
+pub enum PrintError {
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
@@ -61,6 +61,15 @@ pub enum FollowError {
     /// Writing failed.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl PrintError {
+    pub(super) fn read(path: &Path, error: impl Into<SessionError>) -> Self {
+        Self::Read {
+            path: path.to_owned(),
+            error: error.into(),
+        }
+    }
 }
 
 /// Settings to follow sessions.
@@ -120,13 +129,10 @@ impl FollowedFile {
         })
     }
 
-    fn look(&mut self) -> Result<Seen, FollowError> {
+    fn look(&mut self) -> Result<Seen, PrintError> {
         let seen = self.follower.look();
         let path = self.follower.path();
-        seen.map_err(|error| FollowError::Read {
-            path: path.to_owned(),
-            error,
-        })
+        seen.map_err(|error| PrintError::read(path, error))
     }
 
     /// Hands on whole lines, after the messages that `join` completes.
@@ -188,7 +194,7 @@ impl FollowedSession {
     ///
     /// # Errors
     /// Reading or writing failed.
-    pub fn read_to_end(self, output: &mut impl FollowOutput) -> Result<(), FollowError> {
+    pub fn read_to_end(self, output: &mut impl FollowOutput) -> Result<(), PrintError> {
         let mut file = self.file;
         let mut merger = MessageMerger::default();
         loop {
@@ -215,7 +221,7 @@ impl FollowedSession {
         place: usize,
         current: &mut usize,
         output: &mut impl FollowOutput,
-    ) -> Result<bool, FollowError> {
+    ) -> Result<bool, PrintError> {
         let mut is_new = false;
         let subagents = self.subagents.iter_mut().flat_map(|all| &mut all.known);
         for file in std::iter::once(&mut self.file).chain(subagents) {
@@ -352,7 +358,7 @@ pub fn follow(
     options: &FollowOptions,
     output: &mut impl FollowOutput,
     reader: Option<BorrowedFd<'_>>,
-) -> Result<bool, FollowError> {
+) -> Result<bool, PrintError> {
     let first = session.file.follower.path().to_owned();
     let mut watch = Watch::folder_of(&first);
     let begun = Instant::now();

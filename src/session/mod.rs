@@ -1,8 +1,8 @@
 //! Session files of coding agents: finding, reading, following, searching and checking them, appending
 //! to them, and adding up their costs.
 //!
-//! The formats of the agents are in [`crate::agent`]. This module formats nothing for display and
-//! calls no models. All appending goes through `durable`.
+//! The formats of the agents are in [`crate::agent`], texts for users in [`crate::view`]. This module calls no
+//! models. All appending goes through `durable`.
 
 pub mod archiver;
 mod calls;
@@ -59,6 +59,7 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use description::session_description;
+pub(crate) use description::{dialog_facts, is_shown, print_dialog, status_line};
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
@@ -70,7 +71,7 @@ pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::Follower;
 pub use following::{
-    FollowError, FollowOptions, FollowOutput, FollowedSession, NewerSessions, follow,
+    FollowOptions, FollowOutput, FollowedSession, NewerSessions, PrintError, follow,
 };
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
@@ -78,7 +79,7 @@ pub use listing::{
     Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
 };
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
-pub use parallel::each_in_order;
+pub use parallel::{each_in_order, processors};
 pub use patch::patch;
 pub use prices::Prices;
 pub use seen_call::{CallCounts, SeenCall};

@@ -1,6 +1,7 @@
 //! Processes many items on several threads and delivers the outcomes, or events, in the order of the items.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -117,6 +118,22 @@ pub(super) fn stream_in_order<Item: Sync, Event: Send>(
             }
         }
     });
+}
+
+/// Number of processors that this process may use. Ignores quotas, because reading them takes longer
+/// than finding a title.
+#[cfg(target_os = "linux")]
+pub fn processors() -> NonZeroUsize {
+    let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
+    let allowed = allowed.ok().and_then(|count| usize::try_from(count).ok());
+    allowed
+        .and_then(NonZeroUsize::new)
+        .unwrap_or(NonZeroUsize::MIN)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 #[cfg(test)]

@@ -12,11 +12,12 @@ use serde_json::{Map, Value};
 use super::calls::SessionCall;
 use super::discover::subagent_files;
 use super::session::Session;
+use crate::json::spelling;
 use crate::message::CallOutcome;
-use crate::records::{FileChange, SessionCallCountRecord};
+use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
-use crate::view::changed_files;
+use crate::view::{changed_files, input_gist};
 
 /// Facts in the input and the result of a call.
 pub struct SeenCall {
@@ -84,6 +85,33 @@ impl SessionCall {
         let start = parse(self.time.as_deref()?)?;
         let end = parse(self.result.as_ref()?.time.as_deref()?)?;
         u64::try_from(end.duration_since(start).as_millis()).ok()
+    }
+
+    /// Returns the record of the call, with the member `field` of its input instead of all of it.
+    pub fn record(
+        self,
+        seen: SeenCall,
+        about: &SessionDescription,
+        field: Option<&str>,
+    ) -> SessionCallRecord {
+        SessionCallRecord {
+            session_id: about.session_id.clone(),
+            agent: about.agent.clone(),
+            path: about.path.clone(),
+            cwd: about.cwd.clone(),
+            subagent: self.is_subagent,
+            duration_ms: self.duration_ms(),
+            timestamp: self.time,
+            tool_use_id: self.call.id,
+            tool: self.call.name,
+            about: input_gist(&seen.input, about.cwd.as_deref()),
+            input: field.is_none().then(|| self.call.input.get().to_owned()),
+            field: field.and_then(|name| seen.input.get(name).map(spelling)),
+            outcome: seen.outcome,
+            exit_status: self.result.as_ref().and_then(|result| result.exit_status),
+            result_bytes: self.result.map(|result| result.bytes),
+            files: seen.files,
+        }
     }
 }
 

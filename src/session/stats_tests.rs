@@ -56,9 +56,12 @@ fn tool<'a>(stats: &'a SessionStatsRecord, name: &str) -> &'a ToolShare {
 fn the_last_usage_of_a_reply_counts_once() {
     let stats = stats("claude-parallel.jsonl");
     assert_eq!((stats.prompts, stats.replies), (1, 2));
-    assert_eq!(stats.usage.input, 30);
-    assert_eq!(share(&stats.by_model, "model-a").usage.cache_read, 3);
-    assert_eq!(share(&stats.by_model, "model-b").usage.output, 5);
+    assert_eq!(stats.spending.usage.input, 30);
+    assert_eq!(
+        share(&stats.by_model, "model-a").spending.usage.cache_read,
+        3
+    );
+    assert_eq!(share(&stats.by_model, "model-b").spending.usage.output, 5);
     assert_eq!(share(&stats.by_day, "2026-01-01").replies, 2);
     assert_eq!(share(&stats.by_prompt_id, "main").replies, 2);
     let read = tool(&stats, "Read");
@@ -74,7 +77,10 @@ fn a_reply_in_two_files_counts_once() {
     std::fs::write(&other, text.replace("\"s2\"", "\"s9\"")).unwrap();
     let stats = stats_of(&[&one, &other]);
     assert_eq!((stats.sessions, stats.replies), (2, 1));
-    assert_eq!((stats.usage.input, stats.usage.output), (10, 7));
+    assert_eq!(
+        (stats.spending.usage.input, stats.spending.usage.output),
+        (10, 7)
+    );
 }
 
 /// A checkpoint may have copied a reply before it was complete.
@@ -88,7 +94,7 @@ fn the_most_complete_copy_counts_in_any_order() {
     std::fs::write(&other, beginning.join("\n")).unwrap();
     for paths in [[&one, &other], [&other, &one]] {
         let stats = stats_of(&paths.map(PathBuf::as_path));
-        assert_eq!((stats.prompts, stats.usage.output), (1, 7));
+        assert_eq!((stats.prompts, stats.spending.usage.output), (1, 7));
         assert_eq!(tool(&stats, "Read").calls, 2);
     }
 }
@@ -136,7 +142,7 @@ fn sessions_of_subagents_only_add_tokens() {
     assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     let stats = finished(tally);
     assert_eq!((stats.sessions, stats.prompts), (1, 1));
-    assert_eq!(stats.usage.input, 14);
+    assert_eq!(stats.spending.usage.input, 14);
 }
 
 #[test]
@@ -170,7 +176,7 @@ fn subagents_count_with_their_session() {
     std::fs::create_dir_all(&subagents).unwrap();
     std::fs::write(subagents.join("agent-b.jsonl"), row("b", 1000)).unwrap();
     let stats = stats_of(&[&path]);
-    assert_eq!((stats.sessions, stats.usage.input), (1, 1010));
+    assert_eq!((stats.sessions, stats.spending.usage.input), (1, 1010));
 }
 
 /// Older transcripts contain the replies of subagents only in progress records.
@@ -188,7 +194,7 @@ fn replies_to_subagents_in_progress_records_count_once() {
     let path = folder.path().join("s.jsonl");
     std::fs::write(&path, [&*prompt, &*progress, &*progress].join("\n")).unwrap();
     let alone = stats_of(&[&path]);
-    assert_eq!((alone.replies, alone.usage.total()), (1, 7));
+    assert_eq!((alone.replies, alone.spending.usage.total()), (1, 7));
     let subagents = folder.path().join("s/subagents");
     std::fs::create_dir_all(&subagents).unwrap();
     let record =
@@ -227,7 +233,7 @@ fn codex_requests_have_the_tier_of_the_last_settings() {
     let mut tally = Tally::default();
     tally.add(&Session::open(&path).unwrap()).unwrap();
     tally.price(&Prices::built_in());
-    let cost = finished(tally).usage.cost.unwrap();
+    let cost = finished(tally).spending.usage.cost.unwrap();
     assert!(
         (cost - 1.75 * (2.0 + 2.0 + 0.5 + 1.0)).abs() < 1e-9,
         "{cost}"
@@ -237,9 +243,12 @@ fn codex_requests_have_the_tier_of_the_last_settings() {
 #[test]
 fn a_meter_counts_by_its_differences() {
     let stats = stats("codex.jsonl");
-    assert_eq!(stats.usage.input + stats.usage.cache_read, 300);
-    assert_eq!(stats.usage.output, 30);
-    assert_eq!(share(&stats.by_model, "model-c").usage.output, 30);
+    assert_eq!(
+        stats.spending.usage.input + stats.spending.usage.cache_read,
+        300
+    );
+    assert_eq!(stats.spending.usage.output, 30);
+    assert_eq!(share(&stats.by_model, "model-c").spending.usage.output, 30);
     assert_eq!(tool(&stats, "shell").failed, 1);
 }
 
@@ -258,12 +267,16 @@ fn titles_count_under_their_prompt_id_in_any_file() {
     let stats = stats_of(&[&path]);
     let titles = share(&stats.by_prompt_id, "session_title");
     assert_eq!(
-        (titles.replies, titles.usage.input, titles.usage.output),
+        (
+            titles.replies,
+            titles.spending.usage.input,
+            titles.spending.usage.output
+        ),
         (0, 210, 2)
     );
-    assert_eq!(stats.usage.input, 210);
-    assert_eq!(share(&stats.by_model, "m").usage.input, 210);
-    assert_eq!(titles.usage.cost, Some(0.5));
+    assert_eq!(stats.spending.usage.input, 210);
+    assert_eq!(share(&stats.by_model, "m").spending.usage.input, 210);
+    assert_eq!(titles.spending.usage.cost, Some(0.5));
 }
 
 /// Tokens written to the cache are part of the input too.
@@ -276,7 +289,7 @@ fn a_meter_separates_kinds_of_tokens() {
         r#"{"timestamp":"2026-01-01T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100,"cached_input_tokens":60,"cache_write_input_tokens":30,"output_tokens":1}}}}"#,
     ];
     std::fs::write(&path, rows.join("\n")).unwrap();
-    let usage = stats_of(&[&path]).usage;
+    let usage = stats_of(&[&path]).spending.usage;
     assert_eq!(
         (usage.input, usage.cache_read, usage.cache_write),
         (10, 60, 30)
@@ -350,7 +363,10 @@ fn copies_count_once_in_the_first_session() {
         costs[0].dimensions[&Dimension::Session],
         "c0575000-0000-4000-8000-000000000001"
     );
-    let sum: f64 = costs.iter().filter_map(|cost| cost.usage.cost).sum();
+    let sum: f64 = costs
+        .iter()
+        .filter_map(|cost| cost.spending.usage.cost)
+        .sum();
     assert_eq!(format!("{sum:.4}"), "4.6672");
 }
 
@@ -370,7 +386,7 @@ fn subagents_belong_to_the_directory_of_their_session() {
     let mut tally = Tally::default();
     tally.add(&Session::open(&path).unwrap()).unwrap();
     let costs = tally.costs(&[Dimension::Cwd], &TimeZone::UTC);
-    assert_eq!((costs.len(), costs[0].usage.input), (1, 2));
+    assert_eq!((costs.len(), costs[0].spending.usage.input), (1, 2));
     assert_eq!(costs[0].dimensions[&Dimension::Cwd], "/p");
 }
 
@@ -472,5 +488,5 @@ fn each_request_of_a_family_counts_once() {
     let mut tally = Tally::default();
     assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     let own = 30 + 5 + 7 + 7 + 3 + 300 + 4 + 6;
-    assert_eq!(finished(tally).usage.input, own);
+    assert_eq!(finished(tally).spending.usage.input, own);
 }

@@ -130,7 +130,7 @@ impl Trajectories<'_> {
         let session =
             Session::open_with(&listed.path, self.named_roots).map_err(TrajectoryError::read)?;
         let tally = Tally::of(&session, self.prices).map_err(TrajectoryError::read)?;
-        let usage = tally.total().usage;
+        let usage = tally.total().spending.usage;
         Ok(Part {
             listed,
             session,

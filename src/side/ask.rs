@@ -8,20 +8,44 @@ use serde_json::Value;
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
 use crate::model::{Failure, PromptId, Provider, Reply, Request, Turn};
-use crate::text::unfenced;
+use crate::text::{counted, unfenced};
 
 /// Maximum number of tokens in the reply to a probe; some models think first.
 const PROBE_TOKENS: u32 = 1024;
 
-/// Sends a short request, to try a model.
-///
-/// # Errors
-/// There is no usable reply.
-pub fn probe(provider: &dyn Provider, stop: &CancelToken) -> Result<Reply, Failure> {
+/// Maximum number of similar names to list.
+const MAX_NAMES: usize = 5;
+
+/// Tries a model with a short request, and returns the result in words. A model may reply without being listed: some servers
+/// have no list, or an incomplete one.
+pub fn probe_model(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
+    let stop = CancelToken::default();
     let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
     let question = Turn::user("Answer with the word `ready`.");
     request.turns.push(question);
-    provider.complete(&request, stop)
+    let reply = provider.complete(&request, &stop);
+    let listed = provider.models(&stop).unwrap_or_default();
+    let count = counted(listed.len() as u64, "model", "models");
+    match (reply, listed.is_empty()) {
+        (Ok(_), true) => ("responded".to_owned(), Ok(())),
+        (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),
+        (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
+        (Err(failure), false) if listed.iter().any(|one| one == name) => {
+            (format!("listed among {count}"), Err(failure.to_string()))
+        }
+        (Err(failure), false) => {
+            let names = nearest(name, listed).join(", ");
+            let problem = format!("{failure}; its server has {count}, such as {names}");
+            ("not listed".to_owned(), Err(problem))
+        }
+    }
+}
+
+/// Returns the names most similar to `name`.
+fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
+    names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
+    names.truncate(MAX_NAMES);
+    names
 }
 
 /// A model, and the token that cancels its requests.

@@ -2,10 +2,11 @@
 //! prompts, an advisor gets the whole conversation.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::excerpt::beginning_and_end;
 use crate::assemble::DialogStream;
+use crate::io::Lock;
 use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 
@@ -45,13 +46,13 @@ struct Transcript {
 impl Briefing {
     /// Adds a message.
     pub fn message(&self, message: &Message) {
-        self.lock().transcript.add(message);
+        self.state.locked().transcript.add(message);
     }
 
     /// Adds a record of a stream.
     pub fn record(&self, record: &str) {
         let mut whole = Vec::new();
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         state
             .stream
             .record(record, &mut |message| whole.push(message));
@@ -72,16 +73,12 @@ impl Briefing {
 
     /// Returns the transcript with the incomplete last message.
     fn current(&self) -> Transcript {
-        let state = self.lock();
+        let state = self.state.locked();
         let mut transcript = state.transcript.clone();
         if let Some(open) = state.stream.open() {
             transcript.add(open);
         }
         transcript
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -17,7 +17,7 @@ mod session_report;
 pub mod title;
 
 pub use advisor::{ADVISOR, Advisor};
-pub use ask::{Asker, Consultant, probe};
+pub use ask::{Asker, Consultant, probe_model};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use excerpt::{Excerpt, MessageTexts, TextCollector};

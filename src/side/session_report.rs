@@ -218,9 +218,7 @@ impl ReportBuilder {
         report.files = self.files.into_values().collect();
         self.tally.price(prices);
         let sum = self.tally.total();
-        report.usage = sum.usage;
-        report.recorded_cost = sum.recorded_cost;
-        report.unpriced_models = sum.unpriced_models;
+        report.spending = sum.spending;
         if let Some(runs) = self.tally.runs() {
             let is_error = |reason: &str| !SUCCESSFUL_ENDS.contains(&reason);
             let ends = runs.ends.iter().filter(|(reason, _)| is_error(reason));
@@ -255,12 +253,13 @@ fn gate(gate: &str, passed: bool, message: String) -> GateResult {
 
 /// Whether sessions with this many replies have no token counts.
 fn has_no_counts(report: &SessionReportRecord, replies: u64) -> bool {
-    report.usage.total() == 0 && replies > 0
+    report.spending.usage.total() == 0 && replies > 0
 }
 
 /// Checks the cost of sessions with this many replies, in US dollars.
 pub fn max_cost(report: &SessionReportRecord, limit: f64, replies: u64) -> GateResult {
-    let is_unpriced = report.recorded_cost.is_none() && !report.unpriced_models.is_empty();
+    let is_unpriced =
+        report.spending.recorded_cost.is_none() && !report.spending.unpriced_models.is_empty();
     let name = format!("--max-cost {limit}");
     match report.cost() {
         _ if is_unpriced => gate(&name, false, "unknown cost: a model has no price".into()),
@@ -280,7 +279,7 @@ pub fn max_tokens(report: &SessionReportRecord, limit: u64, replies: u64) -> Gat
     if has_no_counts(report, replies) {
         return gate(&name, false, "no token counts".to_owned());
     }
-    let tokens = report.usage.total();
+    let tokens = report.spending.usage.total();
     let message = format!("{} tokens", with_separators(tokens));
     gate(&name, tokens <= limit, message)
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::directory::private_file;
 use super::{SessionDirectory, StateError};
+use crate::io::Lock;
 
 const FILE: &str = "state.json";
 
@@ -164,17 +165,17 @@ impl ReadLog {
 
     /// Records that a call has read or written `path` (absolute).
     pub fn record(&self, path: PathBuf, entry: ReadEntry) {
-        self.lock().insert(path, entry);
+        self.entries.locked().insert(path, entry);
     }
 
     /// Returns the entry of `path`.
     pub fn get(&self, path: &Path) -> Option<ReadEntry> {
-        self.lock().get(path).cloned()
+        self.entries.locked().get(path).cloned()
     }
 
     /// Returns all entries.
     pub fn entries(&self) -> BTreeMap<PathBuf, ReadEntry> {
-        self.lock().clone()
+        self.entries.locked().clone()
     }
 
     /// Returns the files, sorted, that have changed since they were logged.
@@ -185,10 +186,6 @@ impl ReadLog {
             .filter(|(path, entry)| FileStamp::of(path).ok() != Some(entry.stamp))
             .map(|(path, _)| path)
             .collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, ReadEntry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

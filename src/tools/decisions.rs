@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{AskedCall, DecisionContext, Input, Registry};
 use crate::message::Decision;
 use crate::permission::{Action, Behavior, Decided, Mode, Proposal, Rule, RuleSource, Rules};
-use crate::records::{PermissionCountRecord, PermissionProposalRecord};
+use crate::records::{
+    CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
+};
 use crate::shell::{program_and_subcommand, simple_commands};
 
 /// Maximum number of proposed rules.
@@ -29,6 +33,8 @@ pub struct CallDecisions {
     pub mode: Mode,
     /// The session of the calls.
     pub context: DecisionContext,
+    /// Whether calls that need approval are denied.
+    pub denies_instead_of_asking: bool,
 }
 
 impl CallDecisions {
@@ -45,12 +51,46 @@ impl CallDecisions {
         let decided = self.rules.decide(mode, &request);
         (call, decided)
     }
+
+    /// Returns the decisions about calls in this directory, each with the input of the call.
+    pub fn check(
+        &self,
+        calls: &[(String, Input)],
+        directory: &Path,
+        mode: Mode,
+    ) -> Vec<(CheckPermissionRecord, Input)> {
+        let context = self.context.in_directory(directory);
+        let check = |(name, input): &(String, Input)| {
+            let (call, mut decided) = self.decide(name, input, &context, mode);
+            self.restrict(&mut decided);
+            let command = match call.action {
+                Action::Command { .. } => call.input.get("command").and_then(Value::as_str),
+                _ => None,
+            };
+            let record = CheckPermissionRecord {
+                check: PermissionCheck::Only,
+                command: command.map(str::to_owned),
+                name: call.tool,
+                decision: decided.decision,
+                by: decided.by,
+                parts: decided.parts,
+                hint: decided.hint,
+            };
+            (record, call.input)
+        };
+        calls.iter().map(check).collect()
+    }
+
+    fn restrict(&self, decided: &mut Decided) {
+        if self.denies_instead_of_asking && decided.decision == Decision::Ask {
+            decided.decision = Decision::Deny;
+        }
+    }
 }
 
 /// Decisions about past calls, and their numbers by tool and program.
 pub struct PastDecisions {
     decisions: CallDecisions,
-    denies: bool,
     /// The numbers of calls, by tool and program.
     pub counts: BTreeMap<(String, Option<String>), PermissionCountRecord>,
     /// Calls by their directory, name and input.
@@ -76,11 +116,10 @@ struct KnownCall {
 }
 
 impl PastDecisions {
-    /// Creates an empty collection. With `denies`, calls that need approval count as denied.
-    pub fn new(decisions: CallDecisions, denies: bool) -> Self {
+    /// Creates an empty collection.
+    pub fn new(decisions: CallDecisions) -> Self {
         Self {
             decisions,
-            denies,
             counts: BTreeMap::new(),
             known: HashMap::new(),
             open: Vec::new(),
@@ -95,9 +134,7 @@ impl PastDecisions {
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
             let line = command(&call).map(str::to_owned);
             let proposals = decided.proposals(line.as_deref());
-            if self.denies && decided.decision == Decision::Ask {
-                decided.decision = Decision::Deny;
-            }
+            self.decisions.restrict(&mut decided);
             let counted = counted(&call, line.as_deref(), &decided);
             let open = proposals.map(|proposals| {
                 self.open.push(OpenCall {

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use super::columns::table;
 use super::times::spelled;
 use crate::message::Usage;
-use crate::records::RunTotals;
+use crate::records::{RunTotals, Spending};
 use crate::text::{
     counted, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
 };
@@ -26,8 +26,7 @@ pub(crate) struct CostRow<'a> {
     pub(crate) names: Vec<&'a str>,
     /// Numbers before tokens and costs.
     pub(crate) counts: Vec<u64>,
-    pub(crate) usage: &'a Usage,
-    pub(crate) unpriced_models: &'a BTreeSet<String>,
+    pub(crate) spending: &'a Spending,
 }
 
 /// Length of a bar, in columns.
@@ -95,7 +94,7 @@ pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
 
 /// Returns the lines of a table. The first `rows` below the head get bars.
 fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
-    let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
+    let cost = |row: &CostRow| row.spending.usage.cost.unwrap_or_default();
     let most = rows.iter().map(cost).fold(0.0, f64::max);
     let taken = page.lines().map(display_width).max().unwrap_or(0) + 2;
     let room = columns.saturating_sub(taken).min(*BAR_COLUMNS.end());
@@ -118,7 +117,7 @@ fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
 }
 
 fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
-    let usage = row.usage;
+    let usage = &row.spending.usage;
     let tokens = [
         usage.input,
         usage.output,
@@ -127,13 +126,13 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
     ];
     let numbers = row.counts.iter().chain(&tokens).copied().map(spelled);
     let names = row.names.iter().map(|name| terminal_safe_line(name));
-    let cost = cost_cell(usage, row.unpriced_models);
+    let cost = cost_cell(row.spending);
     names.chain(numbers).chain([cost]).collect()
 }
 
 /// Returns a cost in dollars; `?` if no model has a price, followed by a plus if only some have one.
-pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> String {
-    match (usage.cost, unpriced_models.is_empty()) {
+pub(crate) fn cost_cell(spending: &Spending) -> String {
+    match (spending.usage.cost, spending.unpriced_models.is_empty()) {
         (Some(cost), true) => dollars(cost),
         (Some(cost), false) => dollars(cost) + "+",
         (None, true) => "-".to_owned(),
@@ -247,6 +246,12 @@ fn cut(name: &str, start: usize, width: usize) -> String {
 mod tests {
     use super::*;
 
+    fn spending(cost: Option<f64>) -> Spending {
+        let mut spending = Spending::default();
+        spending.usage.cost = cost;
+        spending
+    }
+
     #[test]
     fn numbers_are_spelled_for_people() {
         let rows = [
@@ -269,29 +274,25 @@ mod tests {
 
     #[test]
     fn money_says_what_it_leaves_out() {
-        let usage = |cost| Usage {
-            cost,
-            ..Usage::default()
+        let shown = |cost, unpriced: &[&str]| {
+            let mut spending = spending(cost);
+            let models = unpriced.iter().map(|name| (*name).to_owned());
+            spending.unpriced_models.extend(models);
+            cost_cell(&spending)
         };
-        let (none, some) = (BTreeSet::new(), BTreeSet::from(["x".to_owned()]));
-        assert_eq!(cost_cell(&usage(Some(1.0)), &none), "$1.00");
-        assert_eq!(cost_cell(&usage(Some(1.0)), &some), "$1.00+");
-        assert_eq!(cost_cell(&usage(None), &none), "-");
-        assert_eq!(cost_cell(&usage(None), &some), "?");
+        assert_eq!(shown(Some(1.0), &[]), "$1.00");
+        assert_eq!(shown(Some(1.0), &["x"]), "$1.00+");
+        assert_eq!(shown(None, &[]), "-");
+        assert_eq!(shown(None, &["x"]), "?");
     }
 
     #[test]
     fn bars_are_shown_if_they_fit() {
-        let none = BTreeSet::new();
-        let usages = [20.0, 5.0, 0.1, 25.1].map(|cost| Usage {
-            cost: Some(cost),
-            ..Usage::default()
-        });
-        let rows = usages.each_ref().map(|usage| CostRow {
+        let costs = [20.0, 5.0, 0.1, 25.1].map(|cost| spending(Some(cost)));
+        let rows = costs.each_ref().map(|spending| CostRow {
             names: vec!["x"],
             counts: vec![],
-            usage,
-            unpriced_models: &none,
+            spending,
         });
         let lengths = |columns| {
             let page = cost_table(&["DAY"], &[], &rows, 3, columns);
@@ -318,7 +319,10 @@ mod tests {
             cost: Some(123_456.78),
             ..Usage::default()
         };
-        let none = BTreeSet::new();
+        let spending = Spending {
+            usage,
+            ..Spending::default()
+        };
         let names = [
             "2026-01-02",
             "claude-opus-4-5-20251101",
@@ -336,8 +340,7 @@ mod tests {
             let row = CostRow {
                 names: names[..count].to_vec(),
                 counts: vec![],
-                usage: &usage,
-                unpriced_models: &none,
+                spending: &spending,
             };
             let page = cost_table(&head[..count], &[], &[row], 0, Some(columns));
             for line in page.lines() {
@@ -360,11 +363,7 @@ mod tests {
 
     #[test]
     fn names_of_models_stay_distinct_when_they_are_cut() {
-        let none = BTreeSet::new();
-        let usage = Usage {
-            cost: Some(1.0),
-            ..Usage::default()
-        };
+        let spending = spending(Some(1.0));
         for models in [
             ["claude-opus-4-1-20250805", "claude-opus-4-5-20251101"],
             ["claude-opus-4-1-20250805", "claude-opus-4-5-20250805"],
@@ -377,8 +376,7 @@ mod tests {
             let rows = models.map(|model| CostRow {
                 names: vec!["2026-01-02", model],
                 counts: vec![],
-                usage: &usage,
-                unpriced_models: &none,
+                spending: &spending,
             });
             let page = cost_table(&["DAY", "MODEL"], &[], &rows, 0, Some(70));
             let cut: BTreeSet<&str> = page.lines().skip(1).map(|line| &line[10..]).collect();

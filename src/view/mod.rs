@@ -1,10 +1,12 @@
-//! Conversations and runs as terminal text, Markdown, HTML and trajectories; tables, progress.
+//! Conversations and runs as terminal text, Markdown, HTML and trajectories; lines and pages of commands, progress.
 
 mod atif;
 mod atif_model;
 mod columns;
-#[cfg(feature = "cli")]
+mod command_pages;
 mod cost_table;
+mod decision_text;
+mod dialog;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -14,26 +16,27 @@ mod outline;
 mod page;
 #[cfg(feature = "cli")]
 mod progress;
-#[cfg(feature = "cli")]
 mod report;
 mod run_summary;
 mod run_text;
 mod selection;
-#[cfg(feature = "cli")]
 mod session_table;
-#[cfg(feature = "cli")]
 mod stats_page;
 mod text;
 mod timeline;
-#[cfg(feature = "cli")]
 mod times;
 mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrapped};
-#[cfg(feature = "cli")]
-pub(crate) use cost_table::{cost_cell, count_table, fitted_table, runs_cell, tokens_cell};
+pub(crate) use command_pages::{
+    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, doctor_page,
+    hooks_page, removal_sum, removed_line,
+};
+pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
+pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
+pub(crate) use dialog::{DialogForm, DialogPrinter, Look};
 pub use gist::{CONTENT, changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
@@ -41,17 +44,13 @@ pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
-#[cfg(feature = "cli")]
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
-#[cfg(feature = "cli")]
 pub(crate) use session_table::{TableLook, session_table};
-#[cfg(feature = "cli")]
-pub(crate) use stats_page::{StatusLine, cost_page, stats_page, tool_page};
+pub(crate) use stats_page::{cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
-#[cfg(feature = "cli")]
 pub(crate) use times::{recorded_minute, spelled};
 pub use word_index::{WordIndex, page_words};

@@ -6,14 +6,14 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fmt, mem};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::io::{InputStream, Io, MessageLevel, OutputStream};
+use crate::io::{InputStream, Io, Lock, MessageLevel, OutputStream};
 use crate::text::{byte_size, terminal_safe_line};
 
 /// Delay before progress is shown.
@@ -141,7 +141,7 @@ impl ProgressLine {
             while dropped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 bar.set_position(done.load(Ordering::Relaxed));
                 bar.tick();
-                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                let rows = rows.locked();
                 rows.iter().for_each(|(_, row)| row.tick());
             }
         });
@@ -167,7 +167,7 @@ impl ProgressLine {
             return;
         };
         bar.set_message(message);
-        let mut shown = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.rows.locked();
         shown.retain(|(number, row)| {
             let stays = rows.iter().any(|row| row.number == *number);
             if !stays {
@@ -252,7 +252,7 @@ impl Drop for ProgressLine {
             drop(sender);
             let _ = timer.join();
         }
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.locked();
         let rows = rows.iter().map(|(_, row)| row);
         rows.chain(&self.bar)
             .for_each(ProgressBar::finish_and_clear);

@@ -122,11 +122,9 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
             format!("{files}, +{added} −{removed}")
         }
     };
-    let tokens = tokens_cell(&report.usage);
-    let cost = tokens
-        .as_ref()
-        .map(|_| cost_cell(&report.usage, &report.unpriced_models));
-    let unpriced = report.unpriced_models.iter().cloned().collect();
+    let tokens = tokens_cell(&report.spending.usage);
+    let cost = tokens.as_ref().map(|_| cost_cell(&report.spending));
+    let unpriced = report.spending.unpriced_models.iter().cloned().collect();
     let rows = [
         ("Result", result),
         ("Agent", joined(agents)),
@@ -135,7 +133,7 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
         ("Changes", Some(changes)),
         ("Tokens", tokens),
         ("Cost", cost),
-        ("Recorded cost", report.recorded_cost.map(dollars)),
+        ("Recorded cost", report.spending.recorded_cost.map(dollars)),
         ("Without a price", joined(unpriced)),
         ("Duration", duration_cell(report.duration_ms)),
         ("Run", report.runs.as_ref().map(runs_cell)),
@@ -223,7 +221,7 @@ pub fn github_output(report: &SessionReportRecord) -> String {
         ("files_changed", report.files.len() as u64),
         ("lines_added", added),
         ("lines_removed", removed),
-        ("tokens", report.usage.total()),
+        ("tokens", report.spending.usage.total()),
         ("duration_ms", report.duration_ms),
     ];
     let numbers = numbers.map(|(name, number)| (name, Some(number.to_string())));

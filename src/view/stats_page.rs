@@ -1,9 +1,6 @@
-//! Pages of `session stats`, and the status line.
-
-use jiff::SignedDuration;
+//! Pages of `session stats`.
 
 use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
-use super::times::spelled;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::text::{counted, dollars, terminal_safe_line, with_separators};
 
@@ -64,8 +61,7 @@ pub(crate) fn cost_page(
         CostRow {
             names: names.collect(),
             counts: Vec::new(),
-            usage: &cost.usage,
-            unpriced_models: &cost.unpriced_models,
+            spending: &cost.spending,
         }
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
@@ -78,7 +74,7 @@ pub(crate) fn cost_page(
 
 /// Returns a page of all counts, by model, day, prompt id and tool.
 pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
-    let recorded = stats.recorded_cost;
+    let recorded = stats.spending.recorded_cost;
     let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
@@ -86,7 +82,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
-        cost_cell(&stats.usage, &stats.unpriced_models),
+        cost_cell(&stats.spending),
         recorded.unwrap_or_default(),
         runs.unwrap_or_default(),
     );
@@ -101,8 +97,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
         let rows = shares.iter().map(|share| CostRow {
             names: vec![&share.name],
             counts: vec![share.replies],
-            usage: &share.usage,
-            unpriced_models: &share.unpriced_models,
+            spending: &share.spending,
         });
         page.push('\n');
         let rows: Vec<CostRow> = rows.collect();
@@ -117,37 +112,4 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
     page.push('\n');
     page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
     page
-}
-
-/// The parts of a status line.
-#[derive(Debug, Default)]
-pub(crate) struct StatusLine<'a> {
-    /// The name of the model.
-    pub(crate) model: Option<&'a str>,
-    /// What was spent on the session.
-    pub(crate) session: Option<SessionCostRecord>,
-    /// What was spent today.
-    pub(crate) today: SessionCostRecord,
-    /// What was spent in the current block, and the time until its end.
-    pub(crate) block: Option<(SessionCostRecord, SignedDuration)>,
-    /// The used part of the context, in percent.
-    pub(crate) used: Option<f64>,
-}
-
-impl StatusLine<'_> {
-    /// Returns the line.
-    pub(crate) fn text(&self) -> String {
-        let spent = |sum: &SessionCostRecord, on: &str| {
-            format!("{} {on}", cost_cell(&sum.usage, &sum.unpriced_models))
-        };
-        let mut parts = Vec::new();
-        parts.extend(self.model.map(terminal_safe_line));
-        parts.extend(self.session.as_ref().map(|sum| spent(sum, "session")));
-        parts.push(spent(&self.today, "today"));
-        if let Some((sum, left)) = &self.block {
-            parts.push(format!("{} ({} left)", spent(sum, "block"), spelled(*left)));
-        }
-        parts.extend(self.used.map(|used| format!("{used:.0}% context")));
-        parts.join(" · ") + "\n"
-    }
 }

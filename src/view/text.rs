@@ -20,6 +20,16 @@ pub enum Style {
     Plain,
 }
 
+impl Style {
+    /// Returns text in the style with this code.
+    pub(crate) fn styled(self, code: &str, text: &str) -> String {
+        if self == Self::Plain || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
 /// The form of groups of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Density {
@@ -133,18 +143,11 @@ impl TerminalText<'_> {
     }
 
     pub(super) fn bold(self, text: &str) -> String {
-        self.styled(text, "1")
+        self.style.styled("1", text)
     }
 
     pub(super) fn dim(self, text: &str) -> String {
-        self.styled(text, "2")
-    }
-
-    fn styled(self, text: &str, code: &str) -> String {
-        match self.style {
-            Style::Ansi => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            Style::Plain => text.to_owned(),
-        }
+        self.style.styled("2", text)
     }
 }
 

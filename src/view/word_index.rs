@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::io::{self, Read};
 
+use crate::io::uninterrupted;
 use crate::text::TextPieces;
 
 /// Limits on the number of characters of a word. Longer ones are keys, digests and attachments.
@@ -98,14 +99,12 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
     let mut pieces = TextPieces::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        match page.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(length) => pieces
+        match uninterrupted(|| page.read(&mut buffer))? {
+            0 => break,
+            length => pieces
                 .push(&buffer[..length])
                 .chars()
                 .for_each(|letter| words.letter(letter)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
     words.end_word();

@@ -1,11 +1,9 @@
-//! Files for shells: `completions`, scripts that ask turnpipe for completions, and `man`, the manual pages.
+//! `completions`: scripts that ask turnpipe for completions, and where shells look for them.
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
-use anyhow::Context;
 use clap::builder::StyledStr;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
@@ -13,19 +11,20 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::Shells;
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
 
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::model::{known_for, known_providers};
-use crate::records::record_names;
+use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{Depth, Listing, Prices, Selection, discover, list, session_roots};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
 const SHELL_VARIABLE: &str = "TURNPIPE_COMPLETE";
+
+/// Shells, each with the paths where it looks for its completion script.
+const SCRIPTS: &str = include_str!("completion_scripts.txt");
 
 /// Maximum number of sessions to offer, last active first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(50).unwrap();
@@ -167,6 +166,36 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
     })
 }
 
+/// Returns a finding about the script of each installed shell.
+pub(crate) fn installed_scripts(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
+    let path = environment.get("PATH").unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let home = environment.text("HOME").map(Path::new);
+    SCRIPTS.lines().filter_map(move |line| {
+        let (shell, paths) = line.split_once(' ')?;
+        dirs.iter().find(|dir| dir.join(shell).is_file())?;
+        let mut paths = paths
+            .split(' ')
+            .filter_map(|path| match path.strip_prefix("~/") {
+                Some(below) => Some(home?.join(below)),
+                None => Some(PathBuf::from(path)),
+            });
+        Some(match paths.find(|path| path.is_file()) {
+            Some(path) => DoctorRecord::new(
+                Subject::Completions,
+                shell,
+                "installed",
+                &path.display().to_string(),
+            ),
+            None => DoctorRecord {
+                condition: Condition::Absent,
+                problem: Some("see `turnpipe completions --help`".to_owned()),
+                ..DoctorRecord::new(Subject::Completions, shell, "none", "")
+            },
+        })
+    })
+}
+
 /// Returns values for `--model`.
 fn models() -> impl Iterator<Item = String> {
     let priced = Prices::built_in_names().into_iter();
@@ -174,107 +203,4 @@ fn models() -> impl Iterator<Item = String> {
     let providers = known_providers().map(|provider| format!("{provider}:"));
     let special = ["builtin", "none", "replay:"].map(str::to_owned);
     special.into_iter().chain(providers).chain(known)
-}
-
-/// Write manual pages
-///
-/// Writes `turnpipe.1` and one page per command, such as `turnpipe-check-text.1`.
-#[derive(Debug, Args)]
-pub(crate) struct ManArguments {
-    /// The output directory; it is created if needed
-    #[arg(value_name = "DIR")]
-    directory: PathBuf,
-}
-
-impl Run for ManArguments {
-    fn run(self, globals: &Globals, _: &mut Io) -> anyhow::Result<Status> {
-        write_all((globals.parser)(), &self.directory)?;
-        Ok(Status::Done)
-    }
-}
-
-/// Writes the pages of `parser`.
-fn write_all(mut parser: Command, directory: &Path) -> anyhow::Result<()> {
-    parser.build();
-    fs::create_dir_all(directory)
-        .and_then(|()| write_pages(parser, directory))
-        .with_context(|| {
-            let directory = directory.display();
-            format!("cannot write manual pages to `{directory}`")
-        })
-}
-
-/// Writes the pages of a command and its subcommands.
-fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
-    for subcommand in command.get_subcommands() {
-        write_pages(subcommand.clone(), directory)?;
-    }
-    let mut page = Vec::new();
-    let after = command.get_after_long_help().map(ToString::to_string);
-    let is_group = command.has_subcommands();
-    let man = Man::new(command);
-    man.render_title(&mut page)?;
-    man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
-    man.render_description_section(&mut page)?;
-    man.render_options_section(&mut page)?;
-    if is_group {
-        man.render_subcommands_section(&mut page)?;
-    }
-    sections(&after.unwrap_or_default()).to_writer(&mut page)?;
-    fs::write(directory.join(man.get_filename()), page)
-}
-
-/// Returns the sections of the help after the options: headings that end in a colon, each followed
-/// by text.
-fn sections(help: &str) -> Roff {
-    let mut roff = Roff::new();
-    for line in help.lines() {
-        match line.strip_suffix(':').filter(|line| !line.starts_with(' ')) {
-            Some(heading) => {
-                roff.control("SH", [heading.to_uppercase().as_str()]);
-                roff.control("nf", []);
-            }
-            None => {
-                roff.text([roman(line)]);
-            }
-        }
-    }
-    roff
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cmd::cli;
-    use crate::cmd::command::Definitions;
-
-    #[test]
-    fn every_subcommand_has_a_page() {
-        let directory = tempfile::tempdir().unwrap();
-        let below = directory.path().join("man1");
-        write_all(cli::parser(Definitions::Eager), &below).unwrap();
-        let page = |name| fs::read_to_string(below.join(name)).unwrap();
-        assert!(page("turnpipe.1").contains("turnpipe\\-check"));
-        assert!(page("turnpipe-check-text.1").contains("\\-\\-kind"));
-        for (name, heading) in [
-            ("turnpipe-check-text.1", "EXAMPLES"),
-            ("turnpipe.1", "\"EXIT STATUS\""),
-            ("turnpipe.1", "FILES"),
-            ("turnpipe.1", "ENVIRONMENT"),
-        ] {
-            assert!(
-                page(name).contains(&format!("\n.SH {heading}\n")),
-                "{heading}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_directory_that_cannot_be_made_is_named() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let directory = file.path().join("man1");
-        let error = write_all(cli::parser(Definitions::Eager), &directory).unwrap_err();
-        assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
-    }
 }

@@ -8,25 +8,18 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::agent::{Agent, NamedRoots};
-use crate::cmd::output::name_of;
+use crate::cmd::admin::completions::installed_scripts;
 use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, retention};
-use crate::io::{CancelToken, Environment, Io};
-use crate::model::{Connector, KeyCheck, Model, ModelDeps, ModelName, Provider, RemoteModel};
+use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, deletion_warning};
+use crate::io::{Environment, Io};
+use crate::model::{Connector, KeyCheck, Model, ModelDeps, ModelName, RemoteModel};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
-use crate::session::{Root, discover, session_roots};
-use crate::side::probe;
-use crate::text::{counted, terminal_safe_line};
+use crate::session::{discover, session_roots};
+use crate::side::probe_model;
 use crate::tools::Registry;
-use crate::view::{ProgressLine, fitted_table};
-
-/// Shells, each with the paths where it looks for its completion script.
-const SCRIPTS: &str = include_str!("completion_scripts.txt");
-
-/// Sessions that agents keep longer than this many days need no warning.
-const MAX_RETENTION: u64 = 365;
+use crate::view::{ProgressLine, doctor_page};
 
 /// Show the configuration, the source of each value, and problems
 ///
@@ -65,9 +58,9 @@ impl Run for DoctorArguments {
         findings.push(enforcement());
         let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
         findings.extend(sessions(&io.environment, &named_roots));
-        findings.extend(completions(&io.environment));
+        findings.extend(installed_scripts(&io.environment));
         match self.form.form(io.terminal) {
-            Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
+            Form::Text => output::print(io, &doctor_page(&findings, io.terminal.columns))?,
             Form::Jsonl => output::records(&findings, io)?,
         }
         let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
@@ -96,7 +89,7 @@ fn configuration(
             // The default file is optional.
             (found.condition, found.problem) = (Condition::Absent, None);
         } else {
-            found = judged(found, agents.map(|_| ()));
+            found = found.judged(agents.map(|_| ()));
         }
         findings.push(found);
     }
@@ -113,23 +106,23 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let tried = files.iter().map(|named| {
         let found = setting_found(Subject::File, named);
         match named.name.as_str() {
-            "tools" => judged(found, registry.add_manifest(Path::new(&named.value))),
-            "prices" => judged(found, config.prices(None).map(|_| ())),
+            "tools" => found.judged(registry.add_manifest(Path::new(&named.value))),
+            "prices" => found.judged(config.prices(None).map(|_| ())),
             _ => file(named),
         }
     });
     let mut findings: Vec<DoctorRecord> = tried.collect();
     let state = config.settings(Overrides::default()).state_root.0;
     if state.exists() && !state.is_dir() {
-        let found = finding(Subject::File, "state_dir", &state.display().to_string(), "");
-        findings.push(judged(found, Err("not a directory")));
+        let found = DoctorRecord::new(Subject::File, "state_dir", &state.display().to_string(), "");
+        findings.push(found.judged(Err("not a directory")));
     }
     findings
 }
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
-    let mode_found = |mode| finding(Subject::Setting, "permissions", mode, "");
+    let mode_found = |mode| DoctorRecord::new(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
             Ok(permissions) => DoctorRecord {
@@ -137,7 +130,7 @@ fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
                     .then(|| permissions.warnings.join("; ")),
                 ..mode_found(permissions.mode.name())
             },
-            Err(error) => judged(mode_found(""), Err(error)),
+            Err(error) => mode_found("").judged(Err(error)),
         },
     )
 }
@@ -147,7 +140,7 @@ fn enforcement() -> DoctorRecord {
         enforcement: Enforcement::Require,
         temporary: None,
     };
-    let mut found = finding(
+    let mut found = DoctorRecord::new(
         Subject::Enforcement,
         "parallel calls",
         "Landlock and seccomp",
@@ -170,54 +163,14 @@ fn sessions(
         let agent = named_roots.fork_at(&root.path).unwrap_or(agent);
         let name = root.path.display().to_string();
         let exists = root.path.exists();
-        let deleted = deletion(&root).filter(|_| exists);
+        let deleted = deletion_warning(&root).filter(|_| exists);
         let count = discover(&[root]).len().to_string();
-        let mut found = finding(Subject::Sessions, &name, &count, agent);
+        let mut found = DoctorRecord::new(Subject::Sessions, &name, &count, agent);
         found.problem = deleted;
         if !exists {
             found.condition = Condition::Absent;
         }
         found
-    })
-}
-
-/// Returns a warning if an agent deletes the sessions in a directory within a year.
-fn deletion(root: &Root) -> Option<String> {
-    let (days, name, file) = retention(root).filter(|(days, ..)| *days <= MAX_RETENTION)?;
-    let days = counted(days, "day", "days");
-    let file = file.display();
-    Some(format!(
-        "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"
-    ))
-}
-
-/// Returns a finding for each installed shell.
-fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
-    let path = environment.get("PATH").unwrap_or_default();
-    let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
-    let home = environment.text("HOME").map(Path::new);
-    SCRIPTS.lines().filter_map(move |line| {
-        let (shell, paths) = line.split_once(' ')?;
-        dirs.iter().find(|dir| dir.join(shell).is_file())?;
-        let mut paths = paths
-            .split(' ')
-            .filter_map(|path| match path.strip_prefix("~/") {
-                Some(below) => Some(home?.join(below)),
-                None => Some(PathBuf::from(path)),
-            });
-        Some(match paths.find(|path| path.is_file()) {
-            Some(path) => finding(
-                Subject::Completions,
-                shell,
-                "installed",
-                &path.display().to_string(),
-            ),
-            None => DoctorRecord {
-                condition: Condition::Absent,
-                problem: Some("see `turnpipe completions --help`".to_owned()),
-                ..finding(Subject::Completions, shell, "none", "")
-            },
-        })
     })
 }
 
@@ -233,36 +186,13 @@ fn file(setting: &Setting) -> DoctorRecord {
         ErrorKind::NotFound => "does not exist".to_owned(),
         _ => error.to_string(),
     });
-    judged(setting_found(Subject::File, setting), explained)
+    setting_found(Subject::File, setting).judged(explained)
 }
 
 fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
     let source = setting.source.to_string();
-    finding(subject, &setting.name, &setting.value, &source)
+    DoctorRecord::new(subject, &setting.name, &setting.value, &source)
 }
-
-/// Returns one row per finding, followed by its problem.
-fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
-    let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(findings.iter().map(|found| {
-        let [name, value, source] =
-            [&found.name, &found.value, &found.source].map(|text| terminal_safe_line(text));
-        let (subject, condition) = (name_of(found.subject), name_of(found.condition));
-        vec![subject, name, value, source, condition]
-    }));
-    let page = fitted_table(rows, head.len(), columns);
-    let problems = findings.iter().map(|found| found.problem.as_deref());
-    let lines = page.lines().zip(std::iter::once(None).chain(problems));
-    let lines = lines.map(|(line, problem)| match problem {
-        Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),
-        None => format!("{line}\n"),
-    });
-    lines.collect()
-}
-
-/// Maximum number of similar names to list.
-const MAX_NAMES: usize = 5;
 
 /// Returns findings about each configured provider and model.
 fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
@@ -277,8 +207,8 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
             model: "any".to_owned(),
         };
         let connected = providers.connect(&ModelName::Remote(model));
-        let found = finding(Subject::Model, provider, "provider", "");
-        findings.push(judged(found, connected.map(|_| ())));
+        let found = DoctorRecord::new(Subject::Model, provider, "provider", "");
+        findings.push(found.judged(connected.map(|_| ())));
     }
     let progress = ProgressLine::spinner("asking the models", io);
     let advisor = config.advisor(None);
@@ -286,7 +216,7 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
         .into_iter()
         .flatten()
     {
-        let mut found = finding(Subject::Model, &chosen.name, "configured", chosen.by);
+        let mut found = DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.by);
         let name = chosen.name.parse::<ModelName>();
         let connected = name.map_err(anyhow::Error::from).and_then(|name| {
             let model = models.connect(&name)?;
@@ -294,45 +224,16 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
         });
         let tried = match connected {
             Ok((ModelName::Remote(name), Model::Provider(provider))) if probe => {
-                let (value, tried) = asked(&*provider, &name.model);
+                let (value, tried) = probe_model(&*provider, &name.model);
                 found.value = value;
                 tried
             }
             connected => connected.map(|_| ()).map_err(|error| error.to_string()),
         };
-        findings.push(judged(found, tried));
+        findings.push(found.judged(tried));
     }
     drop(progress);
     findings
-}
-
-/// Returns the result of a short request to a model, in words. A model may reply without being listed: some servers
-/// have no list, or an incomplete one.
-fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
-    let stop = CancelToken::default();
-    let reply = probe(provider, &stop);
-    let listed = provider.models(&stop).unwrap_or_default();
-    let count = counted(listed.len() as u64, "model", "models");
-    match (reply, listed.is_empty()) {
-        (Ok(_), true) => ("responded".to_owned(), Ok(())),
-        (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),
-        (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
-        (Err(failure), false) if listed.iter().any(|one| one == name) => {
-            (format!("listed among {count}"), Err(failure.to_string()))
-        }
-        (Err(failure), false) => {
-            let names = nearest(name, listed).join(", ");
-            let problem = format!("{failure}; its server has {count}, such as {names}");
-            ("not listed".to_owned(), Err(problem))
-        }
-    }
-}
-
-/// Returns the names most similar to `name`.
-fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
-    names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
-    names.truncate(MAX_NAMES);
-    names
 }
 
 /// Returns a finding for each server of the files. Starts them only if asked to `probe` them.
@@ -356,35 +257,8 @@ fn mcp_servers(
             Some(Ok(probe)) => probe.to_string(),
             Some(Err(_)) => "failed".to_owned(),
         };
-        let found = finding(Subject::McpServer, &server.name, &value, &server.target);
-        judged(
-            found,
-            server.result.map_or(Ok(()), |result| result.map(|_| ())),
-        )
+        let found = DoctorRecord::new(Subject::McpServer, &server.name, &value, &server.target);
+        found.judged(server.result.map_or(Ok(()), |result| result.map(|_| ())))
     });
     Ok(found.collect())
-}
-
-/// Returns a finding without a problem.
-fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
-    DoctorRecord {
-        subject,
-        name: name.to_owned(),
-        value: value.to_owned(),
-        source: source.to_owned(),
-        condition: Condition::Ok,
-        problem: None,
-    }
-}
-
-/// Returns the finding, broken if `tried` failed.
-fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
-    match tried {
-        Ok(()) => found,
-        Err(error) => DoctorRecord {
-            condition: Condition::Broken,
-            problem: Some(error.to_string()),
-            ..found
-        },
-    }
 }

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Command, FromArgMatches};
-use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use crate::agent::{Agent, HookSettings};
 use crate::cmd::inputs::take_stdin;
@@ -17,8 +15,8 @@ use crate::hooks::{SettingsChange, hooks_of, last_decisions};
 use crate::io::{Environment, Io};
 use crate::message::Decision;
 use crate::records::HookStatusRecord;
-use crate::text::{fitted, terminal_safe_line};
-use crate::view::recorded_minute;
+use crate::text::terminal_safe_line;
+use crate::view::{hooks_page, logged_decision};
 
 /// Install the hook in the settings of agents
 ///
@@ -232,7 +230,7 @@ impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let found = installed(&self.agent, &io.environment)?;
         match self.form.form(io.terminal) {
-            Form::Text => output::print(io, &page(&found))?,
+            Form::Text => output::print(io, &hooks_page(&found))?,
             Form::Jsonl => output::records(&found, io)?,
         }
         Ok(Status::negative_if(found.is_empty()))
@@ -254,28 +252,6 @@ fn installed(
         .map_err(|(path, error)| UsageError::reason(error).about(path.display()))
 }
 
-fn page(found: &[HookStatusRecord]) -> String {
-    if found.is_empty() {
-        return "not installed; `turnpipe hook install --agent NAME` installs it\n".to_owned();
-    }
-    let lines = found.iter().map(|hook| {
-        let state = match hook.trusted {
-            Some(false) => "not trusted yet: enter `/hooks` in the agent and trust it",
-            Some(true) => "installed and trusted",
-            None => "installed",
-        };
-        format!(
-            "{} ({}, {}): {state}\n  {}\n  {}\n",
-            hook.agent,
-            hook.scope,
-            hook.event,
-            terminal_safe_line(&hook.path),
-            terminal_safe_line(&hook.command)
-        )
-    });
-    lines.collect()
-}
-
 impl Run for HookExplainArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let path = match &self.log {
@@ -294,7 +270,7 @@ impl Run for HookExplainArguments {
         for record in found.iter().rev() {
             match form {
                 Form::Jsonl => writer.record(record)?,
-                Form::Text => writer.echo(explanation(record, &zone, columns).as_bytes())?,
+                Form::Text => writer.echo(logged_decision(record, &zone, columns).as_bytes())?,
             }
         }
         writer.flush()?;
@@ -326,29 +302,4 @@ fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
         ),
     };
     Err(UsageError::new(problem).with_hint(hint).into())
-}
-
-fn text<'a>(record: &'a Value, name: &str) -> &'a str {
-    record.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the lines about a decision.
-fn explanation(record: &Value, zone: &TimeZone, columns: usize) -> String {
-    let shown = |name| terminal_safe_line(text(record, name));
-    let time = recorded_minute(Some(text(record, "timestamp")), zone);
-    let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
-    let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
-    let mut lines = vec![head, format!("  {}", shown("reason"))];
-    if record.get("answered") == Some(&Value::Bool(false)) {
-        let agent = record.get("agent").and_then(Value::as_str);
-        let agent = terminal_safe_line(agent.unwrap_or("the agent"));
-        lines.push(format!("  left to {agent}, which decided itself"));
-    }
-    let hints = record.get("hints").and_then(Value::as_array);
-    let hints = hints.into_iter().flatten().filter_map(Value::as_str);
-    let hints: Vec<String> = hints.map(terminal_safe_line).collect();
-    if !hints.is_empty() {
-        lines.push(format!("  would be allowed by {}", hints.join(" with ")));
-    }
-    lines.join("\n") + "\n"
 }

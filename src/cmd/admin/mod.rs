@@ -2,6 +2,6 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod generated;
 pub(crate) mod hook_settings;
-pub(crate) mod schema;
 pub(crate) mod state_clean;

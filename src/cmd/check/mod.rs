@@ -2,5 +2,4 @@
 
 pub(crate) mod input;
 pub(crate) mod permission;
-pub(crate) mod shell;
-pub(crate) mod text;
+pub(crate) mod shell_and_text;

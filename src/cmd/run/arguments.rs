@@ -1,6 +1,6 @@
 //! Arguments of commands that run tools: the lane, the advisor, MCP servers and permission prompts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -9,13 +9,36 @@ use tempfile::TempDir;
 
 use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
-use crate::config::Settings;
+use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
 use crate::io::{Ids, Io};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
+
+#[derive(Debug, Args)]
+pub(crate) struct ManifestArguments {
+    /// Add the command tools of a manifest; repeatable
+    ///
+    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Vec<PathBuf>,
+}
+
+impl ManifestArguments {
+    /// Returns the settings with these manifests.
+    ///
+    /// # Errors
+    /// The configuration is invalid.
+    pub(crate) fn settings(&self, globals: &Globals, io: &Io) -> Result<Settings, UsageError> {
+        let overrides = Overrides {
+            manifests: self.tools.clone(),
+            ..Overrides::default()
+        };
+        globals.settings(overrides, &io.environment)
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct AdvisorArguments {
@@ -125,7 +148,7 @@ pub(crate) struct McpArguments {
     /// Add the MCP servers of a file like `.mcp.json`; repeatable
     #[cfg(feature = "mcp")]
     #[arg(long, value_name = "FILE")]
-    mcp_config: Vec<std::path::PathBuf>,
+    mcp_config: Vec<PathBuf>,
 }
 
 impl McpArguments {

@@ -213,6 +213,7 @@ pub(crate) fn call_decisions(
         rules: settings.rules,
         mode: settings.mode,
         context: DecisionContext::without_run(directories, environment, shell)?,
+        denies_instead_of_asking: settings.denies_instead_of_asking,
     })
 }
 

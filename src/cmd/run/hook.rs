@@ -105,7 +105,6 @@ impl Run for HookArguments {
                 return Err(problem.into());
             }
         };
-        let denies = settings.denies_instead_of_asking;
         let shell = ShellGuarantees {
             dialect: match self.shell {
                 Some(HookShell::Bash) => ShellDialect::Bash,
@@ -123,6 +122,7 @@ impl Run for HookArguments {
         decisions.context.own_directory = std::env::current_dir().ok();
         let context = decisions.context.in_directory(&input.cwd);
         let (call, decided) = decisions.decide(&input.tool_name, &input.tool_input, &context, mode);
+        let denies = decisions.denies_instead_of_asking;
         let answer = input.response(&decided, &call.action, denies);
         self.respond(&input, Ok(&decided), answer, io)
     }

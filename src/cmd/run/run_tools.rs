@@ -12,7 +12,9 @@ use clap::Args;
 use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
-use crate::cmd::run::arguments::{AdvisorArguments, LaneArguments, McpArguments, PermissionPrompt};
+use crate::cmd::run::arguments::{
+    AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
+};
 use crate::cmd::run::guards::{self, ToolProgress, open_trace, permissions};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
@@ -97,11 +99,8 @@ pub(crate) struct RunToolsArguments {
     /// Run only these tools, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
-    /// Add the command tools of a manifest; repeatable
-    ///
-    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
-    #[arg(long, value_name = "FILE")]
-    tools: Vec<PathBuf>,
+    #[command(flatten)]
+    manifests: ManifestArguments,
     /// End the run after this time (e.g. 90, 90s, 1500ms, 5m)
     ///
     /// The exit status is then 124.
@@ -256,7 +255,7 @@ impl RunToolsArguments {
         Overrides {
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
-            manifests: self.tools.clone(),
+            manifests: self.manifests.tools.clone(),
             allow_private_addresses: self.allow_private_addresses,
         }
     }

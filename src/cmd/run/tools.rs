@@ -1,14 +1,12 @@
 //! `tools`: the tools that a configuration offers to a model.
 
-use std::path::PathBuf;
-
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::arguments::{AdvisorArguments, McpArguments};
+use super::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::api::Api;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
-use crate::config::{Overrides, Settings};
+use crate::config::Settings;
 use crate::io::Io;
 use crate::text::terminal_safe_line;
 use crate::tools::{Input, Registry, declarations};
@@ -29,11 +27,8 @@ pub(crate) struct ToolsArguments {
     /// Print the declarations, as with `-o json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// Add the command tools of a manifest; repeatable
-    ///
-    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
-    #[arg(long, value_name = "FILE")]
-    tools: Vec<PathBuf>,
+    #[command(flatten)]
+    manifests: ManifestArguments,
     #[command(flatten)]
     mcp: McpArguments,
     #[command(flatten)]
@@ -50,11 +45,7 @@ enum OutputForm {
 
 impl Run for ToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let overrides = Overrides {
-            manifests: self.tools,
-            ..Overrides::default()
-        };
-        let settings = globals.settings(overrides, &io.environment)?;
+        let settings = self.manifests.settings(globals, io)?;
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
         let registry = self.mcp.add_servers(registry, &here, globals, io)?;

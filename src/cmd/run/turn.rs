@@ -8,12 +8,11 @@ use clap::Args;
 use crate::assemble::BlockBuilder;
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
 use crate::cmd::model_arguments::{ModelArguments, StopWatch};
-use crate::cmd::run::arguments::{AdvisorArguments, McpArguments};
+use crate::cmd::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_reply::{StopArguments, report_end};
 use crate::cmd::session::names::read_messages;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
-use crate::config::Overrides;
 use crate::io::{Io, Moment};
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
@@ -57,11 +56,8 @@ pub(crate) struct TurnArguments {
     /// Do not stream the reply
     #[arg(long, conflicts_with = "partial", hide_short_help = true)]
     no_stream: bool,
-    /// Add the command tools of a manifest; repeatable
-    ///
-    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
-    #[arg(long, value_name = "FILE")]
-    tools: Vec<PathBuf>,
+    #[command(flatten)]
+    manifests: ManifestArguments,
     /// Offer only these tools, separated by commas; empty for none
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
@@ -116,11 +112,7 @@ impl Run for TurnArguments {
         }
         let output = self.output()?;
         let mut conversation = self.conversation(io)?;
-        let overrides = Overrides {
-            manifests: self.tools.clone(),
-            ..Overrides::default()
-        };
-        let settings = globals.settings(overrides, &io.environment)?;
+        let settings = self.manifests.settings(globals, io)?;
         let (provider, model) = self.model.main_model(globals, io)?;
         let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;

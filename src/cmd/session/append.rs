@@ -8,13 +8,11 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 
-use crate::api::{TEXT_NEEDLES, prefilter_needles};
-use crate::assemble::{Decoder, Understanding};
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
-use crate::io::{InputStream, Io, Messages, Moment};
+use crate::io::{InputStream, Io, Moment};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
@@ -23,19 +21,6 @@ use crate::session::record::{
 };
 use crate::text::counted;
 use crate::view::{Counting, ProgressLine};
-
-/// Needles of records that are kept, except those about calls.
-const KEPT: [&str; 9] = [
-    "\"usage\"",
-    "\"title\"",
-    "tool_use_summary",
-    "away_summary",
-    "\"recap\"",
-    "\"replacements\"",
-    "hook_stopped_continuation",
-    "\"session_start\"",
-    "\"init\"",
-];
 
 /// Maximum number of pieces of the input that wait to be recorded.
 const MAX_PIECES_AHEAD: usize = 64;
@@ -103,14 +88,11 @@ impl Run for SessionAppendArguments {
         let mut run = AppendRun {
             file: &self.file,
             recording: Recording::new(target, facts, is_named, self.redact, moment),
-            decoder: Decoder::detecting().with_message_ids(message_ids(io)),
-            understanding: Understanding::default(),
             writer,
-            messages: io.messages.clone(),
             refused: InputErrors::new(&io.messages),
         };
         let end = run.drive(&events)?;
-        report_foreign_stream(run.understanding, &io.messages);
+        report_foreign_stream(run.recording.understanding, &io.messages);
         let left_out = run.recording.messages_left_out();
         if left_out > 0 {
             io.messages.warn(&format!(
@@ -165,11 +147,8 @@ pub(crate) fn systems(force: bool) -> FileSystems {
 struct AppendRun<'a> {
     file: &'a Path,
     recording: Recording,
-    decoder: Decoder,
-    understanding: Understanding,
     /// Copies the input; `None` once the reader of the copy is gone.
     writer: Option<RecordWriter>,
-    messages: Messages,
     /// Records that the agent would not show.
     refused: InputErrors,
 }
@@ -192,12 +171,10 @@ impl AppendRun<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
-                    let unfinished = self.decoder.unfinished_text();
-                    let recorded = self.recording.unfinished(unfinished);
-                    self.report(recorded.map_err(refused)?);
-                    self.recording.events(&self.decoder.finish());
-                    let recorded = self.recording.end();
-                    self.report(recorded.map_err(refused)?);
+                    let ended = self
+                        .recording
+                        .end(&mut reporter(self.file, &mut self.refused));
+                    ended.map_err(refused)?;
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
@@ -212,48 +189,17 @@ impl AppendRun<'_> {
     }
 
     fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
-        self.understanding.note(piece.raw(), &[]);
+        self.recording.understanding.note(piece.raw(), &[]);
         let (records, damage) = piece.records();
         for damage in damage {
-            self.messages.warn(&damage.to_string());
+            self.refused.messages.warn(&damage.to_string());
         }
+        let mut report = reporter(self.file, &mut self.refused);
         for record in records {
-            let mut taken = Ok(());
-            let (recording, understanding) = (&mut self.recording, &mut self.understanding);
-            let mut recorded = Vec::new();
-            self.decoder.decode(record.text(piece.raw()), |decoded| {
-                understanding.note(&[], &decoded.events);
-                if taken.is_ok() {
-                    match recording.decoded(decoded) {
-                        Ok(outcomes) => recorded.extend(outcomes),
-                        Err(error) => taken = Err(error),
-                    }
-                }
-            });
-            self.report(recorded);
-            taken.map_err(refused)?;
+            let text = record.text(piece.raw());
+            self.recording.record(text, &mut report).map_err(refused)?;
         }
         Ok(())
-    }
-
-    /// Reports the outcomes for records.
-    fn report(&mut self, recorded: Vec<Recorded>) {
-        for recorded in recorded {
-            match recorded {
-                Recorded::No => {}
-                Recorded::KeptManualTitle => self.messages.warn(&format!(
-                    "{}: keeps the title set by the user",
-                    self.file.display()
-                )),
-                Recorded::NotShown(reason) => {
-                    let error = UsageError::new(format!("title not written: {reason}"));
-                    self.refused.report(self.file.display(), &error);
-                }
-                Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
-                    self.understanding = Understanding::Something;
-                }
-            }
-        }
     }
 
     /// Copies to standard output until its reader is gone. Recording continues without the copy.
@@ -277,9 +223,7 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
-    let needles = prefilter_needles().iter().copied();
-    let needles: Vec<&str> = needles.chain(KEPT).chain(TEXT_NEEDLES).collect();
-    let prefilter = Prefilter::new(&needles)?;
+    let prefilter = Prefilter::new(&Recording::needles())?;
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
@@ -300,10 +244,19 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// Returns the prefix of ids for messages without one. It is unique to this recording, because the
-/// rows of one message share an id in the file.
-fn message_ids(io: &Io) -> String {
-    format!("msg_{}", io.ids.uuid().simple())
+/// Reports titles that were not written to a file.
+fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(Recorded) + 'a {
+    |recorded| match recorded {
+        Recorded::KeptManualTitle => refused.messages.warn(&format!(
+            "{}: keeps the title set by the user",
+            file.display()
+        )),
+        Recorded::NotShown(reason) => {
+            let error = UsageError::new(format!("title not written: {reason}"));
+            refused.report(file.display(), &error);
+        }
+        Recorded::No | Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {}
+    }
 }
 
 /// Returns a usage error for a file that must not be written to, else a write error.

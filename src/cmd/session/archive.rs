@@ -13,13 +13,11 @@ use crate::cmd::{
 use crate::io::Io;
 use crate::jsonl::WriteResult;
 use crate::records::{
-    ArchiveOutcome, RemovalOutcome, SessionArchiveRecord, SessionArchivedRecord,
-    SessionRemovalRecord,
+    ArchiveOutcome, SessionArchiveRecord, SessionArchivedRecord, SessionRemovalRecord,
 };
 use crate::session::archiver::{ArchiveDir, ArchiveError, Selected, select};
 use crate::session::{Depth, SessionError, SessionUsers, each_in_order};
-use crate::text::{byte_size, counted, terminal_safe_line};
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, archive_sum, archived_line, removal_sum, removed_line};
 
 /// Copy sessions to a directory, compressed, before their agents delete them
 ///
@@ -106,7 +104,7 @@ impl Run for SessionArchiveArguments {
             writer,
             form,
             &totals,
-            &sum(&totals),
+            &archive_sum(&totals),
             (output_failed, &errors),
         )
     }
@@ -160,15 +158,7 @@ impl Run for SessionRemoveArguments {
                 writer.record(&record)?;
                 continue;
             }
-            let name = match record.outcome {
-                RemovalOutcome::InUse => "in use",
-                RemovalOutcome::Failed => "failed",
-                RemovalOutcome::Removed if self.yes => "removed",
-                RemovalOutcome::Removed => "would remove",
-            };
-            let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
-            let size = byte_size(record.bytes);
-            writer.echo(format!("{name}: {about}, {size}\n").as_bytes())?;
+            writer.echo(removed_line(&record).as_bytes())?;
         }
         drop(progress);
         let outcome = (output_failed, &errors);
@@ -268,46 +258,7 @@ fn write(
         errors.messages.error(reason);
     }
     match form {
-        Form::Text => {
-            let name = match record.outcome {
-                ArchiveOutcome::Archived if totals.dry_run => "would archive",
-                ArchiveOutcome::Archived => "archived",
-                ArchiveOutcome::Unchanged => "unchanged",
-                ArchiveOutcome::Failed => "failed",
-                ArchiveOutcome::Skipped => "skipped",
-            };
-            let about = record.reason.as_ref().unwrap_or(&record.path);
-            writer.echo(format!("{name}: {}\n", terminal_safe_line(about)).as_bytes())
-        }
+        Form::Text => writer.echo(archived_line(record, totals.dry_run).as_bytes()),
         Form::Jsonl => writer.record(record),
     }
-}
-
-fn sum(totals: &SessionArchiveRecord) -> String {
-    let [archived, unchanged] = [totals.archived, totals.unchanged];
-    let [failed, skipped] = [totals.failed, totals.skipped];
-    let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
-    let verb = if totals.dry_run {
-        "would be archived"
-    } else {
-        "archived"
-    };
-    format!(
-        "{}: {archived} {verb}, {unchanged} unchanged, {failed} failed, {skipped} skipped; {} in {}\n",
-        terminal_safe_line(&totals.path),
-        sizes[0],
-        sizes[1]
-    )
-}
-
-fn removal_sum(totals: &SessionRemovalRecord) -> String {
-    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
-    let (verb, hint) = if totals.dry_run {
-        ("would be removed", "; `--yes` removes them")
-    } else {
-        ("removed", "")
-    };
-    let files = counted(totals.files, "file", "files");
-    let size = byte_size(totals.bytes);
-    format!("{removed} {verb}, {in_use} in use, {failed} failed; {files}, {size}{hint}\n")
 }

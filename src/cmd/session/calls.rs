@@ -6,20 +6,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::{Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, output};
+use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
-use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
-use crate::records::{SessionCallRecord, SessionDescription};
+use crate::records::SessionDescription;
 use crate::session::{
     CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
 };
-use crate::text::{fitted, terminal_safe_line};
-use crate::view::{ProgressLine, count_table, input_gist, recorded_minute};
+use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 
 /// List tool calls with their subjects and outcomes
 ///
@@ -80,15 +76,12 @@ impl Run for SessionCallsArguments {
         }
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = progress.done();
-        let mut printer = Printer {
-            writer: output::writer(form, io)?,
-            form,
-            colored: globals.colors_output(io),
-            columns: io.terminal.columns,
-            zone: io.clock.time_zone(),
-            about: SessionDescription::default(),
-            heading: None,
-        };
+        let mut writer = output::writer(form, io)?;
+        let (style, columns) = (globals.style(io), io.terminal.columns);
+        let zone = io.clock.time_zone();
+        // The session of the calls that follow, and its heading until it is printed.
+        let mut about = SessionDescription::default();
+        let mut heading = None;
         let path = self.path.as_deref().map(std::path::absolute).transpose()?;
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
@@ -96,10 +89,11 @@ impl Run for SessionCallsArguments {
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    printer.session(session_description(listed.path, listed.agent, listed.facts));
+                    about = session_description(listed.path, listed.agent, listed.facts);
+                    heading = Some(calls_heading(&about, style, columns));
                 }
                 CallEvent::Call(call) => {
-                    let seen = SeenCall::new(&call, printer.about.cwd.as_deref());
+                    let seen = SeenCall::new(&call, about.cwd.as_deref());
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
@@ -107,7 +101,14 @@ impl Run for SessionCallsArguments {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
                     }
-                    written = printer.call(*call, seen, self.field.as_deref());
+                    let record = call.record(seen, &about, self.field.as_deref());
+                    written = match form {
+                        Form::Jsonl => writer.record(&record),
+                        Form::Text => {
+                            let line = call_line(&record, style, &zone, columns);
+                            writer.echo((heading.take().unwrap_or_default() + &line).as_bytes())
+                        }
+                    };
                     left -= 1;
                 }
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
@@ -121,9 +122,13 @@ impl Run for SessionCallsArguments {
         written?;
         drop(progress);
         if self.count {
-            printer.counts(counts)?;
+            let counts = counts.sorted();
+            match form {
+                Form::Jsonl => counts.iter().try_for_each(|count| writer.record(count)),
+                Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),
+            }?;
         }
-        printer.writer.flush()?;
+        writer.flush()?;
         Ok(errors.outcome(Status::Done))
     }
 }
@@ -146,121 +151,4 @@ impl SessionCallsArguments {
             && (!self.changed || seen.changes().next().is_some())
             && path.is_none_or(|path| seen.names(path))
     }
-}
-
-/// Maximum width of a tool's name in text, in columns.
-const TOOL_COLUMNS: usize = 12;
-
-struct Printer {
-    writer: RecordWriter,
-    form: Form,
-    colored: bool,
-    columns: Option<usize>,
-    zone: TimeZone,
-    /// The session of the calls that follow.
-    about: SessionDescription,
-    /// The heading of that session, until it is printed.
-    heading: Option<String>,
-}
-
-impl Printer {
-    fn session(&mut self, about: SessionDescription) {
-        let title = about.title.as_deref().or(about.first_prompt.as_deref());
-        let title = terminal_safe_line(title.unwrap_or("Session"));
-        let heading = format!("{title} · {}", about.agent);
-        let heading = fitted(&heading, self.columns.unwrap_or(usize::MAX));
-        self.heading = Some(output::styled(self.colored, "1", &heading));
-        self.about = about;
-    }
-
-    fn call(&mut self, call: SessionCall, seen: SeenCall, field: Option<&str>) -> WriteResult {
-        let topic = input_gist(&seen.input, self.about.cwd.as_deref());
-        if self.form == Form::Text {
-            let field = field.map(|name| seen.input.get(name).map(text_of).unwrap_or_default());
-            return self.line(&call, &field.unwrap_or(topic));
-        }
-        let about = &self.about;
-        let duration_ms = call.duration_ms();
-        let result = call.result.as_ref();
-        let record = SessionCallRecord {
-            session_id: about.session_id.clone(),
-            agent: about.agent.clone(),
-            path: about.path.clone(),
-            cwd: about.cwd.clone(),
-            subagent: call.is_subagent,
-            timestamp: call.time,
-            duration_ms,
-            tool_use_id: call.call.id,
-            tool: call.call.name,
-            about: topic,
-            input: field.is_none().then(|| call.call.input.get().to_owned()),
-            field: field.and_then(|name| seen.input.get(name).map(text_of)),
-            outcome: seen.outcome,
-            exit_status: result.and_then(|result| result.exit_status),
-            result_bytes: result.map(|result| result.bytes),
-            files: seen.files,
-        };
-        self.writer.record(&record)
-    }
-
-    fn line(&mut self, call: &SessionCall, topic: &str) -> WriteResult {
-        if let Some(heading) = self.heading.take() {
-            self.writer.echo(format!("{heading}\n").as_bytes())?;
-        }
-        let time = recorded_minute(call.time.as_deref(), &self.zone);
-        let outcome = match &call.result {
-            None => "no result",
-            Some(result) => match result.outcome {
-                CallOutcome::Ok => "ok",
-                CallOutcome::Failed => "failed",
-                CallOutcome::Declined | CallOutcome::Denied => "denied",
-                CallOutcome::Interrupted => "stopped",
-                CallOutcome::Cancelled => "cancelled",
-            },
-        };
-        let seconds = call.duration_ms().map(|duration| {
-            let tenths = duration / 100;
-            format!("{}.{} s", tenths / 10, tenths % 10)
-        });
-        let seconds = seconds.unwrap_or_default();
-        let tool = fitted(&terminal_safe_line(&call.call.name), TOOL_COLUMNS);
-        let head = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
-        let width = self
-            .columns
-            .map(|columns| columns.saturating_sub(head.chars().count()));
-        let topic = fitted(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
-        let is_bad = !matches!(outcome, "ok" | "no result");
-        let head = output::styled(self.colored, if is_bad { "31" } else { "2" }, &head);
-        self.writer.echo(format!("{head}{topic}\n").as_bytes())
-    }
-
-    fn counts(&mut self, counts: CallCounts) -> WriteResult {
-        let counts = counts.sorted();
-        if self.form == Form::Jsonl {
-            return counts
-                .iter()
-                .try_for_each(|count| self.writer.record(count));
-        }
-        let heads = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES";
-        let rows = counts.iter().map(|count| {
-            let command = count.command.as_deref().unwrap_or_default();
-            let numbers = [
-                count.calls,
-                count.failed,
-                count.denied,
-                count.duration_ms / 1000,
-                count.result_bytes,
-            ];
-            ([count.tool.as_str(), command], numbers)
-        });
-        let page = count_table(heads, rows, self.columns);
-        self.writer.echo(page.as_bytes())
-    }
-}
-
-/// Returns a string unchanged, any other value as JSON.
-fn text_of(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -10,9 +10,9 @@ use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
+use crate::records::DamageKind;
 use crate::session::Session;
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, check_page};
 
 /// Report problems in session files
 ///
@@ -87,7 +87,7 @@ impl Run for SessionCheckArguments {
                     writer.record(&totals)?;
                 }
                 Form::Text => {
-                    let page = page(&totals, &findings, self.summary);
+                    let page = check_page(&totals, &findings, self.summary);
                     writer.echo(page.as_bytes())?;
                 }
             }
@@ -96,37 +96,6 @@ impl Run for SessionCheckArguments {
         drop(progress);
         Ok(errors.outcome(Status::negative_if(is_damaged && self.exit_status)))
     }
-}
-
-/// Returns the report as text.
-fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums: bool) -> String {
-    use std::fmt::Write;
-    let path = crate::text::terminal_safe_line(&totals.path);
-    let verdict = if totals.ok { "ok" } else { "damaged" };
-    let mut page = format!(
-        "{path}: {verdict}, {} records on {} lines\n",
-        totals.records, totals.lines
-    );
-    if only_sums {
-        for (kind, count) in &totals.findings {
-            let _ = writeln!(page, "  {count} × {}", name_of(*kind));
-        }
-        return page;
-    }
-    for finding in findings {
-        let place = match (finding.line, finding.offset) {
-            (Some(line), _) => format!("line {line}: "),
-            (None, Some(offset)) => format!("byte {offset}: "),
-            (None, None) => String::new(),
-        };
-        let detail = crate::text::terminal_safe_line(&finding.detail);
-        let _ = writeln!(page, "  {place}{}: {detail}", name_of(finding.kind));
-    }
-    page
-}
-
-fn name_of(kind: DamageKind) -> String {
-    output::name_of(kind).replace('_', " ")
 }
 
 /// Writes every whole record into a new file, one per line.

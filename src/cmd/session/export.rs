@@ -7,21 +7,20 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::session::names::usable_paths;
-use crate::cmd::session::printer::{DialogForm, Look, Printer};
-use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
     Depth, ExportError, ExportFolder, ExportPlan, Facts, Listed, OutdatedPage, Prices, Scope,
-    Session, TRAJECTORY_ENDING, Trajectories, TrajectoryError, candidates_at, each_in_order, list,
-    session_description, subagents_of, words_of_pages,
+    Session, TRAJECTORY_ENDING, Trajectories, TrajectoryError, candidates_at, dialog_facts,
+    each_in_order, list, print_dialog, session_description, subagents_of, words_of_pages,
 };
+use crate::side::builtin::group_label;
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
-    Density, DisplayOptions, Grouping, ProgressLine, Style, ThinkingDisplay, ToolDetail,
-    html_index, markdown_index,
+    Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, Look, ProgressLine, Style,
+    ThinkingDisplay, ToolDetail, html_index, markdown_index,
 };
 
 /// Export sessions as pages with an index
@@ -228,7 +227,8 @@ impl Pages<'_> {
             Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
         let facts = &listed.facts;
         let about = session_description(listed.path.clone(), listed.agent, facts.clone());
-        let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
+        let head =
+            dialog_facts(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = ancestors(&session, facts);
         parts.push(session);
         let (form, index) = match self.arguments.output {
@@ -246,12 +246,18 @@ impl Pages<'_> {
             density: Density::Full,
             style: Style::Plain,
         };
-        let mut printer = Printer::new(look, Grouping::Batches, Writer::new(Box::new(file)));
+        let mut printer = DialogPrinter::new(
+            look,
+            Grouping::Batches,
+            group_label,
+            Writer::new(Box::new(file)),
+        );
         printer.subagents = page.subagents.to_vec();
         let mut links = vec![("all sessions", index.to_owned())];
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
         printer.head(&about, head, links)?;
-        print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
+        print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)
+            .map_err(UsageError::unprinted)?;
         Ok(())
     }
 }

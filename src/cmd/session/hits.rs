@@ -14,7 +14,7 @@ use crate::records::{HitBlock, SessionDescription, SessionPathRecord, SessionRan
 use crate::session::search::{ParentSession, QueryWords, RankedSession, SearchHit, rank_all};
 use crate::session::{Depth, Listed, session_description};
 use crate::text::{fitted, terminal_safe_line};
-use crate::view::{ProgressLine, recorded_minute};
+use crate::view::{ProgressLine, Style, recorded_minute};
 
 /// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,7 @@ pub(crate) struct HitPrinter {
     writer: RecordWriter,
     form: Form,
     detail: HitDetail,
-    /// Whether text is coloured.
-    colored: bool,
+    style: Style,
     /// The time zone of the user.
     zone: TimeZone,
     /// The session of the hits that follow.
@@ -66,7 +65,7 @@ impl HitPrinter {
             writer: output::writer(form, io)?,
             form,
             detail,
-            colored: globals.colors_output(io),
+            style: globals.style(io),
             zone: io.clock.time_zone(),
             about: None,
             parent: None,
@@ -90,24 +89,23 @@ impl HitPrinter {
             about.resume.clone_from(&parent.resume);
         }
         if self.form == Form::Text && self.detail == HitDetail::Hits {
-            let title = about.title.as_deref().or(about.first_prompt.as_deref());
-            let title = fitted(
-                &terminal_safe_line(title.unwrap_or("Session")),
-                TITLE_COLUMNS,
-            );
-            let title = self.styled("1", &title);
-            let path = self.styled("2", &terminal_safe_line(&about.path));
+            let title = fitted(&terminal_safe_line(about.heading()), TITLE_COLUMNS);
+            let title = self.style.styled("1", &title);
+            let path = self.style.styled("2", &terminal_safe_line(&about.path));
             let gap = if self.hits == 0 { "" } else { "\n" };
             let resume = about.resume.as_ref().map(|command| {
                 let place = about.cwd.as_ref().map(|cwd| format!(" (in {cwd})"));
                 let line = command.clone() + &place.unwrap_or_default();
-                self.styled("2", &terminal_safe_line(&line)) + "\n"
+                self.style.styled("2", &terminal_safe_line(&line)) + "\n"
             });
             let resume = resume.unwrap_or_default();
             let parent = self.parent.as_ref().map(|parent| {
                 let name = parent.title.as_ref().unwrap_or(&parent.id);
                 let name = fitted(&terminal_safe_line(name), TITLE_COLUMNS);
-                format!("{}\n", self.styled("2", &format!("subagent of {name}")))
+                format!(
+                    "{}\n",
+                    self.style.styled("2", &format!("subagent of {name}"))
+                )
             });
             let parent = parent.unwrap_or_default();
             let head = format!("{gap}{title} · {}\n{parent}{path}\n{resume}", about.agent);
@@ -181,7 +179,9 @@ impl HitPrinter {
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = recorded_minute(found.time.as_deref(), &self.zone);
         let who = terminal_safe_line(who);
-        let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
+        let head = self
+            .style
+            .styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
         let lines = |text: &str| {
             text.split('\n')
                 .map(safe_part)
@@ -191,7 +191,8 @@ impl HitPrinter {
         let text = format!(
             "{}{}{}",
             lines(&found.excerpt.before),
-            self.styled("1;31", &safe_part(&found.excerpt.matched)),
+            self.style
+                .styled("1;31", &safe_part(&found.excerpt.matched)),
             lines(&found.excerpt.after)
         );
         if found.excerpt.has_lines {
@@ -199,10 +200,6 @@ impl HitPrinter {
             return format!("{head}\n    {text}\n");
         }
         format!("{head} {}\n", text.replace('\n', " ").trim())
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        output::styled(self.colored, style, text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `session show`: prints the dialog of a session.
+//! `session show`: prints the dialog of a session. `session diff`: prints its changes as a patch.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::printer::{DialogForm, Look, Printer};
 use super::source::SourceArguments;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::message::{Block, Message, Origin, SessionId};
-use crate::records::{MessageContext, SessionDescription, to_record};
-use crate::session::{CallEdits, Facts, Prices, Scope, Session, Tally, session_description};
-use crate::text::{dollars, terminal_safe};
+use crate::message::{Block, SessionId};
+use crate::records::{MessageContext, to_record};
+use crate::session::{
+    CallEdits, Scope, Session, dialog_facts, is_shown, patch, print_dialog, session_description,
+};
+use crate::side::builtin::group_label;
+use crate::text::{counted, terminal_safe, terminal_safe_line};
 use crate::view::{
-    Density, DisplayOptions, Grouping, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail,
-    cost_cell, runs_cell, spelled, tokens_cell,
+    Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, InjectedDetail, Look,
+    MessageRange, ThinkingDisplay, ToolDetail,
 };
 
 /// Show the dialog of a session
@@ -94,7 +96,7 @@ impl Run for SessionShowArguments {
             DialogForm::Jsonl => Vec::new(),
             DialogForm::Text | DialogForm::Md | DialogForm::Html => {
                 let prices = globals.prices(None, io)?;
-                known(&session, &about, &facts, &prices).map_err(failed)?
+                dialog_facts(&session, &about, &facts, &prices).map_err(failed)?
             }
         };
         let scope = self.scope();
@@ -133,15 +135,17 @@ impl Run for SessionShowArguments {
                 output::take_sink(io)?
             }
         };
-        let mut printer = Printer::new(look, grouping, Writer::new(sink));
+        let mut printer = DialogPrinter::new(look, grouping, group_label, Writer::new(sink));
         if look.selection.tools == ToolDetail::Edits {
-            let edits = printer.edits.insert(CallEdits::default());
+            let mut edits = CallEdits::default();
             for part in &parts {
                 edits.add(part.edits().map_err(failed)?, &facts);
             }
+            printer.filter = Some(Box::new(move |message| edits.apply(message)));
         }
         printer.head(&about, known, Vec::new())?;
-        let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
+        let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
+            .map_err(UsageError::unprinted)?;
         // Waits for the pager.
         drop(printer);
         if left_out > 0 {
@@ -217,95 +221,75 @@ impl SessionShowArguments {
     }
 }
 
-/// Prints the messages of a session whose parts are in these files, and what follows the last one.
-/// Returns the number of omitted messages of other branches.
-pub(crate) fn print_messages(
-    parts: &[Session],
-    scope: Scope,
-    range: Option<MessageRange>,
-    session_id: Option<SessionId>,
-    printer: &mut Printer,
-) -> anyhow::Result<u64> {
-    let about = MessageContext {
-        session_id,
-        ..MessageContext::default()
-    };
-    let mut left_out = 0;
-    let mut meter = None;
-    for part in parts {
-        let failed = |error| UsageError::reason(error).about(part.file.path.display());
-        let messages = part.messages(scope).map_err(failed)?;
-        left_out += messages.left_out();
-        for message in messages {
-            let message = message.map_err(failed)?;
-            if is_shown(&message) {
-                printer.number += 1;
-                if range.is_some_and(|range| range.is_before(printer.number)) {
-                    continue;
-                }
-                if range.is_some_and(|range| range.is_behind(printer.number)) {
-                    break;
-                }
-            } else {
-                let is_new = message.usage != meter;
-                meter = message.usage;
-                if !is_new || range.is_some() || printer.look.form != DialogForm::Jsonl {
-                    continue;
-                }
-            }
-            printer.message(message, &about)?;
-        }
-    }
-    printer.finish()?;
-    Ok(left_out)
-}
-
-/// Returns the facts shown before the messages of a session.
-pub(crate) fn known(
-    session: &Session,
-    about: &SessionDescription,
-    facts: &Facts,
-    prices: &Prices,
-) -> std::io::Result<Vec<(&'static str, String)>> {
-    let tally = Tally::of(session, prices)?;
-    let cost = tally.total();
-    let usage = &cost.usage;
-    let tokens = tokens_cell(usage);
-    let duration = facts.started.zip(facts.last_activity);
-    let cost_cell = tokens
-        .as_ref()
-        .map(|_| cost_cell(usage, &cost.unpriced_models));
-    let known = [
-        (
-            "session",
-            about.session_id.as_ref().map(ToString::to_string),
-        ),
-        ("agent", Some(about.agent.clone())),
-        ("directory", about.cwd.clone()),
-        ("branch", about.git_branch.clone()),
-        ("model", about.model.clone()),
-        (
-            "duration",
-            duration.map(|(start, end)| spelled(end.duration_since(start))),
-        ),
-        ("tokens", tokens),
-        ("cost", cost_cell),
-        ("recorded", cost.recorded_cost.map(dollars)),
-        ("run", tally.runs().map(runs_cell)),
-        ("resume", about.resume.clone()),
-    ];
-    let known = known.into_iter();
-    let known = known.filter_map(|(name, value)| Some((name, value?)));
-    Ok(known.collect())
-}
-
 /// Returns the file for a page.
 fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Box::new(file))
 }
 
-/// Whether a message is shown. Readings of token meters are only for totals.
-fn is_shown(message: &Message) -> bool {
-    message.origin != Origin::Meter
+/// Print the changes of a session as a patch
+///
+/// Prints unified diffs, relative to the directory of the session, of the edits, written files and patches of
+/// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes.
+/// A file that was changed several times has a diff for each change, in order. What is omitted is named on
+/// standard error: changes whose text is not in the session, as in most saved streams, later changes of the
+/// same files, files outside the directory, and the number of shell commands that may have changed files.
+///
+/// `git apply` refuses the patch if an edited file was made by a shell command, or if the agent recorded less
+/// than the bytes: carriage returns and byte order marks of files that the session did not write itself (Qwen
+/// Code, Gemini CLI, opencode, Copilot CLI), or a new file in the place of another (Codex). With
+/// `git apply --reject` the other files are changed.
+#[derive(Debug, Args)]
+pub(crate) struct SessionDiffArguments {
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
+    session: String,
+    /// Print paths relative to this directory [default: the session's directory]
+    #[arg(long, value_name = "DIR")]
+    relative_to: Option<PathBuf>,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+impl Run for SessionDiffArguments {
+    reads_sessions!(source);
+
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let named = self.source.one(&self.session, io)?.for_reading()?;
+        let session = named.open().map_err(|error| named.named(&error))?;
+        let facts = session.first_facts(self.source.mapping())?;
+        let facts = session.with_directory(facts);
+        let found = session.all_edits().map_err(UsageError::reason)?;
+        let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
+        let (patch, outside) = patch(&found.edits, &root);
+        let unknown: Vec<String> = found.unknown.into_iter().map(|(_, path)| path).collect();
+        let detached = found.detached.into_iter().map(|edit| edit.path).collect();
+        for (mut paths, reason) in [
+            (unknown, "whose text is not in the session"),
+            (
+                detached,
+                "of files whose text before them is not in the session",
+            ),
+            (outside, "outside the directory"),
+        ] {
+            let changes = counted(paths.len() as u64, "change", "changes");
+            paths.sort_unstable();
+            paths.dedup();
+            if !paths.is_empty() {
+                let paths = terminal_safe_line(&paths.join(", "));
+                io.messages
+                    .warn(&format!("omitted {changes} {reason}: {paths}"));
+            }
+        }
+        if found.commands > 0 && !globals.quiet {
+            let commands = counted(found.commands, "shell command", "shell commands");
+            io.messages
+                .warn(&format!("omitted changes that {commands} may have made"));
+        }
+        if io.terminal.stdout {
+            output::page(&terminal_safe(&patch), globals, io)?;
+        } else {
+            output::print(io, &patch)?;
+        }
+        Ok(Status::Done)
+    }
 }

@@ -18,7 +18,7 @@ use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
     Candidate, Depth, Found, Listing, Root, Selection, Session, candidates_at, discover_names,
-    discover_with, ids_in, list, session_roots,
+    discover_with, ids_in, list, processors, session_roots,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -95,22 +95,6 @@ pub(crate) struct LimitArguments {
     /// Include sessions without a prompt, a title or a reply
     #[arg(long)]
     all: bool,
-}
-
-/// Number of processors that this process may use. Ignores quotas, because reading them takes longer
-/// than finding a title.
-#[cfg(target_os = "linux")]
-fn processors() -> NonZeroUsize {
-    let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
-    let allowed = allowed.ok().and_then(|count| usize::try_from(count).ok());
-    allowed
-        .and_then(NonZeroUsize::new)
-        .unwrap_or(NonZeroUsize::MIN)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn processors() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl SourceArguments {

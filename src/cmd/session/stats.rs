@@ -1,25 +1,23 @@
 //! `session stats`: tokens and costs of sessions.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::agent_name::AgentName;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
-use crate::cmd::times::TimeArgument;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::records::{Dimension, SessionCostRecord};
-use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
+use crate::records::Dimension;
+use crate::session::{Agent, Depth, Detail, Prices, Tally, status_line, subagents_beside};
 use crate::text::{dollars, terminal_safe_line};
-use crate::view::{ProgressLine, StatusLine, cost_cell, cost_page, stats_page, tool_page};
+use crate::view::{ProgressLine, cost_cell, cost_page, stats_page, tool_page};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -126,8 +124,13 @@ impl Run for SessionStatsArguments {
         tally.price(&prices);
         drop(progress);
         let all = tally.total();
-        if !all.unpriced_models.is_empty() && !is_about_tools {
-            let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
+        if !all.spending.unpriced_models.is_empty() && !is_about_tools {
+            let models: Vec<&str> = all
+                .spending
+                .unpriced_models
+                .iter()
+                .map(String::as_str)
+                .collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(
                 "no price for {models}; the cost does not include it"
@@ -137,11 +140,11 @@ impl Run for SessionStatsArguments {
         let columns = io.terminal.columns;
         if let Some(budget) = self.budget {
             let page = |_: &[_]| {
-                let cost = cost_cell(&all.usage, &all.unpriced_models);
+                let cost = cost_cell(&all.spending);
                 format!("{cost} of {}\n", dollars(budget))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let is_exceeded = all.usage.cost.is_some_and(|cost| cost > budget);
+            let is_exceeded = all.spending.usage.cost.is_some_and(|cost| cost > budget);
             return Ok(errors.outcome(Status::negative_if(is_exceeded)));
         }
         if is_about_tools {
@@ -180,18 +183,14 @@ fn print<Record: Serialize>(
     output::records(records, io)
 }
 
-/// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
-/// pause of five hours.
-const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
-
 /// Maximum size of the input, in bytes.
 const MAX_INPUT: u64 = 1024 * 1024;
 
 /// Returns the line for the input on standard input.
 ///
 /// # Errors
-/// The input cannot be read, or is not an object.
-pub(crate) fn statusline(
+/// The input cannot be read, or is not JSON.
+fn statusline(
     mut source: SourceArguments,
     prices: &Prices,
     zone: &TimeZone,
@@ -202,46 +201,22 @@ pub(crate) fn statusline(
     stdin
         .read_to_string(&mut text)
         .context("cannot read standard input")?;
-    let input: Value = serde_json::from_str(&text).map_err(|_| {
+    let input = serde_json::from_str(&text).map_err(|_| {
         UsageError::new("standard input is not the input of a status line").with_hint(
             "set it up in Claude Code's settings: \
              {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe session stats --statusline\"}}",
         )
     })?;
-    let member = |path: &str| input.pointer(path);
-    let now = io.clock.now();
-    let midnight = TimeArgument::DaysAgo(0).time(now, zone);
-    let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
     source.agent.get_or_insert(AgentName::Known(Agent::Claude));
     let mut listing = source.listing(Depth::Whole);
-    listing.selection.since = Some(since);
-    let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
-    // A status line has no place to report unreadable files.
-    let _ = tally.add_all(&source.candidates(&io.environment), &listing);
-    tally.price(prices);
-
-    let transcript = member("/transcript_path").and_then(Value::as_str);
-    let session = match member("/cost/total_cost_usd").and_then(Value::as_f64) {
-        Some(cost) => {
-            let mut sum = SessionCostRecord::default();
-            sum.usage.cost = Some(cost);
-            Some(sum)
-        }
-        None => transcript.and_then(|path| {
-            let session = Session::open_with(Path::new(path), &source.named_roots).ok()?;
-            Some(Tally::of(&session, prices).ok()?.total())
-        }),
-    };
-    let block = tally.block_at(now).map(|block| {
-        let sum = tally.cost_since(block.start);
-        (sum, block.end.duration_since(now))
-    });
-    let line = StatusLine {
-        model: member("/model/display_name").and_then(Value::as_str),
-        session,
-        today: tally.cost_since(midnight),
-        block,
-        used: member("/context_window/used_percentage").and_then(Value::as_f64),
-    };
-    Ok(line.text())
+    let candidates = source.candidates(&io.environment);
+    let now = io.clock.now();
+    Ok(status_line(
+        &input,
+        &candidates,
+        &mut listing,
+        prices,
+        zone,
+        now,
+    ))
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::times::parse_span;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -19,12 +18,13 @@ use crate::records::{
     SwitchSubtype, VersionOnly,
 };
 use crate::session::{
-    FollowError, FollowOptions, FollowOutput, FollowedSession, Follower, NewerSessions, Scope,
-    Session, SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages,
-    open_safely, open_to_follow, start_of_last_records,
+    FollowOptions, FollowOutput, FollowedSession, Follower, NewerSessions, Scope, Session,
+    SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages, open_safely,
+    open_to_follow, start_of_last_records,
 };
+use crate::side::builtin::group_label;
 use crate::text::terminal_safe_line;
-use crate::view::{Density, DisplayOptions, Grouping, ToolDetail};
+use crate::view::{Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, Look, ToolDetail};
 
 /// Show the end of a session file of any size
 ///
@@ -174,7 +174,7 @@ impl SessionTailArguments {
         };
         Ok(Printer {
             prints_cursors: self.cursor,
-            dialog: printer::Printer::new(look, grouping, output::writer(form, io)?),
+            dialog: DialogPrinter::new(look, grouping, group_label, output::writer(form, io)?),
             speaker: None,
         })
     }
@@ -213,12 +213,7 @@ impl SessionTailArguments {
         let newer = || NewerSessions::new(&candidates, &self.source.named_roots);
         let newer = self.latest.then(newer);
         let session = FollowedSession::new(file, start, format, about, &options)?;
-        let failed = |error| match error {
-            FollowError::Read { path, error } => {
-                anyhow::Error::from(UsageError::reason(error).about(path.display()))
-            }
-            FollowError::Write(error) => error.into(),
-        };
+        let failed = UsageError::unprinted;
         if !self.follow {
             session.read_to_end(&mut printer).map_err(failed)?;
             return Ok(Status::Done);
@@ -243,7 +238,7 @@ impl SessionTailArguments {
 struct Printer {
     /// Whether a cursor is printed after each batch of records.
     prints_cursors: bool,
-    dialog: printer::Printer,
+    dialog: DialogPrinter,
     /// The session and subagent of the last message.
     speaker: Option<(Option<SessionId>, Option<String>)>,
 }

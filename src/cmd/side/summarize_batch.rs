@@ -14,7 +14,7 @@ use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::{open_stream, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
-use crate::io::{CancelToken, Ids, Io, Messages, Moment};
+use crate::io::{CancelToken, Ids, Io, Messages, Moment, uninterrupted};
 use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
 use crate::model::Pace;
@@ -252,11 +252,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Status> {
     let mut block = vec![0; 64 * 1024];
     loop {
-        let read = match input.read(&mut block) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).context("cannot read input"),
-        };
+        let read = uninterrupted(|| input.read(&mut block)).context("cannot read input")?;
         if read == 0 {
             return Ok(Status::Done);
         }

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
+use crate::io::uninterrupted;
 use crate::session::compressed::{Unpack, is_compressed, unpack};
 use crate::session::open::{SessionError, open_safely};
 use crate::session::origin::Origin;
@@ -107,16 +108,11 @@ impl<Inner: Read> Read for Guarded<'_, Inner> {
         if self.error.borrow().is_some() {
             return Ok(0);
         }
-        loop {
-            match self.inner.read(buffer) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    *self.error.borrow_mut() = Some(error);
-                    return Ok(0);
-                }
-                read => return read,
-            }
-        }
+        let read = uninterrupted(|| self.inner.read(buffer));
+        Ok(read.unwrap_or_else(|error| {
+            *self.error.borrow_mut() = Some(error);
+            0
+        }))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::io::uninterrupted;
+
 /// Length of the end of the file that is checked for damage by a crash, in bytes.
 const LOOKED_AT: usize = 4096;
 /// Maximum number of attempts to write a record that other writers damage.
@@ -127,18 +129,6 @@ pub trait Tail {
     /// # Errors
     /// As the system reports. In this case, nothing was written.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
-}
-
-/// Repeats an operation that a signal interrupted.
-pub(super) fn uninterrupted<Output>(
-    mut operation: impl FnMut() -> io::Result<Output>,
-) -> io::Result<Output> {
-    loop {
-        match operation() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
 }
 
 /// Reads until `buffer` is full or the file ends.

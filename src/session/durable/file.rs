@@ -7,7 +7,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::append::{AppendError, Tail, append_record, uninterrupted};
+use super::append::{AppendError, Tail, append_record};
+use crate::io::uninterrupted;
 use crate::process::write_detached;
 use crate::state::lock_within;
 

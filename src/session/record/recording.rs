@@ -9,13 +9,17 @@ use super::foreign::{ForeignSession, Recorded};
 use super::recorder::SessionFacts;
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
-use crate::assemble::{Decoded, Event, MessageReader, Source};
+use crate::api::{TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::{Decoded, Decoder, Event, MessageReader, Source, Understanding};
 use crate::io::Moment;
 use crate::json::text;
 use crate::message::Message;
 use crate::records::{DialogRecord, MessageContext, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};
 use crate::text::redact_strings;
+
+/// Gets the outcomes of records.
+type Report<'a> = dyn FnMut(Recorded) + 'a;
 
 /// The destination of a recording.
 pub enum Target {
@@ -30,8 +34,24 @@ pub enum Target {
     Foreign(Box<ForeignSession>),
 }
 
+/// Needles of records that are kept, except those about calls and texts.
+const KEPT: [&str; 9] = [
+    "\"usage\"",
+    "\"title\"",
+    "tool_use_summary",
+    "away_summary",
+    "\"recap\"",
+    "\"replacements\"",
+    "hook_stopped_continuation",
+    "\"session_start\"",
+    "\"init\"",
+];
+
 /// A recording in progress.
 pub struct Recording {
+    decoder: Decoder,
+    /// Whether the stream was understood so far.
+    pub understanding: Understanding,
     target: Target,
     /// The own file, once it has a record.
     transcript: Option<Transcript>,
@@ -61,7 +81,11 @@ impl Recording {
         redact: bool,
         moment: Moment,
     ) -> Self {
+        // Unique to this recording, because the rows of one message share an id in the file.
+        let message_ids = format!("msg_{}", moment.ids.uuid().simple());
         Self {
+            decoder: Decoder::detecting().with_message_ids(message_ids),
+            understanding: Understanding::default(),
             target,
             transcript: None,
             facts,
@@ -75,8 +99,58 @@ impl Recording {
         }
     }
 
+    /// Returns the needles of records to pass to [`Recording::record`].
+    pub fn needles() -> Vec<&'static str> {
+        let needles = prefilter_needles().iter().copied();
+        needles.chain(KEPT).chain(TEXT_NEEDLES).collect()
+    }
+
+    /// Processes a record and writes the parts to keep: the record, or the messages that it completes. Reports
+    /// the outcomes.
+    ///
+    /// # Errors
+    /// A record is not in the file, or its state is unknown.
+    pub fn record(&mut self, record: &str, report: &mut Report<'_>) -> Result<(), RecordError> {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let mut taken = Ok(());
+        decoder.decode(record, |decoded| {
+            self.understanding.note(&[], &decoded.events);
+            if taken.is_ok() {
+                taken = self.decoded(decoded).map(|all| self.report(all, report));
+            }
+        });
+        self.decoder = decoder;
+        taken
+    }
+
+    /// Writes what the end of the stream completes.
+    ///
+    /// # Errors
+    /// As in [`Recording::record`].
+    pub fn end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
+        let unfinished = self.decoder.unfinished_text();
+        let recorded = self.unfinished(unfinished)?;
+        self.report(recorded, report);
+        let events = self.decoder.finish();
+        self.events(&events);
+        let streamed = self.api_messages.finish();
+        let mut recorded = self.messages(streamed, None)?;
+        recorded.extend(self.write_waiting()?);
+        self.report(recorded, report);
+        Ok(())
+    }
+
+    fn report(&mut self, all: Vec<Recorded>, report: &mut Report<'_>) {
+        for recorded in all {
+            if let Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile = recorded {
+                self.understanding = Understanding::Something;
+            }
+            report(recorded);
+        }
+    }
+
     /// Processes the events of a record.
-    pub fn events(&mut self, events: &[Event]) {
+    fn events(&mut self, events: &[Event]) {
         for event in events {
             if let Event::Executor {
                 call_ids: Some(prefix),
@@ -93,12 +167,7 @@ impl Recording {
         }
     }
 
-    /// Processes a decoded record and writes the parts to keep: the record, or the messages that it
-    /// completes.
-    ///
-    /// # Errors
-    /// A record is not in the file, or its state is unknown.
-    pub fn decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
+    fn decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
         self.events(&decoded.events);
         let contents = match decoded.source {
             Source::Record(contents) => contents,
@@ -127,10 +196,7 @@ impl Recording {
     }
 
     /// Writes the content of an unfinished row of another agent's stream.
-    ///
-    /// # Errors
-    /// As in [`Recording::decoded`].
-    pub fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
+    fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
         match source {
             Some(Source::Stream(StreamItem::Message {
                 message,
@@ -138,17 +204,6 @@ impl Recording {
             })) => self.messages([*message], stop_reason.as_deref()),
             _ => Ok(Vec::new()),
         }
-    }
-
-    /// Writes the messages that the end of the stream completes.
-    ///
-    /// # Errors
-    /// As in [`Recording::decoded`].
-    pub fn end(&mut self) -> Result<Vec<Recorded>, RecordError> {
-        let streamed = self.api_messages.finish();
-        let mut recorded = self.messages(streamed, None)?;
-        recorded.extend(self.write_waiting()?);
-        Ok(recorded)
     }
 
     fn messages(
@@ -236,7 +291,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::assemble::Decoder;
     use crate::io::{FixedClock, SeededIds};
 
     /// The number of records that each line, and then the end, writes.
@@ -252,13 +306,16 @@ mod tests {
         };
         let facts = SessionFacts::new("s", "/w");
         let mut recording = Recording::new(target, facts, is_named, false, moment);
-        let (mut decoder, mut counts) = (Decoder::detecting(), Vec::new());
-        for line in lines {
-            decoder.decode(line, |decoded| {
-                counts.push(recording.decoded(decoded).unwrap().len());
-            });
+        let mut counts = Vec::new();
+        for line in lines.iter().map(Some).chain([None]) {
+            let mut count = 0;
+            let mut report = |_| count += 1;
+            match line {
+                Some(line) => recording.record(line, &mut report).unwrap(),
+                None => recording.end(&mut report).unwrap(),
+            }
+            counts.push(count);
         }
-        counts.push(recording.end().unwrap().len());
         counts
     }
 

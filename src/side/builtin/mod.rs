@@ -11,6 +11,7 @@ mod recap;
 mod title;
 mod title_words;
 
+pub(crate) use label::group_label;
 pub use label::{FinishedCall, is_look, label, needed_of_result};
 pub use recap::{last_report, recap};
 pub use title::title;

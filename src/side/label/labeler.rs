@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::batch::{Batch, Need};
 use super::{CallsEnded, ShownCall, clean_label, label_question, label_request};
+use crate::io::Lock;
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::ToolUseId;
 use crate::model::{Delivery, Provider, Request};
@@ -158,7 +159,7 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) fn set(&self, closed: bool) {
-        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.closed.locked();
         if *state != closed {
             *state = closed;
             self.changed.notify_all();
@@ -167,7 +168,7 @@ impl Gate {
 
     /// Waits until the gate is open. Returns the start of the wait.
     fn pass(&self) -> Option<Instant> {
-        let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.closed.locked();
         let since = state.then(Instant::now);
         while *state {
             state = self
@@ -243,7 +244,7 @@ pub(super) fn start_labeling(
         let (labeler, work, sender) = (labeler.clone(), Arc::clone(&work), sender.clone());
         let label = move || {
             loop {
-                let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let next = work.locked().recv();
                 let Ok((job, batch)) = next else {
                     return;
                 };

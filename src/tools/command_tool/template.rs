@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::json::spelling;
 use crate::tools::Input;
 
 /// A parsed argument.
@@ -126,14 +127,6 @@ impl fmt::Display for Template {
 /// Returns a field that is present and not null.
 pub(super) fn value_of<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
     input.get(name).filter(|value| !value.is_null())
-}
-
-/// Returns a string unchanged, other values as compact JSON.
-fn spelling(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! The client and the page cache that all fetches of a run share.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
 use super::page::{WebPage, reason};
 use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Lock};
 
 /// Maximum size of a page, in bytes.
 const MAX_PAGE_BYTES: usize = 10 << 20;
@@ -171,7 +171,7 @@ pub(super) struct Cache {
 impl Cache {
     /// Returns the page of a URL if it is cached.
     pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<WebPage>> {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = self.pages.locked();
         let found = pages.iter().rev().find(|(known, ..)| known == address);
         let (_, since, page) = found?;
         (now.duration_since(*since) < MAX_AGE).then(|| Arc::clone(page))
@@ -179,7 +179,7 @@ impl Cache {
 
     /// Adds a page, and removes the oldest one if there are too many.
     pub(super) fn put(&self, address: String, page: Arc<WebPage>, now: Instant) {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.pages.locked();
         pages.push_back((address, now, page));
         if pages.len() > MAX_PAGES {
             pages.pop_front();

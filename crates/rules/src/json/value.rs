@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The bytes of a JSON string; a lone surrogate is three bytes, which are not UTF-8.
@@ -107,6 +108,14 @@ pub fn is_array(raw: Option<&RawValue>) -> bool {
 pub fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
     let elements = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
     elements.unwrap_or_default()
+}
+
+/// Returns a string unchanged, other values as compact JSON.
+pub fn spelling(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Converts bytes that may contain surrogates: a pair becomes its character (a stream may split a pair

@@ -2,24 +2,23 @@
 
 mod character_class;
 mod escape_sequences;
-mod names;
 mod numbers;
-mod pattern;
 mod pieces;
 mod redact;
 mod secrets;
 mod sha256;
+mod tables;
 mod terminal_safe;
 mod width;
 
-#[doc(hidden)]
-pub use names::names;
 pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
-pub use pattern::pattern;
 pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfenced};
 pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
+#[doc(hidden)]
+pub use tables::names;
+pub use tables::pattern;
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
 pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
 

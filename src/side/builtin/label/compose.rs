@@ -8,6 +8,7 @@ use super::facts::fact;
 use crate::side::builtin::clean::{clean, cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
+use crate::view::ToolGroup;
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -249,6 +250,22 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let calls = calls.iter().map(|call| Call::of(call, cwd));
     let facts: Vec<Fact> = calls.map(|call| fact(&call)).collect();
     finish(&compose(&facts, cwd), &facts)
+}
+
+/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
+pub(crate) fn group_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
+    let answered = group.calls.iter();
+    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
+    let texts: Vec<_> = answered
+        .map(|(call, result)| (call, result, result.text()))
+        .collect();
+    let calls = texts.iter().map(|(call, result, text)| FinishedCall {
+        name: &call.name,
+        input: &call.input,
+        text,
+        failed: result.failed,
+    });
+    Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
 }
 
 /// Cleans and cuts a label, and appends the number of failures unless the label mentions them.

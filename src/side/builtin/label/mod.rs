@@ -6,6 +6,7 @@ mod facts;
 mod files;
 mod others;
 
+pub(crate) use compose::group_label;
 pub use compose::label;
 pub use fact::{FinishedCall, is_look, needed_of_result};
 

@@ -1,4 +1,6 @@
-//! Names of the values of an enum.
+//! Parts of the program that are data: names of the values of an enum, and regular expressions.
+
+use regex::Regex;
 
 /// Implements the names of an enum without fields: `ALL`, `name` and `named`.
 #[macro_export]
@@ -24,3 +26,12 @@ macro_rules! names {
 }
 
 pub use crate::names;
+
+/// Compiles a pattern that is a part of the program.
+///
+/// # Panics
+/// The pattern is invalid, which a test of its user finds.
+#[expect(clippy::expect_used, reason = "patterns are a part of the program")]
+pub fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a valid pattern")
+}

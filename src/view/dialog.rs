@@ -1,35 +1,32 @@
 //! Prints a dialog in one of its forms.
 
 use std::fmt::Write;
+use std::io;
 
-use clap::ValueEnum;
-
-use crate::cmd::RecordWriter;
-use crate::jsonl::WriteResult;
+use super::{
+    Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
+    Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
+};
+use crate::jsonl::{WriteResult, Writer};
 use crate::message::Message;
 use crate::records::{
     MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
 };
-use crate::session::CallEdits;
-use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
-use crate::view::{
-    Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
-    Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
-};
 
 /// The form of a printed dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum DialogForm {
     /// For a terminal
     Text,
     /// Markdown
-    #[value(alias = "markdown")]
+    #[cfg_attr(feature = "cli", value(alias = "markdown"))]
     Md,
     /// Records, one JSON object per line
     Jsonl,
     /// A page for browsers
-    #[value(skip)]
+    #[cfg_attr(feature = "cli", value(skip))]
     Html,
 }
 
@@ -62,8 +59,14 @@ pub(crate) struct Look {
     pub(crate) style: Style,
 }
 
+/// Returns the label of a group of calls that has none, in the directory of the session.
+pub(crate) type LabelOfGroup = fn(&ToolGroup, Option<&str>) -> Option<String>;
+
+/// Removes the parts of a message that are not shown. Returns whether anything is left.
+pub(crate) type MessageFilter = Box<dyn Fn(&mut Message) -> bool>;
+
 /// Prints messages in one of the forms.
-pub(crate) struct Printer {
+pub(crate) struct DialogPrinter {
     pub(crate) look: Look,
     outline: Outline,
     /// The first directory of the session.
@@ -73,14 +76,19 @@ pub(crate) struct Printer {
     timeline: Timeline,
     /// The subagents that have pages.
     pub(crate) subagents: Vec<Subagent>,
-    /// The changes of calls, if only these are shown.
-    pub(crate) edits: Option<CallEdits>,
-    pub(crate) writer: RecordWriter,
+    pub(crate) filter: Option<MessageFilter>,
+    labeler: LabelOfGroup,
+    pub(crate) writer: Writer<Box<dyn io::Write + Send>>,
 }
 
-impl Printer {
+impl DialogPrinter {
     /// Prints to `writer`.
-    pub(crate) fn new(look: Look, grouping: Grouping, writer: RecordWriter) -> Self {
+    pub(crate) fn new(
+        look: Look,
+        grouping: Grouping,
+        labeler: LabelOfGroup,
+        writer: Writer<Box<dyn io::Write + Send>>,
+    ) -> Self {
         Self {
             look,
             outline: Outline::new(grouping),
@@ -88,7 +96,8 @@ impl Printer {
             number: 0,
             timeline: Timeline::default(),
             subagents: Vec::new(),
-            edits: None,
+            filter: None,
+            labeler,
             writer,
         }
     }
@@ -102,8 +111,7 @@ impl Printer {
         links: Vec<(&'static str, String)>,
     ) -> WriteResult {
         self.cwd.clone_from(&about.cwd);
-        let title = about.title.as_deref().or(about.first_prompt.as_deref());
-        let title = title.unwrap_or("Session");
+        let title = about.heading();
         match self.look.form {
             DialogForm::Jsonl => self.writer.record(&SessionStartRecord {
                 subtype: StartSubtype::Only,
@@ -135,8 +143,11 @@ impl Printer {
 
     /// Prints a whole message of the session or subagent `about`.
     pub(crate) fn message(&mut self, mut message: Message, about: &MessageContext) -> WriteResult {
-        let edits = self.edits.as_ref();
-        if edits.is_some_and(|edits| !edits.apply(&mut message)) {
+        if self
+            .filter
+            .as_ref()
+            .is_some_and(|filter| !filter(&mut message))
+        {
             return Ok(());
         }
         let Some(message) = self.look.selection.apply(message) else {
@@ -166,7 +177,7 @@ impl Printer {
             if let Section::Tools(group) = section
                 && has_headings
             {
-                group.label = group.label.take().or_else(|| builtin_label(group, cwd));
+                group.label = group.label.take().or_else(|| (self.labeler)(group, cwd));
             }
             let page = match self.look.form {
                 DialogForm::Md => Markdown {
@@ -203,20 +214,4 @@ impl Printer {
         }
         self.writer.flush()
     }
-}
-
-/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
-fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
-    let answered = group.calls.iter();
-    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
-    let texts: Vec<_> = answered
-        .map(|(call, result)| (call, result, result.text()))
-        .collect();
-    let calls = texts.iter().map(|(call, result, text)| FinishedCall {
-        name: &call.name,
-        input: &call.input,
-        text,
-        failed: result.failed,
-    });
-    Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
 }

@@ -1,0 +1,138 @@
+//! `check shell` and `check text`: the analysis of commands, and cleaned texts.
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::input::{Check, CheckInput, CheckOutput};
+use crate::cmd::{Form, Globals, Run, Status};
+use crate::io::Io;
+use crate::jsonl::{LineContext, TextLine, TextLineForm};
+use crate::records::{CheckShellRecord, CheckTextRecord, TextCheck, TextKind};
+use crate::shell::analyse;
+use crate::side::label::{CallsEnded, clean_label};
+use crate::side::recap::clean_recap;
+use crate::side::title::{TitleStyle, clean_title};
+use crate::text::terminal_safe_line;
+use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_analysis};
+use crate::view::verdict_text;
+
+/// Check whether shell commands only read
+///
+/// Reads one command per line: a JSON string, or an object with a `command` and an optional `cwd`. Writes
+/// one record per line with the `verdict`: read-only, writes or unknown. If the verdict depends on the
+/// directory, `cwd` is checked; without it, the condition is listed in `requires`. So are conditions on
+/// how the command runs: `kernel-enforcement` (a sandbox, for commands such as `awk`), `no-terminal` (git
+/// would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false`),
+/// `temporary-directory` (a directory for `sort` to write to), `no-leftovers` (processes that outlive
+/// the command are killed) and `network`. As text, the deciding word is marked.
+#[derive(Debug, Args)]
+pub(crate) struct CheckShellArguments {
+    #[command(flatten)]
+    pub(crate) input: CheckInput,
+    /// Count commands that only read from servers, such as `gh pr view`, as reading
+    #[arg(long)]
+    pub(crate) allow_network_reads: bool,
+    /// The former name of `-o text`
+    #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
+    pub(crate) explain: bool,
+}
+
+impl Run for CheckShellArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        // The record lists what the shell must guarantee.
+        let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
+        let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
+        let look = |line: &TextLine| {
+            let mut analysis = analyse(&line.text);
+            if self.allow_network_reads {
+                analysis = analysis.allowing_network_reads();
+            }
+            let conditions = analysis.conditions();
+            let analysis = match &line.directory {
+                Some(directory) => {
+                    // The session may write to this directory.
+                    let context = context.in_directory(here.join(directory));
+                    settled_analysis(analysis, &context)
+                }
+                None => analysis.without_a_look(),
+            };
+            (analysis, conditions)
+        };
+        let prints = if self.explain {
+            Form::Text
+        } else {
+            self.input.form.form(io.terminal)
+        };
+        let check = Check {
+            name: "shell",
+            prints,
+            form: TextLineForm::Json {
+                field: "command",
+                context: LineContext::Directory,
+            },
+            examine: &|line| {
+                let (analysis, conditions) = look(line);
+                if prints == Form::Text {
+                    CheckOutput::Text(verdict_text(&line.text, &analysis))
+                } else {
+                    CheckOutput::Records(vec![CheckShellRecord::new(
+                        &line.text, analysis, conditions,
+                    )])
+                }
+            },
+        };
+        self.input.check_each(&check, io)
+    }
+}
+
+/// Clean text that a model wrote
+///
+/// Reads one text per line: a JSON string, or an object with a `text`. Writes one record per line with the
+/// cleaned `output`, or with an `error` if the line is neither. As text, prints one line per text, which
+/// is empty if the text was rejected.
+#[derive(Debug, Args)]
+pub(crate) struct CheckTextArguments {
+    /// The use of the text
+    #[arg(long, alias = "as", value_enum, value_name = "KIND")]
+    pub(crate) kind: TextKind,
+    #[command(flatten)]
+    pub(crate) input: CheckInput,
+}
+
+impl Run for CheckTextArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let prints = self.input.form.form(io.terminal);
+        let check = Check {
+            name: "text",
+            prints,
+            form: TextLineForm::Json {
+                field: "text",
+                context: LineContext::Ignored,
+            },
+            examine: &|line| {
+                let record = cleaned(self.kind, &line.text);
+                match prints {
+                    Form::Text => CheckOutput::Text(record.output + "\n"),
+                    Form::Jsonl => CheckOutput::Records(vec![record]),
+                }
+            },
+        };
+        self.input.check_each(&check, io)
+    }
+}
+
+fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
+    let cleaned = match kind {
+        TextKind::Terminal => Ok(terminal_safe_line(text)),
+        TextKind::Label => clean_label(text, CallsEnded::Well),
+        TextKind::Title => clean_title(text, TitleStyle::Sentence),
+        TextKind::Recap => clean_recap(text),
+    };
+    CheckTextRecord {
+        check: TextCheck::Only,
+        kind,
+        rejected: cleaned.as_ref().err().copied(),
+        output: cleaned.unwrap_or_default(),
+    }
+}

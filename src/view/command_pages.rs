@@ -1,0 +1,210 @@
+//! Lines and pages of commands: calls, findings in files and in the installation, archived sessions, installed hooks.
+
+use std::fmt::Write as _;
+
+use jiff::tz::TimeZone;
+
+use super::cost_table::{count_table, fitted_table};
+use super::text::Style;
+use super::times::recorded_minute;
+use crate::message::CallOutcome;
+use crate::records::{
+    ArchiveOutcome, DoctorRecord, HookStatusRecord, RemovalOutcome, SessionArchiveRecord,
+    SessionArchivedRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
+};
+use crate::text::{byte_size, counted, fitted, terminal_safe_line};
+
+/// Maximum width of a tool's name, in columns.
+const TOOL_COLUMNS: usize = 12;
+
+/// Returns the heading of the calls of a session.
+pub(crate) fn calls_heading(
+    about: &SessionDescription,
+    style: Style,
+    columns: Option<usize>,
+) -> String {
+    let heading = format!("{} · {}", terminal_safe_line(about.heading()), about.agent);
+    let heading = fitted(&heading, columns.unwrap_or(usize::MAX));
+    style.styled("1", &heading) + "\n"
+}
+
+/// Returns the line about a call: time, outcome, duration, tool, and the topic or the member that was asked for.
+pub(crate) fn call_line(
+    call: &SessionCallRecord,
+    style: Style,
+    zone: &TimeZone,
+    columns: Option<usize>,
+) -> String {
+    let time = recorded_minute(call.timestamp.as_deref(), zone);
+    let (outcome, code) = match call.outcome {
+        None => ("no result", "2"),
+        Some(CallOutcome::Ok) => ("ok", "2"),
+        Some(CallOutcome::Failed) => ("failed", "31"),
+        Some(CallOutcome::Declined | CallOutcome::Denied) => ("denied", "31"),
+        Some(CallOutcome::Interrupted) => ("stopped", "31"),
+        Some(CallOutcome::Cancelled) => ("cancelled", "31"),
+    };
+    let seconds = call.duration_ms.map(|duration| {
+        let tenths = duration / 100;
+        format!("{}.{} s", tenths / 10, tenths % 10)
+    });
+    let seconds = seconds.unwrap_or_default();
+    let tool = fitted(&terminal_safe_line(&call.tool), TOOL_COLUMNS);
+    let head = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
+    let topic = match (&call.input, &call.field) {
+        (Some(_), _) => &call.about,
+        (None, Some(field)) => field,
+        (None, None) => "",
+    };
+    let width = columns.map(|columns| columns.saturating_sub(head.chars().count()));
+    let topic = fitted(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
+    format!("{}{topic}\n", style.styled(code, &head))
+}
+
+/// Returns a table of calls by tool and program.
+pub(crate) fn call_count_page(counts: &[SessionCallCountRecord], columns: Option<usize>) -> String {
+    let heads = "TOOL COMMAND CALLS FAILED DENIED SECONDS BYTES";
+    let rows = counts.iter().map(|count| {
+        let command = count.command.as_deref().unwrap_or_default();
+        let numbers = [
+            count.calls,
+            count.failed,
+            count.denied,
+            count.duration_ms / 1000,
+            count.result_bytes,
+        ];
+        ([count.tool.as_str(), command], numbers)
+    });
+    count_table(heads, rows, columns)
+}
+
+/// Returns the verdict about a session file, followed by the findings, or with `only_sums` by their numbers.
+pub(crate) fn check_page(
+    totals: &SessionCheckRecord,
+    findings: &[SessionDamageRecord],
+    only_sums: bool,
+) -> String {
+    let name = |kind| name_of(kind).replace('_', " ");
+    let path = terminal_safe_line(&totals.path);
+    let verdict = if totals.ok { "ok" } else { "damaged" };
+    let mut page = format!(
+        "{path}: {verdict}, {} records on {} lines\n",
+        totals.records, totals.lines
+    );
+    if only_sums {
+        for (kind, count) in &totals.findings {
+            let _ = writeln!(page, "  {count} × {}", name(*kind));
+        }
+        return page;
+    }
+    for finding in findings {
+        let place = match (finding.line, finding.offset) {
+            (Some(line), _) => format!("line {line}: "),
+            (None, Some(offset)) => format!("byte {offset}: "),
+            (None, None) => String::new(),
+        };
+        let detail = terminal_safe_line(&finding.detail);
+        let _ = writeln!(page, "  {place}{}: {detail}", name(finding.kind));
+    }
+    page
+}
+
+/// Returns a page of the installed hooks.
+pub(crate) fn hooks_page(found: &[HookStatusRecord]) -> String {
+    if found.is_empty() {
+        return "not installed; `turnpipe hook install --agent NAME` installs it\n".to_owned();
+    }
+    let lines = found.iter().map(|hook| {
+        let state = match hook.trusted {
+            Some(false) => "not trusted yet: enter `/hooks` in the agent and trust it",
+            Some(true) => "installed and trusted",
+            None => "installed",
+        };
+        format!(
+            "{} ({}, {}): {state}\n  {}\n  {}\n",
+            hook.agent,
+            hook.scope,
+            hook.event,
+            terminal_safe_line(&hook.path),
+            terminal_safe_line(&hook.command)
+        )
+    });
+    lines.collect()
+}
+
+/// Returns one row per finding, followed by its problem.
+pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> String {
+    let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(findings.iter().map(|found| {
+        let [name, value, source] =
+            [&found.name, &found.value, &found.source].map(|text| terminal_safe_line(text));
+        let (subject, condition) = (name_of(found.subject), name_of(found.condition));
+        vec![subject, name, value, source, condition]
+    }));
+    let page = fitted_table(rows, head.len(), columns);
+    let problems = findings.iter().map(|found| found.problem.as_deref());
+    let lines = page.lines().zip(std::iter::once(None).chain(problems));
+    let lines = lines.map(|(line, problem)| match problem {
+        Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// Returns the line about an archived session.
+pub(crate) fn archived_line(record: &SessionArchivedRecord, is_dry_run: bool) -> String {
+    let name = match record.outcome {
+        ArchiveOutcome::Archived if is_dry_run => "would archive",
+        ArchiveOutcome::Archived => "archived",
+        ArchiveOutcome::Unchanged => "unchanged",
+        ArchiveOutcome::Failed => "failed",
+        ArchiveOutcome::Skipped => "skipped",
+    };
+    let about = record.reason.as_ref().unwrap_or(&record.path);
+    format!("{name}: {}\n", terminal_safe_line(about))
+}
+
+/// Returns the line about a removed session.
+pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
+    let name = match record.outcome {
+        RemovalOutcome::InUse => "in use",
+        RemovalOutcome::Failed => "failed",
+        RemovalOutcome::Removed if record.dry_run => "would remove",
+        RemovalOutcome::Removed => "removed",
+    };
+    let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
+    format!("{name}: {about}, {}\n", byte_size(record.bytes))
+}
+
+/// Returns the totals of `session archive` as a line.
+pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
+    let [archived, unchanged] = [totals.archived, totals.unchanged];
+    let [failed, skipped] = [totals.failed, totals.skipped];
+    let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
+    let verb = if totals.dry_run {
+        "would be archived"
+    } else {
+        "archived"
+    };
+    format!(
+        "{}: {archived} {verb}, {unchanged} unchanged, {failed} failed, {skipped} skipped; {} in {}\n",
+        terminal_safe_line(&totals.path),
+        sizes[0],
+        sizes[1]
+    )
+}
+
+/// Returns the totals of `session remove` as a line.
+pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
+    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
+    let (verb, hint) = if totals.dry_run {
+        ("would be removed", "; `--yes` removes them")
+    } else {
+        ("removed", "")
+    };
+    let files = counted(totals.files, "file", "files");
+    let size = byte_size(totals.bytes);
+    format!("{removed} {verb}, {in_use} in use, {failed} failed; {files}, {size}{hint}\n")
+}
