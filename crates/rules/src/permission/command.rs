@@ -13,15 +13,12 @@ use super::mentions::Mentions;
 use super::named_file::NamedFile;
 use super::new_names::{self, NewName};
 use super::outline::{found_by, names_in, outline, outlines};
-use super::path_context::{PathContext, ResolvedPath};
+use super::path_context::{FILE_WORK, PathContext, ResolvedPath};
 use super::programs;
 use super::standard_input::{Composed, Given, StandardInput};
 use super::started::{StartedCommands, guessed, started};
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartWord, WordPiece, lenient_parts};
-
-/// The work of looking up a file, compared with looking at a byte of text.
-pub(super) const FILE_WORK: usize = 64;
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -126,7 +123,7 @@ pub(super) fn commands<'a>(
         .iter()
         .filter(|command| command.relocating().next().is_some());
     let creating = creating.count();
-    let names: Rc<[NewName]> = new_names::linked(names.collect()).into();
+    let names: Rc<[NewName]> = new_names::linked(names.collect(), context).into();
     for command in &mut commands {
         let mut programs = command.invocations.iter().map(Invocation::program);
         let is_alone = creating == 1 && command.relocating().next().is_some();
@@ -192,7 +189,7 @@ fn unparsed<'a>(script: &'a str, context: &PathContext<'_>) -> Command<'a> {
     if command.takes_names() {
         command.names_taken.push(PartWord::unknown(0..0, "$name"));
     }
-    command.new_names = new_names::linked(command.new_names(context)).into();
+    command.new_names = new_names::linked(command.new_names(context), context).into();
     command
 }
 
@@ -385,7 +382,8 @@ impl Command<'_> {
 
     /// Returns the files that a word, or part of one, may name in its base directories.
     pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
-        if !context.spend(name.len() + FILE_WORK) && name.contains([GAP, GLOB]) {
+        let work = name.len() + FILE_WORK * (1 + self.new_names.len());
+        if !context.spend(work) && (name.contains([GAP, GLOB]) || !self.new_names.is_empty()) {
             return vec![NamedFile::anything()];
         }
         let mut files = NamedFile::of(name, &self.reached.known, context);

@@ -7,6 +7,10 @@ use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartAssignment, PartWord, analyse};
 
+/// The work of one invocation, compared with looking at a byte: a nested command line may have very many
+/// (`decision_tests::a_line_that_takes_too_much_work_needs_approval`).
+const WORK: usize = 512;
+
 /// A program, its arguments and its redirections.
 pub(super) struct Invocation {
     pub(super) words: Vec<PartWord>,
@@ -34,6 +38,7 @@ pub(super) struct Invocation {
 
 impl Invocation {
     pub(super) fn new(words: &[PartWord], is_guessed: bool, context: &PathContext<'_>) -> Self {
+        context.spend(WORK);
         let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
         let mut words = with_pathspecs(with_placeholders(words));
         for word in words.iter_mut().filter(|word| word.value.is_none()) {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::{Command, FILE_WORK};
+use super::command::Command;
 use super::invocation::Invocation;
 use super::named_file::NamedFile;
-use super::path_context::{PathContext, normalised};
+use super::path_context::{FILE_WORK, PathContext, normalised};
 use super::wildcard::GAP;
 
 /// Maximum number of directories above the working directory that are looked at.

@@ -6,20 +6,25 @@ use std::path::{Component, Path, PathBuf};
 use super::directories::BaseDirectories;
 use super::invocation::Invocation;
 use super::named_file::NamedFile;
-use super::path_context::{PathContext, normalised};
+use super::path_context::{FILE_WORK, PathContext, normalised};
 use super::programs;
 use super::wildcard::{GAP, GLOB};
 
 /// A path that a command line creates, alone or with everything below.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NewName {
     path: PathBuf,
     /// Target of the link, or source of the copy; `None` if unknown.
     source: Option<PathBuf>,
 }
 
-/// Names whose sources are created by the same command line have unknown sources.
-pub(super) fn linked(mut names: Vec<NewName>) -> Vec<NewName> {
+/// Names whose sources are created by the same command line have unknown sources. Each is compared with all others.
+pub(super) fn linked(mut names: Vec<NewName>, context: &PathContext<'_>) -> Vec<NewName> {
+    names.sort_unstable();
+    names.dedup();
+    if !context.spend(names.len() * names.len() * FILE_WORK) {
+        names.truncate(1);
+    }
     let all = names.clone();
     for name in &mut names {
         let is_new = |source: &PathBuf| {

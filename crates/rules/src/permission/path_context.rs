@@ -111,6 +111,9 @@ pub(super) struct LineFacts {
 /// not wait for a hook without end; a line that takes more needs approval.
 const MAX_WORK: usize = 4_000_000;
 
+/// The work of looking up a file, compared with looking at a byte of text.
+pub(super) const FILE_WORK: usize = 64;
+
 /// Removes `.` and `..` from a path lexically, without following links.
 pub fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
