@@ -84,6 +84,7 @@ pub(super) fn commands<'a>(
     let mut line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, context);
+    let entered = directories::entered(&parts, context);
     let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
     let mut commands: Vec<Command<'a>> = Vec::new();
     for (index, (levels, directories)) in parts.into_iter().zip(directories).enumerate() {
@@ -96,7 +97,7 @@ pub(super) fn commands<'a>(
             written.unwrap_or_default(),
             levels,
             started,
-            directories,
+            (directories, &entered),
             context,
         );
         if command.takes_names() {
@@ -127,7 +128,10 @@ pub(super) fn commands<'a>(
     for command in &mut commands {
         let mut programs = command.invocations.iter().map(Invocation::program);
         let is_alone = creating == 1 && command.relocating().next().is_some();
+        // `script -c 'ln -s x y; cat y/z'`
+        let starts = command.invocations.len() > command.levels.len();
         if !is_alone
+            || starts
             || programs.any(|program| programs::STARTS.contains(program) || program == "find")
         {
             command.new_names = names.clone();
@@ -176,7 +180,14 @@ fn unparsed<'a>(script: &'a str, context: &PathContext<'_>) -> Command<'a> {
     } else {
         vec![context.request.directory.to_owned()]
     };
-    let mut command = Command::new(script, Vec::new(), started, directories, context);
+    let entered = [context.request.directory.to_owned()];
+    let mut command = Command::new(
+        script,
+        Vec::new(),
+        started,
+        (directories, &entered),
+        context,
+    );
     command.runs_unknown |= context.is_unclear();
     // Bash runs the lines before the one that it cannot parse.
     let read = lenient_parts(script).parts;
@@ -198,7 +209,7 @@ impl<'a> Command<'a> {
         text: &'a str,
         levels: Vec<CommandPart>,
         started: StartedCommands,
-        directories: Vec<PathBuf>,
+        (directories, entered): (Vec<PathBuf>, &[PathBuf]),
         context: &PathContext<'_>,
     ) -> Self {
         let mut known = Vec::new();
@@ -220,7 +231,7 @@ impl<'a> Command<'a> {
         }
         known.dedup_by(|one, other| one.text == other.text);
         let is_beyond_rules = levels.iter().any(|level| is_beyond_rules(level, context));
-        let reached = directories::reached(&started, &directories, context);
+        let reached = directories::reached(&started, &directories, entered, context);
         Self {
             text,
             levels,

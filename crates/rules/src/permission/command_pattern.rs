@@ -137,9 +137,13 @@ impl CommandPattern {
         let options = self.words();
         // Code is taken apart at signs: `deploy:prod`.
         let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
+        let program = self.names.first().map_or("", String::as_str);
         let has = |literal: &str| {
             let mut pieces = literal.split(is_sign).filter(|piece| !piece.is_empty());
-            words.contains(&literal) || pieces.all(|piece| words.contains(&piece))
+            let attached = |word: &&str| word.starts_with('-') && word.ends_with(literal);
+            programs::spellings(program, literal).any(|spelling| words.contains(&spelling))
+                || words.iter().any(attached)
+                || pieces.all(|piece| words.contains(&piece))
         };
         literals.all(has) && options.is_none_or(|pattern| pattern.has_options(words, false))
     }

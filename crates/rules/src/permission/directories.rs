@@ -81,6 +81,25 @@ pub(super) fn of(
     of_parts
 }
 
+/// Returns directories that commands may be in whose directory is unknown, since they may run several times or later:
+/// where the command line starts, and where it goes from there.
+pub(super) fn entered(parts: &[Vec<CommandPart>], context: &PathContext<'_>) -> Vec<PathBuf> {
+    let mut entered = vec![context.request.directory.to_owned()];
+    for levels in parts {
+        let Some(Target::Known(to)) = target(levels, context) else {
+            continue;
+        };
+        let from = entered.iter().take(MAX_DIRECTORIES);
+        let pairs = from.flat_map(|from| to.iter().map(move |to| (from, to)));
+        let further: Vec<PathBuf> = pairs
+            .flat_map(|(from, to)| led_to(from, to, context))
+            .collect();
+        entered.extend(further);
+        entered.truncate(MAX_DIRECTORIES);
+    }
+    entered
+}
+
 /// Whether commands may run several times, or later than they are written.
 fn may_repeat(script: &str) -> bool {
     const REPEATS: &[&str] = &[
@@ -183,11 +202,12 @@ fn is_certain(script: &str, first: &CommandPart) -> bool {
         && !joined_otherwise.contains("||")
 }
 
-/// Returns the base directories of relative paths for a command that runs in one of `directories`,
-/// including directories given with options such as `-C`.
+/// Returns the base directories of relative paths for a command that runs in one of `directories`, or if there are
+/// none, perhaps in one of `entered`, including directories given with options such as `-C`.
 pub(super) fn reached(
     started: &StartedCommands,
     directories: &[PathBuf],
+    entered: &[PathBuf],
     context: &PathContext<'_>,
 ) -> BaseDirectories {
     let mut is_open = directories.is_empty() || started.changes_directory;
@@ -203,7 +223,7 @@ pub(super) fn reached(
         known.extend(above.take(MAX_DIRECTORIES).map(Path::to_owned));
     }
     if known.is_empty() {
-        known.push(context.request.directory.to_owned());
+        known.extend_from_slice(entered);
     }
     let words = started.invocations.iter().flat_map(|one| {
         option_values(&one.words, |option| {

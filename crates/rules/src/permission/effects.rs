@@ -53,6 +53,9 @@ impl Invocation {
             let names: Vec<String> = names.map(str::to_owned).collect();
             self.add_changed(names.iter().map(String::as_str));
         }
+        let changed: Vec<&str> =
+            programs::default_changes(self.program(), &self.outlines).collect();
+        self.add_changed(changed.into_iter());
         if programs::CREATES.contains(self.program()) && !level.only_reads {
             self.add_changed(std::iter::once(UNNAMED));
         }

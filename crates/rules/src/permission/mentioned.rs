@@ -12,7 +12,17 @@ use super::wildcard::GAP;
 const MAX_DIRECTORIES: usize = 8;
 
 /// Words of code for the home directory, to which names are appended: `Path.home() / ".ssh"`.
-const HOMES: [&str; 6] = ["HOME", ".home", "homedir", "HomeDir", "home_dir", "getpw"];
+const HOMES: [&str; 9] = [
+    "HOME",
+    ".home",
+    "homedir",
+    "HomeDir",
+    "home_dir",
+    "getpw",
+    "expanduser",
+    "cd;",
+    "cd &&",
+];
 
 impl Command<'_> {
     /// Returns the files that its texts mention, in the known base directories: files that may be read, and

@@ -450,7 +450,13 @@ fn names_of(text: &str) -> Vec<String> {
             let inner = inner.filter(move |inner| *inner != piece && inner.len() > 1);
             let below =
                 Some(piece.trim_start_matches('/')).filter(|below| is_code && *below != piece);
-            let names = names_in(piece).chain(below);
+            // `--- a/x` of a patch
+            let patched = ["a/", "b/"]
+                .iter()
+                .find_map(|side| piece.strip_prefix(side));
+            let names = names_in(piece)
+                .chain(below)
+                .chain(patched.filter(|_| is_code));
             names.chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
         });
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);

@@ -108,7 +108,19 @@ impl<'a> GivenOptions<'a> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         let unknown = words.iter().filter(|_| fills_gaps);
         let unknown = unknown.filter_map(|word| Some(word.split_once([GAP, GLOB])?.0));
-        let options = words.iter().flat_map(|word| readings(program, word));
+        // `tar xf`
+        let bundle = words
+            .get(1)
+            .filter(|_| program == "tar")
+            .map(|word| format!("-{word}"));
+        let bundle = bundle.iter().flat_map(|word| {
+            let found = readings(program, word).into_iter();
+            found.map(|(name, _)| (name, None)).collect::<Vec<_>>()
+        });
+        let options = words
+            .iter()
+            .flat_map(|word| readings(program, word))
+            .chain(bundle);
         let options = options.flat_map(|(name, value)| {
             let others: Vec<_> = programs::combined(program, &name).collect();
             let others = others.into_iter().map(|name| (name.to_owned(), None));
@@ -189,6 +201,7 @@ mod tests {
             ("git", "--force-with-lease", "--force-with", true),
             ("npm", "--save-dev", "--save", false),
             ("npm", "--save*", "--save-dev", true),
+            ("tar", "-xf", "tar xvf", true),
         ];
         for (program, option, words, expected) in rows {
             let words: Vec<&str> = words.split(' ').collect();

@@ -72,6 +72,8 @@ pub(super) static RELOCATES: Programs = with!("relocates");
 pub(super) static DOWNLOADS: Programs = with!("downloads");
 /// Programs that write the contents of `x.gz` to `x`.
 pub(super) static DECOMPRESSES: Programs = with!("decompresses");
+/// Files that programs change with a subcommand that does not name them: `pkg=package.json`.
+static DEFAULT_CHANGES: Programs = with!("default-changes");
 /// Programs that create files in their working directory whose names are not among their words.
 pub(super) static CREATES: Programs = with!("creates");
 /// Programs that unpack archives.
@@ -271,6 +273,17 @@ pub(super) fn combined<'a>(program: &'a str, option: &str) -> impl Iterator<Item
     let found = rows.find(|(name, _)| *name == option);
     let parts = found.into_iter().flat_map(|(_, parts)| parts.split('='));
     parts.map(|part| canonical(program, part))
+}
+
+/// Returns the files that a program changes because of a subcommand among these words.
+pub(super) fn default_changes(
+    program: &str,
+    words: &[String],
+) -> impl Iterator<Item = &'static str> {
+    let rows = DEFAULT_CHANGES.marks_of(program).unwrap_or_default().iter();
+    let rows = rows.filter_map(|row| row.split_once('='));
+    rows.filter(|(name, _)| words.iter().any(|word| canonical(program, word) == *name))
+        .map(|(_, file)| file)
 }
 
 /// Whether a program starts another because its first operand is not one of its subcommands.

@@ -117,6 +117,27 @@ impl<'a> StandardInput<'a> {
         }
     }
 
+    /// Returns the standard input of the commands in a command line inside this one.
+    pub(super) fn with(&self, parts: &[CommandPart]) -> Self {
+        let inner = Self::new(parts, self.context);
+        let written = inner
+            .written
+            .into_iter()
+            .map(|(_, name)| (usize::MAX, name));
+        let inexact = inner.inexact.iter().map(|_| usize::MAX);
+        Self {
+            replaces_input: self.replaces_input || inner.replaces_input,
+            printed: [self.printed.as_slice(), &inner.printed].concat(),
+            writes: self.writes || inner.writes,
+            written: self.written.iter().cloned().chain(written).collect(),
+            inexact: self.inexact.iter().copied().chain(inexact).collect(),
+            current: self.current,
+            assigned: self.assigned.clone(),
+            composed: self.composed.clone(),
+            context: self.context,
+        }
+    }
+
     /// Returns the texts that the command line writes to files.
     pub(super) fn composed(&self) -> &Rc<[Composed]> {
         &self.composed

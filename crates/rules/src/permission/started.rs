@@ -63,6 +63,8 @@ impl StartedCommands {
             return;
         };
         match analyse(script).parts {
+            // `bash -c 'echo x > y; sh y'`
+            Some(parts) if parts.len() > 1 => self.add_parts(&parts, depth, &line.with(&parts)),
             Some(parts) => self.add_parts(&parts, depth, line),
             None => self.add_lenient(script, depth, line),
         }
