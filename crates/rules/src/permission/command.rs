@@ -129,7 +129,14 @@ pub(super) fn commands<'a>(
         let mut programs = command.invocations.iter().map(Invocation::program);
         let is_alone = creating == 1 && command.relocating().next().is_some();
         // `script -c 'ln -s x y; cat y/z'`
-        let starts = command.invocations.len() > command.levels.len();
+        let is_own = |one: &Invocation| {
+            let mut levels = command
+                .levels
+                .iter()
+                .filter_map(|level| level.words.first());
+            levels.any(|word| word.value.as_deref().map(programs::name) == Some(one.program()))
+        };
+        let starts = command.relocating().any(|one| !is_own(one));
         if !is_alone
             || starts
             || programs.any(|program| programs::STARTS.contains(program) || program == "find")
