@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 
 use super::Action;
-use super::command::{Command, commands};
+use super::command::Command;
+use super::commands::commands;
 use super::domain::host;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};

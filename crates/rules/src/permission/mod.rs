@@ -7,6 +7,7 @@ mod call;
 mod changes;
 mod command;
 mod command_pattern;
+mod commands;
 mod decision;
 mod directories;
 mod domain;
