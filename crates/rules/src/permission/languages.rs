@@ -36,7 +36,12 @@ pub(super) fn run_variables(set: &[(String, Option<String>)]) -> Vec<String> {
         .filter(|(name, _)| programs::RUN_VARIABLES.contains(name));
     let values = run.filter_map(|(_, value)| value.as_deref());
     values
-        .map(|value| value.trim_start_matches(['!', '|', '-']).to_owned())
+        .flat_map(|value| {
+            // `ZIPOPT=-TTrm`
+            let attached = value.split_whitespace().flat_map(|word| names_in(word).skip(1));
+            std::iter::once(value.trim_start_matches(['!', '|', '-'])).chain(attached)
+        })
+        .map(str::to_owned)
         .collect()
 }
 
