@@ -10,7 +10,7 @@ use crate::io::is_of_process;
 use crate::tools::DecisionContext;
 
 /// Variables with programs that show the output of git on a terminal, or that those start.
-const PAGERS: [&str; 5] = ["PAGER", "GIT_PAGER", "LESSOPEN", "LESSCLOSE", "LESS"];
+const PAGERS: [&str; 4] = ["PAGER", "GIT_PAGER", "LESSOPEN", "LESSCLOSE"];
 
 /// Returns why programs may run code, or use settings, of the workspace because of a variable.
 pub(super) fn refused(
@@ -62,16 +62,18 @@ pub(super) fn refused(
     if !programs.contains(&"git") {
         return None;
     }
+    let less = environment.get("LESS");
+    let options = less.map(|options| options.to_str().map(|options| options.split(' ')));
+    let is_plain = options.is_none_or(|words| words.is_some_and(|mut words| words.all(is_option)));
     let usual = ["less", "more", "pager"].map(Some);
     let named = PAGERS.into_iter().filter_map(|name| environment.get(name));
     let mut pagers = named.map(OsStr::to_str).chain(usual);
-    pagers.find_map(|pager| {
-        let words = pager.and_then(|pager| pager_words(pager, &context.directory));
-        match words.map(|words| workspace.find(words.into_iter()).is_some()) {
-            Some(false) => None,
-            _ => Some("git may start a pager of the workspace".to_owned()),
-        }
-    })
+    let is_usual = pagers.all(|pager| {
+        let programs = pager.and_then(pager_programs);
+        programs.is_some_and(|programs| workspace.find(programs.into_iter()).is_none())
+    });
+    let why = "git may start a pager of the workspace";
+    (!is_plain || !is_usual).then(|| why.to_owned())
 }
 
 /// The rows of `foreign_variables.txt`: programs, a condition, and names.
@@ -95,20 +97,48 @@ fn row(name: &[u8]) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns the words of a command for a pager, each of which may be a program; `None` if a shell may read them in another
-/// way, or one names a file of the working directory.
-pub(super) fn pager_words<'a>(command: &'a str, directory: &Path) -> Option<Vec<&'a str>> {
-    let words = command.split([' ', '|']);
-    let words = words.map(|word| word.trim_start_matches('-'));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let is_plain = |word: &&str| {
-        let mut letters = word.chars();
-        letters.all(|letter| letter.is_ascii_alphanumeric() || "_.-+/%=,:@".contains(letter))
-            && (word.starts_with('/') || !word.contains('/'))
-            // `sh page`, `less --lesskey-src=keys`
-            && word.split('=').all(|part| part.is_empty() || !directory.join(part).is_file())
-    };
-    words.iter().all(is_plain).then_some(words)
+/// Returns the programs of a command for a pager; `None` if a shell may read it in another way, or a program may read or
+/// write a file that the command names: `sh page`, `less -oQ`.
+pub(super) fn pager_programs(command: &str) -> Option<Vec<&str>> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " |_.-+/%=,:@".contains(letter);
+    if !command.chars().all(is_plain) {
+        return None;
+    }
+    let mut programs = Vec::new();
+    for part in command.split('|') {
+        let words = part.split(' ').filter(|word| !word.is_empty());
+        let is_assignment = |word: &&str| !word.starts_with('-') && word.contains('=');
+        let (assigned, words): (Vec<&str>, Vec<&str>) = words.partition(is_assignment);
+        let mut values = assigned.iter().map(|set| set.strip_prefix("LESS="));
+        let Some((program, options)) = words.split_first() else {
+            continue;
+        };
+        // `||-lesspipe %s`
+        let program = program.trim_start_matches('-');
+        let is_program = program.starts_with('/') || !program.contains('/');
+        let mut options = options.iter().filter(|word| **word != "%s");
+        let is_plain = values.all(|value| value.is_some_and(is_option))
+            && options.all(|word| word.starts_with(['-', '+']) && is_option(word));
+        if !is_program || !is_plain {
+            return None;
+        }
+        programs.push(program);
+    }
+    Some(programs)
+}
+
+/// Whether a word is an option, or letters of options, without the name of a file: `-FRX`, `--tabs=4`, but no `-oQ`.
+fn is_option(word: &str) -> bool {
+    let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match word.strip_prefix("--") {
+        Some(long) => {
+            let (name, value) = long.split_once('=').unwrap_or((long, ""));
+            // `--lesskey-src`, `--log-file`
+            let name = name.to_ascii_lowercase();
+            !name.starts_with("le") && !name.starts_with("lo") && is_name(value)
+        }
+        None => !word.contains(['/', 'k', 'o', 'O']) && !word.contains("=."),
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +201,10 @@ mod tests {
             ("git log", "GIT_DIR", "/opt/x/.git", false),
             ("git log", "LESSKEYIN", "keys", false),
             ("git log", "LESS", "-FRX", true),
+            ("git log", "LESS", "-R --mouse --tabs=4", true),
             ("git log", "LESS", "-F --lesskey-src=a.txt", false),
+            ("git log", "LESS", "-FoQ", false),
+            ("git log", "LESSOPEN", "| /usr/bin/lesspipe %s", true),
             ("ls", "GIT_DIR", "x", true),
         ];
         for (command, name, value, expected) in rows {
@@ -201,6 +234,7 @@ mod tests {
         let bin = session.path("bin");
         fs::create_dir(&bin).unwrap();
         fs::write(bin.join("c++less"), "").unwrap();
+        fs::write(session.path("less"), "").unwrap();
         let path = format!("{}:/usr/bin:/bin", bin.display());
         let rows = [
             ("cat", true),
@@ -211,6 +245,12 @@ mod tests {
             ("true;cat", false),
             ("tools/page", false),
             ("sh a.txt", false),
+            ("tee Q", false),
+            ("PATH=bin less", false),
+            ("LESS=-oQ less", false),
+            ("less -FoQ", false),
+            ("less --LOG-FILE=Q", false),
+            ("diff-so-fancy | less --tabs=4 -RFX", true),
         ];
         for (pager, expected) in rows {
             let set = [("PATH", path.as_str()), ("GIT_PAGER", pager)];

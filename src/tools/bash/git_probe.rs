@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::foreign_environment::pager_words;
+use super::foreign_environment::pager_programs;
 use super::git_layout::{ordinary_place, shows_another};
 use crate::io::{CancelToken, is_of_process};
 use crate::permission::normalised;
@@ -159,7 +159,7 @@ impl GitProbe {
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let is_pager = self.is_foreign && (key == "core.pager" || key.starts_with("pager."));
             let is_trusted = matches!(origin, "system" | "global");
-            let is_known_pager = self.allows_pagers && pager_words(value, directory).is_some();
+            let is_known_pager = self.allows_pagers && pager_programs(value).is_some();
             let is_trusted = is_trusted && (!is_pager || is_known_pager);
             let is_server = place.scope == GitScope::Network && chooses_server(key, value);
             let is_harmless = is_trusted || (is_known(key) && !is_pager && !is_server);

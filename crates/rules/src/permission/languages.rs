@@ -38,7 +38,9 @@ pub(super) fn run_variables(set: &[(String, Option<String>)]) -> Vec<String> {
     values
         .flat_map(|value| {
             // `ZIPOPT=-TTrm`
-            let attached = value.split_whitespace().flat_map(|word| names_in(word).skip(1));
+            let attached = value
+                .split_whitespace()
+                .flat_map(|word| names_in(word).skip(1));
             std::iter::once(value.trim_start_matches(['!', '|', '-'])).chain(attached)
         })
         .map(str::to_owned)
