@@ -409,9 +409,13 @@ fn words_of(text: &str) -> Vec<Vec<String>> {
     // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
     let is_code = is_code(text);
     let is_option = text.starts_with('-') && !is_code;
+    // `git+ssh://h/x`, `url.ssh://h/.insteadOf`
+    let is_address = text.contains("://");
     let words = |text: &str| {
         let words = text.split(is_separator).flat_map(|word| {
-            let pieces = word.split(['/', '+', '.', '-', '_']).filter(|_| is_code);
+            let pieces = word
+                .split(['/', '+', '.', '-', '_'])
+                .filter(|_| is_code || is_address);
             let unmarked = word.strip_prefix('-').filter(|_| !is_option);
             let is_assigned = text.contains('=');
             let unmarked = unmarked.filter(|word| is_assigned || !word.starts_with('-'));

@@ -179,7 +179,7 @@ impl<'a> StandardInput<'a> {
     /// changes where programs are found.
     pub(super) fn is_used_by(&self, levels: &[CommandPart]) -> bool {
         let mut assigned = levels.iter().flat_map(|level| &level.assignments);
-        assigned.any(|set| set.name == "PATH")
+        assigned.any(|set| set.name == "PATH" || self.is_written(&set.word))
             || levels.first().is_some_and(|level| {
                 let mut reads = level.reads.iter();
                 self.is_named_by(&level.words) || reads.any(|word| self.is_written(word))
@@ -193,12 +193,15 @@ impl<'a> StandardInput<'a> {
             || words.iter().any(|word| self.is_written(word))
     }
 
-    /// Whether an option of a command names a file that the command line writes, other than one with a message.
+    /// Whether an option of a command, or a variable, names a file that the command line writes, other than one with a
+    /// message.
     pub(super) fn configures(&self, levels: &[CommandPart]) -> bool {
         let program = levels
             .last()
             .and_then(|level| level.words.first()?.value.as_deref());
         let program = program.unwrap_or_default();
+        // `WGETRC=/tmp/x wget h`
+        let mut assigned = levels.iter().flat_map(|level| &level.assignments);
         let mut words = levels.iter().flat_map(|level| level.words.windows(2));
         words.any(|pair| {
             let [before, word] = pair else { return false };
@@ -210,7 +213,7 @@ impl<'a> StandardInput<'a> {
             let is_attached = is_option(word) && word.text.contains('=');
             let is_installed = programs::INSTALLS.contains(program);
             (is_attached || is_option(before) || is_installed) && self.is_written(word)
-        })
+        }) || assigned.any(|set| self.is_written(&set.word))
     }
 
     /// Whether it may be a file that the command line writes.
