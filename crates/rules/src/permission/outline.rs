@@ -18,11 +18,9 @@ pub(super) fn outlines(word: &PartWord, context: &PathContext<'_>) -> Vec<String
         // `curl` decodes such an address, expands globs in it, and removes what follows the name.
         let is_coded = value.contains(['%', '[', '{', '?', '#'])
             && value.to_ascii_lowercase().contains("file:");
-        return vec![if is_coded {
-            GAP.to_string()
-        } else {
-            value.clone()
-        }];
+        // It may also be code that mentions one.
+        let decoded = is_coded.then(|| GAP.to_string());
+        return decoded.into_iter().chain([value.clone()]).collect();
     }
     if context.ignores_case() && word.pieces.contains(&WordPiece::Glob) {
         return vec![GAP.to_string()];

@@ -178,7 +178,10 @@ impl Words {
         let canonical = |word| programs::canonical(self.program(), word);
         let pushes = || self.program() == "git" && self.operands[1].text == "push";
         if index == 0 {
-            return canonical(word) == canonical(&operand.text);
+            // `npm isntall` for `npm install*`
+            let mut spellings = programs::spellings(self.program(), word);
+            return canonical(word) == canonical(&operand.text)
+                || spellings.any(|spelling| operand.wildcard.covers(spelling));
         }
         let target = word.trim_start_matches('+').rsplit(':').next();
         let target = target.map(|name| {
