@@ -10,7 +10,14 @@ use crate::io::is_of_process;
 use crate::tools::DecisionContext;
 
 /// Variables with programs that show the output of git on a terminal, or that those start.
-const PAGERS: [&str; 4] = ["PAGER", "GIT_PAGER", "LESSOPEN", "LESSCLOSE"];
+const PAGERS: [&str; 6] = [
+    "PAGER",
+    "GIT_PAGER",
+    "BAT_PAGER",
+    "DELTA_PAGER",
+    "LESSOPEN",
+    "LESSCLOSE",
+];
 
 /// Returns why programs may run code, or use settings, of the workspace because of a variable.
 pub(super) fn refused(
@@ -29,8 +36,15 @@ pub(super) fn refused(
         let is_outside = |path: &Path| path.is_absolute() && !workspace.has_file(path);
         entries.all(|path| is_outside(&path) && !is_of_process(&path))
     };
+    let usual = ["less", "more", "pager"].map(Some);
+    let named = PAGERS.into_iter().filter_map(|name| environment.get(name));
+    let pagers = named.map(OsStr::to_str).chain(usual);
+    let pagers: Option<Vec<_>> = pagers.map(|pager| pager_programs(pager?)).collect();
+    let pagers = pagers.map(|names| names.concat());
+    let is_git = programs.contains(&"git");
+    let started = pagers.iter().flatten().filter(|_| is_git);
     let concerns = |kind: &str| {
-        let mut programs = programs.iter();
+        let mut programs = programs.iter().chain(started.clone());
         let is_script = |program: &str| kind == "#!" && workspace.has_script(program);
         kind == "*" || programs.any(|program| *program == kind || is_script(program))
     };
@@ -59,19 +73,13 @@ pub(super) fn refused(
     if let Some(program) = programs.iter().find(is_function) {
         return Some(format!("`{program}` is a function of the environment"));
     }
-    if !programs.contains(&"git") {
+    if !is_git {
         return None;
     }
     let less = environment.get("LESS");
     let options = less.map(|options| options.to_str().map(|options| options.split(' ')));
     let is_plain = options.is_none_or(|words| words.is_some_and(|mut words| words.all(is_option)));
-    let usual = ["less", "more", "pager"].map(Some);
-    let named = PAGERS.into_iter().filter_map(|name| environment.get(name));
-    let mut pagers = named.map(OsStr::to_str).chain(usual);
-    let is_usual = pagers.all(|pager| {
-        let programs = pager.and_then(pager_programs);
-        programs.is_some_and(|programs| workspace.find(programs.into_iter()).is_none())
-    });
+    let is_usual = pagers.is_some_and(|names| workspace.find(names.into_iter()).is_none());
     let why = "git may start a pager of the workspace";
     (!is_plain || !is_usual).then(|| why.to_owned())
 }
@@ -107,8 +115,9 @@ pub(super) fn pager_programs(command: &str) -> Option<Vec<&str>> {
     let mut programs = Vec::new();
     for part in command.split('|') {
         let words = part.split(' ').filter(|word| !word.is_empty());
-        let is_assignment = |word: &&str| !word.starts_with('-') && word.contains('=');
-        let (assigned, words): (Vec<&str>, Vec<&str>) = words.partition(is_assignment);
+        let words: Vec<&str> = words.collect();
+        let assigned = words.iter().take_while(|word| word.contains('='));
+        let (assigned, words) = words.split_at(assigned.count());
         let mut values = assigned.iter().map(|set| set.strip_prefix("LESS="));
         let Some((program, options)) = words.split_first() else {
             continue;
@@ -137,7 +146,7 @@ fn is_option(word: &str) -> bool {
             let name = name.to_ascii_lowercase();
             !name.starts_with("le") && !name.starts_with("lo") && is_name(value)
         }
-        None => !word.contains(['/', 'k', 'o', 'O']) && !word.contains("=."),
+        None => !word.contains(['/', 'k', 'o', 'O', 't', 'T']) && !word.contains("=."),
     }
 }
 
@@ -204,6 +213,8 @@ mod tests {
             ("git log", "LESS", "-R --mouse --tabs=4", true),
             ("git log", "LESS", "-F --lesskey-src=a.txt", false),
             ("git log", "LESS", "-FoQ", false),
+            ("git log", "BAT_PAGER", "./page", false),
+            ("git log", "BAT_CONFIG_PATH", "batrc", false),
             ("git log", "LESSOPEN", "| /usr/bin/lesspipe %s", true),
             ("ls", "GIT_DIR", "x", true),
         ];
@@ -250,6 +261,7 @@ mod tests {
             ("LESS=-oQ less", false),
             ("less -FoQ", false),
             ("less --LOG-FILE=Q", false),
+            ("less LESS=p", false),
             ("diff-so-fancy | less --tabs=4 -RFX", true),
         ];
         for (pager, expected) in rows {
