@@ -85,7 +85,8 @@ fn says_more(tool: AgentTool, input: &Input) -> bool {
 
 /// Whether a command gets a terminal, on which a pager takes commands that the model types.
 fn is_typed_into(input: &Input) -> bool {
-    input.get("tty") == Some(&Value::Bool(true))
+    let mut names = parameters(Parameter::Terminal).iter();
+    names.any(|name| input.get(*name) == Some(&Value::Bool(true)))
 }
 
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
@@ -148,6 +149,7 @@ fn script(input: &Input) -> Option<(String, Vec<String>)> {
     let own = [
         Parameter::Command,
         Parameter::Directory,
+        Parameter::Terminal,
         Parameter::Harmless,
     ]
     .map(parameters);

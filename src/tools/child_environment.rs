@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, OnceLock};
 
+use super::removed_variables::removed_variable;
 use crate::io::Environment;
 use crate::process::Variables;
 use crate::text::{is_secret, redact};
@@ -35,7 +35,7 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
         .iter()
         .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
         .filter(|(name, value)| {
-            kept.contains(*name) || !(is_removed(name) || holds_secret(name, value))
+            kept.contains(*name) || !(removed_variable(name).is_some() || holds_secret(name, value))
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
@@ -43,17 +43,6 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
     variables.push(("PATH".into(), search_path(environment)));
     variables.sort();
     variables
-}
-
-fn is_removed(name: &OsStr) -> bool {
-    include_str!("removed_variables.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
-        .any(|row| match row.strip_suffix('*') {
-            Some(prefix) => name.as_bytes().starts_with(prefix.as_bytes()),
-            None => name == row,
-        })
 }
 
 /// Whether a variable contains a key, token or password, judging by its name and value.

@@ -16,6 +16,7 @@ mod files;
 mod paths;
 mod printed;
 mod registry;
+mod removed_variables;
 mod reply;
 mod schema;
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::LazyLock;
 
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::tools::DecisionContext;
+use crate::tools::removed_variables::{Concerned, Condition, removed_variable};
 
 /// Variables with programs that show the output of git on a terminal, or that those start.
 const PAGERS: [&str; 6] = [
@@ -43,20 +43,23 @@ pub(super) fn refused(
     let pagers = pagers.map(|names| names.concat());
     let is_git = programs.contains(&"git");
     let started = pagers.iter().flatten().filter(|_| is_git);
-    let concerns = |kind: &str| {
+    let concerns = |concerned: Concerned| {
         let mut programs = programs.iter().chain(started.clone());
-        let is_script = |program: &str| kind == "#!" && workspace.has_script(program);
-        kind == "*" || programs.any(|program| *program == kind || is_script(program))
+        match concerned {
+            Concerned::All => true,
+            Concerned::Scripts => programs.any(|program| workspace.has_script(program)),
+            Concerned::Program(name) => programs.any(|program| *program == name),
+        }
     };
-    let set = environment.iter().filter(|(_, value)| !value.is_empty());
-    let refused = set.into_iter().find(|(name, value)| {
-        let row = row(name.as_bytes());
-        row.is_some_and(|(kind, condition)| {
-            let holds = match condition {
-                "absolute" => is_absolute(value),
-                condition => condition == "any",
+    let mut set = environment.iter().filter(|(_, value)| !value.is_empty());
+    let refused = set.find(|(name, value)| {
+        removed_variable(name).is_some_and(|variable| {
+            let holds = match variable.condition {
+                Condition::Absolute => is_absolute(value),
+                Condition::Unset => false,
+                Condition::Any => true,
             };
-            !holds && concerns(kind)
+            !holds && concerns(variable.concerns)
         })
     });
     if let Some((name, _)) = refused {
@@ -82,27 +85,6 @@ pub(super) fn refused(
     let is_usual = pagers.is_some_and(|names| workspace.find(names.into_iter()).is_none());
     let why = "git may start a pager of the workspace";
     (!is_plain || !is_usual).then(|| why.to_owned())
-}
-
-/// The rows of `foreign_variables.txt`: programs, a condition, and names.
-static ROWS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
-    let rows = include_str!("foreign_variables.txt").lines();
-    let rows = rows.filter(|row| !row.starts_with("# "));
-    rows.map(|row| row.split_whitespace().collect()).collect()
-});
-
-/// Returns the programs and the condition of the first row with a variable.
-fn row(name: &[u8]) -> Option<(&'static str, &'static str)> {
-    ROWS.iter().find_map(|row| match row.as_slice() {
-        [kind, condition, names @ ..] => {
-            let is_named = |known: &&str| match known.strip_suffix('*') {
-                Some(prefix) => name.starts_with(prefix.as_bytes()),
-                None => name == known.as_bytes(),
-            };
-            names.iter().any(is_named).then_some((*kind, *condition))
-        }
-        _ => None,
-    })
 }
 
 /// Returns the programs of a command for a pager; `None` if a shell may read it in another way, or a program may read or
@@ -223,6 +205,18 @@ mod tests {
             let found = reads(&mut session, command, &set);
             assert_eq!(found, *expected, "{name}={value} {command}");
         }
+    }
+
+    #[test]
+    fn a_pipe_among_the_programs_is_not_waited_for() {
+        let mut session = session();
+        let bin = session.path("bin");
+        fs::create_dir(&bin).unwrap();
+        let mut make = std::process::Command::new("mkfifo");
+        assert!(make.arg(bin.join("less")).status().unwrap().success());
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        let set = [("PATH", path.as_str()), ("PYTHONPATH", "lib")];
+        assert!(!reads(&mut session, "git log", &set));
     }
 
     #[test]

@@ -87,6 +87,10 @@ impl WorkspacePrograms {
 
 /// Whether a program is a script, which may start other programs of `PATH`: `#!/usr/bin/env python3`.
 fn is_script(program: &Path) -> bool {
+    // Opening a pipe would wait for its writer.
+    if !program.is_file() {
+        return false;
+    }
     let mut beginning = [0; 2];
     let read = File::open(program).and_then(|mut file| file.read_exact(&mut beginning));
     read.is_ok() && beginning == *b"#!"

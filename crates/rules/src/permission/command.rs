@@ -72,12 +72,13 @@ struct Spelling {
 }
 
 impl<'a> Command<'a> {
-    /// Creates a command that runs in one of some directories, or perhaps in one of others.
+    /// Creates a command that runs in one of `directories`; none if they are unknown.
     pub(super) fn new(
         text: &'a str,
         levels: Vec<CommandPart>,
         started: StartedCommands,
-        (directories, entered): (Vec<PathBuf>, &[PathBuf]),
+        directories: Vec<PathBuf>,
+        reached: BaseDirectories,
         context: &PathContext<'_>,
     ) -> Self {
         let mut known = Vec::new();
@@ -99,7 +100,6 @@ impl<'a> Command<'a> {
         }
         known.dedup_by(|one, other| one.text == other.text);
         let is_beyond_rules = levels.iter().any(|level| is_beyond_rules(level, context));
-        let reached = directories::reached(&started, &directories, entered, context);
         Self {
             text,
             levels,

@@ -30,16 +30,18 @@ pub(super) fn commands<'a>(
     let leaves_links = parts.iter().any(|levels| directories::leaves_links(levels));
     let mut commands: Vec<Command<'a>> = Vec::new();
     for (index, (levels, directories)) in parts.into_iter().zip(directories).enumerate() {
-        line.current = index;
+        line.current = Some(index);
         let written = levels
             .first()
             .and_then(|part| script.get(part.span.clone()));
         let started = started(&levels, &line);
+        let reached = directories::reached(&started, &directories, &entered, context);
         let mut command = Command::new(
             written.unwrap_or_default(),
             levels,
             started,
-            (directories, &entered),
+            directories,
+            reached,
             context,
         );
         if command.takes_names() {
@@ -96,7 +98,7 @@ pub(super) fn commands<'a>(
         context.passes_text() || commands.iter().any(|command| feeds(&command.levels));
     for (index, command) in commands.iter_mut().enumerate() {
         command.index = index;
-        line.current = index;
+        line.current = Some(index);
         command.uses_text = passes_text;
         if command.uses_text || line.writes() {
             command.composed = line.composed().clone();
@@ -130,13 +132,8 @@ fn unparsed<'a>(script: &'a str, context: &PathContext<'_>) -> Command<'a> {
         vec![context.request.directory.to_owned()]
     };
     let entered = [context.request.directory.to_owned()];
-    let mut command = Command::new(
-        script,
-        Vec::new(),
-        started,
-        (directories, &entered),
-        context,
-    );
+    let reached = directories::reached(&started, &directories, &entered, context);
+    let mut command = Command::new(script, Vec::new(), started, directories, reached, context);
     command.runs_unknown |= context.is_unclear();
     // Bash runs the lines before the one that it cannot parse.
     let read = lenient_parts(script).parts;

@@ -18,7 +18,8 @@ pub(super) struct NewName {
     source: Option<PathBuf>,
 }
 
-/// Names whose sources are created by the same command line have unknown sources. Each is compared with all others.
+/// Names whose sources are created by the same command line have unknown sources. If there are too many to compare each
+/// with all others, the line needs approval, and one is enough.
 pub(super) fn linked(mut names: Vec<NewName>, context: &PathContext<'_>) -> Vec<NewName> {
     names.sort_unstable();
     names.dedup();

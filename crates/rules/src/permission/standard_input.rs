@@ -49,12 +49,13 @@ pub(super) struct StandardInput<'a> {
     pub(super) replaces_input: bool,
     /// Whether a command may write text to a file.
     writes: bool,
-    /// Names of files to which commands write text, with the index of the command.
-    written: Vec<(usize, String)>,
+    /// Names of files to which commands write text, with the index of the command; none if it is in a command line
+    /// inside.
+    written: Vec<(Option<usize>, String)>,
     /// Indices of commands that write text which is not in `composed`.
-    inexact: Vec<usize>,
+    inexact: Vec<Option<usize>>,
     /// The index of the command that is looked at, which does not use what it writes itself.
-    pub(super) current: usize,
+    pub(super) current: Option<usize>,
     /// Variables that are set for the whole command line.
     pub(super) assigned: Vec<PartAssignment>,
     /// Texts that may be written.
@@ -75,7 +76,7 @@ impl<'a> StandardInput<'a> {
             let is_exec = first.is_some_and(|word| word.value.as_deref() == Some("exec"));
             is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
         });
-        let mut names: Vec<(usize, String)> = Vec::new();
+        let mut names: Vec<(Option<usize>, String)> = Vec::new();
         let mut inexact = Vec::new();
         let mut writes_any = false;
         for (index, part) in parts.iter().enumerate() {
@@ -83,9 +84,9 @@ impl<'a> StandardInput<'a> {
                 let (found, writes) = written(&level, &names, replaces_input, context);
                 writes_any |= writes || !found.is_empty();
                 if writes && !prints_exactly(&level) {
-                    inexact.push(index);
+                    inexact.push(Some(index));
                 }
-                names.extend(found.into_iter().map(|name| (index, name)));
+                names.extend(found.into_iter().map(|name| (Some(index), name)));
             }
         }
         Self {
@@ -94,7 +95,7 @@ impl<'a> StandardInput<'a> {
             writes: writes_any,
             written: names,
             inexact,
-            current: usize::MAX,
+            current: None,
             assigned: Vec::new(),
             composed: parts.iter().enumerate().flat_map(composed).collect(),
             context,
@@ -120,11 +121,8 @@ impl<'a> StandardInput<'a> {
     /// Returns the standard input of the commands in a command line inside this one.
     pub(super) fn with(&self, parts: &[CommandPart]) -> Self {
         let inner = Self::new(parts, self.context);
-        let written = inner
-            .written
-            .into_iter()
-            .map(|(_, name)| (usize::MAX, name));
-        let inexact = inner.inexact.iter().map(|_| usize::MAX);
+        let written = inner.written.into_iter().map(|(_, name)| (None, name));
+        let inexact = inner.inexact.iter().map(|_| None);
         Self {
             replaces_input: self.replaces_input || inner.replaces_input,
             printed: [self.printed.as_slice(), &inner.printed].concat(),
@@ -150,7 +148,12 @@ impl<'a> StandardInput<'a> {
 
     /// Whether other commands write nothing else to files.
     pub(super) fn is_exact(&self) -> bool {
-        self.inexact.iter().all(|index| *index == self.current)
+        self.inexact.iter().all(|index| self.is_own(*index))
+    }
+
+    /// Whether an index is the one of the command that is looked at.
+    fn is_own(&self, index: Option<usize>) -> bool {
+        index.is_some() && index == self.current
     }
 
     /// Returns the names of files to which other commands write text.
@@ -158,7 +161,7 @@ impl<'a> StandardInput<'a> {
         let others = self
             .written
             .iter()
-            .filter(|(index, _)| *index != self.current);
+            .filter(|(index, _)| !self.is_own(*index));
         others.map(|(_, name)| name)
     }
 
@@ -251,7 +254,7 @@ fn base_names(value: &str) -> Vec<String> {
 /// or a file with one of these names, changed or not; and whether it writes it by itself.
 fn written(
     part: &CommandPart,
-    names: &[(usize, String)],
+    names: &[(Option<usize>, String)],
     replaces_input: bool,
     context: &PathContext<'_>,
 ) -> (Vec<String>, bool) {

@@ -46,6 +46,7 @@ pub enum Parameter {
     Filter,
     Command,
     Directory,
+    Terminal,
     Harmless,
     Stdin,
     Url,

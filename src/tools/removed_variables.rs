@@ -1,0 +1,70 @@
+//! Variables that change the effects of commands: children do not get them, but the shell of another agent has them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::LazyLock;
+
+/// What a variable may do in the shell of another agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RemovedVariable {
+    pub(super) concerns: Concerned,
+    pub(super) condition: Condition,
+}
+
+/// The programs that a variable concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Concerned {
+    All,
+    Scripts,
+    Program(&'static str),
+}
+
+/// What the value of a variable must be, so that its programs do what they are known for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// Paths outside the workspace, separated by colons.
+    Absolute,
+    /// No value.
+    Unset,
+    Any,
+}
+
+static ROWS: LazyLock<Vec<(RemovedVariable, Vec<&str>)>> = LazyLock::new(|| {
+    let rows = include_str!("removed_variables.txt").lines();
+    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with("# "));
+    #[expect(clippy::expect_used, reason = "the table is a part of the program")]
+    let parsed = rows.map(|row| parse(row).expect("a row has programs, a condition and names"));
+    parsed.collect()
+});
+
+fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
+    let mut words = row.split_whitespace();
+    let concerns = match words.next()? {
+        "*" => Concerned::All,
+        "#!" => Concerned::Scripts,
+        program => Concerned::Program(program),
+    };
+    let condition = match words.next()? {
+        "absolute" => Condition::Absolute,
+        "unset" => Condition::Unset,
+        "any" => Condition::Any,
+        _ => return None,
+    };
+    let variable = RemovedVariable {
+        concerns,
+        condition,
+    };
+    Some((variable, words.collect()))
+}
+
+/// Returns the first row of `removed_variables.txt` with a variable.
+pub(super) fn removed_variable(name: &OsStr) -> Option<RemovedVariable> {
+    let name = name.as_bytes();
+    let is_named = |known: &&str| match known.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix.as_bytes()),
+        None => name == known.as_bytes(),
+    };
+    let mut rows = ROWS.iter();
+    let found = rows.find(|(_, names)| names.iter().any(is_named));
+    found.map(|(variable, _)| *variable)
+}
