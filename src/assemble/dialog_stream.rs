@@ -1,9 +1,12 @@
 //! A conversation on a pipe: stream-json, a session file, or bare messages of an API.
 
+use std::io::{self, Read};
+
 use super::messages::MessageReader;
-use super::{Decoder, Event, Source};
+use super::{Decoder, Event, Source, Understanding};
 use crate::agent::{Agent, StreamItem};
 use crate::api::AssistantText;
+use crate::jsonl::{Prefilter, Reader, RecordWriter, WriteError};
 use crate::message::{Message, MessageMerger, SessionId};
 
 /// Reads messages from records.
@@ -27,7 +30,54 @@ impl Default for DialogStream {
     }
 }
 
+/// A conversation cannot be read, or its copy cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// Reading failed.
+    #[error("cannot read the conversation: {0}")]
+    Read(#[from] io::Error),
+    /// Writing failed.
+    #[error("{0}")]
+    Write(#[from] WriteError),
+}
+
 impl DialogStream {
+    /// Reads a conversation to its end. Calls `seen` with each record and `taken` with each message. A `copy` gets every
+    /// byte, and is flushed before each wait for more.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub fn read_all(
+        stream: impl Read + Send + 'static,
+        mut copy: Option<&mut RecordWriter>,
+        seen: &mut dyn FnMut(&str),
+        taken: &mut dyn FnMut(Message),
+    ) -> Result<(Self, Understanding), CopyError> {
+        let mut conversation = Self::default();
+        let mut understanding = Understanding::default();
+        // Every line may be a message.
+        let every_object = Prefilter::new(&["{"]).map_err(io::Error::other)?;
+        let mut reader = Reader::new(stream, every_object);
+        while let Some(piece) = reader.next_piece()? {
+            understanding.note(piece.raw(), &[]);
+            if let Some(copy) = &mut copy {
+                copy.echo(piece.raw())?;
+            }
+            for record in piece.records().0 {
+                let text = record.text(piece.raw());
+                seen(text);
+                conversation.record(text, taken);
+            }
+            if let Some(copy) = &mut copy
+                && !reader.has_piece()
+            {
+                copy.flush()?;
+            }
+        }
+        conversation.finish(taken);
+        Ok((conversation, understanding))
+    }
+
     /// Returns a stream that does not join the records of a message: every record is complete at once.
     pub fn at_once() -> Self {
         Self {

@@ -16,7 +16,7 @@ mod verbatim_reply;
 
 pub use blocks::{BlockBuilder, Output};
 pub use decoder::{Decoded, Decoder, Source};
-pub use dialog_stream::DialogStream;
+pub use dialog_stream::{CopyError, DialogStream};
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};

@@ -20,10 +20,11 @@ mod session;
 mod side;
 mod times;
 
+use crate::jsonl::RecordWriter;
 use command::Run;
 pub use dispatch::{exit_status, run};
 pub use error::Status;
 use error::UsageError;
 use globals::Globals;
 use inputs::InputErrors;
-use output::{Form, FormArguments, RecordWriter};
+use output::{Form, FormArguments};

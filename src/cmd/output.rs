@@ -10,12 +10,9 @@ use serde::Serialize;
 use crate::cmd::Globals;
 use crate::config::{has_less_options, pager};
 use crate::io::{Io, OutputStream, TerminalFacts, TerminalRecords, columns};
-use crate::jsonl::{WriteError, Writer};
+use crate::jsonl::{RecordWriter, WriteError, Writer};
 use crate::process::Pager;
 use crate::view::{RunLook, RunText};
-
-/// Standard output as a stream of records.
-pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
 
 /// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

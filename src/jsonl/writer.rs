@@ -14,6 +14,9 @@ const BUFFER_SIZE: usize = 64 * 1024;
 /// The outcome of writing.
 pub type WriteResult = Result<(), WriteError>;
 
+/// The writer of a command.
+pub type RecordWriter = Writer<Box<dyn Write + Send>>;
+
 /// A write failure. Every later call returns the same error.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {

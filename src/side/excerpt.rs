@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::io::Read;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::recap::RecapGate;
 use super::{Language, dominant_language};
-use crate::message::{Block, Message, Origin, ResultPart, Role, Thread, without_injected};
+use crate::assemble::{CopyError, DialogStream, Understanding};
+use crate::jsonl::RecordWriter;
+use crate::message::{
+    Block, Message, Origin, ResultPart, Role, SessionId, Thread, without_injected,
+};
 use crate::text::redact;
 
 /// Number of last messages that the question contains.
@@ -45,6 +50,40 @@ pub struct Excerpt {
     compacted: bool,
     /// Calls and results after the last text of the user or the model, and the calls of that text.
     steps: VecDeque<Message>,
+}
+
+/// A conversation that came on a stream.
+pub struct StreamedConversation {
+    /// Its start and end.
+    pub excerpt: Excerpt,
+    /// The session id, if the stream contains one.
+    pub session_id: Option<SessionId>,
+    /// Whether anything was understood.
+    pub understanding: Understanding,
+}
+
+impl StreamedConversation {
+    /// Reads a conversation to its end. A `copy` gets every byte.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub fn read(
+        stream: impl Read + Send + 'static,
+        copy: Option<&mut RecordWriter>,
+    ) -> Result<Self, CopyError> {
+        let mut excerpt = Excerpt::default();
+        let mut note = |message| excerpt.note(message);
+        let read = DialogStream::read_all(stream, copy, &mut |_| (), &mut note);
+        let (conversation, understanding) = read?;
+        Ok(Self {
+            understanding: match excerpt.messages() {
+                0 => understanding,
+                _ => Understanding::Something,
+            },
+            excerpt,
+            session_id: conversation.session_id().map(|id| SessionId(id.to_owned())),
+        })
+    }
 }
 
 impl Excerpt {

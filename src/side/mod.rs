@@ -20,7 +20,7 @@ pub use advisor::{ADVISOR, Advisor};
 pub use ask::{Asker, Consultant, probe_model};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
-pub use excerpt::{Excerpt, MessageTexts, TextCollector};
+pub use excerpt::{Excerpt, MessageTexts, StreamedConversation, TextCollector};
 pub use generator::{Generator, Kind, TextEngine};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};

@@ -1,7 +1,7 @@
 //! The conversation that the main model continues.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::history::History;
 use super::limits::Spent;
 use crate::agent::{is_in, own_format};
+use crate::assemble::{CopyError, DialogStream, Understanding};
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::{Message, Usage};
 use crate::records::Replacement;
@@ -49,6 +50,39 @@ impl TurnConversation {
             conversation.note(message?);
         }
         Ok(conversation)
+    }
+
+    /// Reads the conversation on a stream. Also returns whether it was understood.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn of_stream(
+        stream: impl Read + Send + 'static,
+    ) -> Result<(Self, Understanding), CopyError> {
+        let (mut messages, mut records) = (Vec::new(), Vec::new());
+        let mut seen = |record: &str| {
+            if SPECIAL_RECORDS.iter().any(|needle| record.contains(needle)) {
+                records.push(record.to_owned());
+            }
+        };
+        let mut taken = |message| messages.push(message);
+        let read = DialogStream::read_all(stream, None, &mut seen, &mut taken);
+        let (stream, mut understanding) = read?;
+        if !messages.is_empty() {
+            understanding = Understanding::Something;
+        }
+        let mut conversation = Self {
+            session_id: stream.session_id().map(str::to_owned),
+            instructions: stream.instructions().to_owned(),
+            ..Self::default()
+        };
+        for record in records {
+            conversation.record(&record);
+        }
+        for message in messages {
+            conversation.note(message);
+        }
+        Ok((conversation, understanding))
     }
 
     /// Saves results that exceed the budget together in the state of the session. Returns their replacements.
@@ -138,7 +172,7 @@ const REPLACEMENTS: &str = "\"replacements\"";
 const COSTS: &str = "\"prompt_id\"";
 
 /// Needles of the records that [`TurnConversation::record`] reads.
-pub const SPECIAL_RECORDS: [&str; 2] = [REPLACEMENTS, COSTS];
+const SPECIAL_RECORDS: [&str; 2] = [REPLACEMENTS, COSTS];
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ mod output;
 mod records;
 mod reply_writer;
 
-pub use conversation::{SPECIAL_RECORDS, TurnConversation};
+pub use conversation::TurnConversation;
 pub use history::{History, NothingToAnswer};
 pub use limits::{Limit, Spent, TurnLimits, system_prompt};
 pub(crate) use output::OutputCheck;

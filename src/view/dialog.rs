@@ -1,16 +1,15 @@
 //! Prints a dialog in one of its forms.
 
 use std::fmt::Write;
-use std::io;
 
 use super::{
     Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
     Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
 };
-use crate::jsonl::{WriteResult, Writer};
+use crate::jsonl::{RecordWriter, WriteResult};
 use crate::message::Message;
 use crate::records::{
-    MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
+    MessageContext, SessionDescription, SessionStartRecord, StartSubtype, SwitchReason, to_record,
 };
 use crate::text::terminal_safe_line;
 
@@ -78,7 +77,7 @@ pub(crate) struct DialogPrinter {
     pub(crate) subagents: Vec<Subagent>,
     pub(crate) filter: Option<MessageFilter>,
     labeler: LabelOfGroup,
-    pub(crate) writer: Writer<Box<dyn io::Write + Send>>,
+    pub(crate) writer: RecordWriter,
 }
 
 impl DialogPrinter {
@@ -87,7 +86,7 @@ impl DialogPrinter {
         look: Look,
         grouping: Grouping,
         labeler: LabelOfGroup,
-        writer: Writer<Box<dyn io::Write + Send>>,
+        writer: RecordWriter,
     ) -> Self {
         Self {
             look,
@@ -214,4 +213,28 @@ impl DialogPrinter {
         }
         self.writer.flush()
     }
+}
+
+/// Returns the line above messages of another session or subagent in a followed dialog; nothing for the session of
+/// the first message.
+pub(crate) fn speaker_line(about: &MessageContext, is_first: bool) -> String {
+    let name = match (&about.agent_id, &about.session_id) {
+        (Some(agent), _) => format!("subagent {agent}"),
+        (None, Some(session)) if !is_first => format!("session {session}"),
+        (None, _) => return String::new(),
+    };
+    format!("--- {}\n\n", terminal_safe_line(&name))
+}
+
+/// Returns the line about a followed file that is read from its start.
+pub(crate) fn switch_line(reason: SwitchReason, path: &str) -> String {
+    let path = terminal_safe_line(path);
+    let event = match reason {
+        SwitchReason::Deleted => " was deleted",
+        SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
+            " starts again"
+        }
+        SwitchReason::Newer => "",
+    };
+    format!("--- {path}{event}\n\n")
 }

@@ -11,7 +11,6 @@ use crate::cmd::model_arguments::{ModelArguments, StopWatch};
 use crate::cmd::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_reply::{StopArguments, report_end};
-use crate::cmd::session::names::read_messages;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
 use crate::jsonl::Writer;
@@ -24,8 +23,7 @@ use crate::session::Prices;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH, function};
 use crate::turn::{
-    History, OutputCheck, RecordBuilder, ReplyWriter, SPECIAL_RECORDS, TurnConversation,
-    TurnLimits, system_prompt,
+    History, OutputCheck, RecordBuilder, ReplyWriter, TurnConversation, TurnLimits, system_prompt,
 };
 use crate::view::ProgressLine;
 
@@ -354,29 +352,8 @@ fn read_argument(path: &Path, option: &str) -> Result<String, UsageError> {
 /// # Errors
 /// Reading failed.
 fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
-    let mut conversation = TurnConversation::default();
-    let stdin = take_stdin(io)?;
-    let (mut messages, mut records) = (Vec::new(), Vec::new());
-    let mut seen = |record: &str| {
-        if SPECIAL_RECORDS.iter().any(|needle| record.contains(needle)) {
-            records.push(record.to_owned());
-        }
-    };
-    let mut taken = |message| messages.push(message);
-    let (stream, understanding) = read_messages(stdin, None, &mut seen, &mut taken)?;
-    conversation.session_id = stream.session_id().map(str::to_owned);
-    stream
-        .instructions()
-        .clone_into(&mut conversation.instructions);
-    if messages.is_empty() {
-        report_foreign_stream(understanding, &io.messages);
-    }
-    for record in records {
-        conversation.record(&record);
-    }
-    for message in messages {
-        conversation.note(message);
-    }
+    let (conversation, understanding) = TurnConversation::of_stream(take_stdin(io)?)?;
+    report_foreign_stream(understanding, &io.messages);
     Ok(conversation)
 }
 

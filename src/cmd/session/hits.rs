@@ -9,12 +9,11 @@ use super::source::MatchArguments;
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
-use crate::message::Role;
-use crate::records::{HitBlock, SessionDescription, SessionPathRecord, SessionRankedRecord};
+use crate::records::{SessionDescription, SessionPathRecord};
 use crate::session::search::{ParentSession, QueryWords, RankedSession, SearchHit, rank_all};
 use crate::session::{Depth, Listed, session_description};
-use crate::text::{fitted, terminal_safe_line};
-use crate::view::{ProgressLine, Style, recorded_minute};
+use crate::text::terminal_safe_line;
+use crate::view::{ProgressLine, Style, hit_line, hits_heading};
 
 /// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +45,6 @@ pub(crate) struct HitPrinter {
     /// Hits so far; of that session, if only their number is printed.
     hits: u64,
 }
-
-/// Maximum width of the title above hits, in columns.
-const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
     /// Returns a printer to standard output.
@@ -89,26 +85,11 @@ impl HitPrinter {
             about.resume.clone_from(&parent.resume);
         }
         if self.form == Form::Text && self.detail == HitDetail::Hits {
-            let title = fitted(&terminal_safe_line(about.heading()), TITLE_COLUMNS);
-            let title = self.style.styled("1", &title);
-            let path = self.style.styled("2", &terminal_safe_line(&about.path));
+            let parent = self.parent.as_ref();
+            let parent = parent.map(|parent| parent.title.as_ref().unwrap_or(&parent.id).as_str());
             let gap = if self.hits == 0 { "" } else { "\n" };
-            let resume = about.resume.as_ref().map(|command| {
-                let place = about.cwd.as_ref().map(|cwd| format!(" (in {cwd})"));
-                let line = command.clone() + &place.unwrap_or_default();
-                self.style.styled("2", &terminal_safe_line(&line)) + "\n"
-            });
-            let resume = resume.unwrap_or_default();
-            let parent = self.parent.as_ref().map(|parent| {
-                let name = parent.title.as_ref().unwrap_or(&parent.id);
-                let name = fitted(&terminal_safe_line(name), TITLE_COLUMNS);
-                format!(
-                    "{}\n",
-                    self.style.styled("2", &format!("subagent of {name}"))
-                )
-            });
-            let parent = parent.unwrap_or_default();
-            let head = format!("{gap}{title} · {}\n{parent}{path}\n{resume}", about.agent);
+            let head = hits_heading(&about, parent, self.style);
+            let head = format!("{gap}{head}");
             self.writer.echo(head.as_bytes())?;
         }
         self.about = Some(about);
@@ -150,7 +131,9 @@ impl HitPrinter {
         match self.form {
             _ if self.detail != HitDetail::Hits => Ok(()),
             Form::Text => {
-                let line = self.line(&found);
+                let excerpt = found.excerpt.clone();
+                let hit = found.into_record(SessionDescription::default(), None);
+                let line = hit_line(&hit, &excerpt, self.style, &self.zone);
                 self.writer.echo(line.as_bytes())
             }
             Form::Jsonl => {
@@ -166,53 +149,6 @@ impl HitPrinter {
         self.end_session()?;
         self.writer.flush()
     }
-
-    fn line(&self, found: &SearchHit) -> String {
-        let who = match (found.place, found.role) {
-            (HitBlock::Call, _) => found.tool.as_deref().unwrap_or("call"),
-            (HitBlock::Result, _) => "result",
-            (HitBlock::Thinking, _) => "thinking",
-            (HitBlock::Text, Role::User) => "user",
-            (HitBlock::Text, Role::Assistant) => "assistant",
-            (HitBlock::Text, Role::System) => "system",
-        };
-        let line = found.line.map(|line| line.to_string()).unwrap_or_default();
-        let time = recorded_minute(found.time.as_deref(), &self.zone);
-        let who = terminal_safe_line(who);
-        let head = self
-            .style
-            .styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
-        let lines = |text: &str| {
-            text.split('\n')
-                .map(safe_part)
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        let text = format!(
-            "{}{}{}",
-            lines(&found.excerpt.before),
-            self.style
-                .styled("1;31", &safe_part(&found.excerpt.matched)),
-            lines(&found.excerpt.after)
-        );
-        if found.excerpt.has_lines {
-            let text = text.replace('\n', "\n    ");
-            return format!("{head}\n    {text}\n");
-        }
-        format!("{head} {}\n", text.replace('\n', " ").trim())
-    }
-}
-
-/// Returns a terminal-safe part of a line. Blanks at either end become one blank.
-fn safe_part(text: &str) -> String {
-    let blank = |is_there: bool| if is_there { " " } else { "" };
-    let inner = terminal_safe_line(text);
-    if inner.is_empty() {
-        return blank(text.contains(char::is_whitespace)).to_owned();
-    }
-    let starts = blank(text.starts_with(char::is_whitespace));
-    let ends = blank(text.ends_with(char::is_whitespace));
-    format!("{starts}{inner}{ends}")
 }
 
 /// Number of sessions, unless `--limit` is given.
@@ -264,48 +200,10 @@ pub(crate) fn rank(
         Form::Jsonl => {
             let mut writer = output::writer(form, io)?;
             for (rank, ranked) in (1..).zip(ranked) {
-                writer.record(&record(rank, ranked, words.as_slice()))?;
+                writer.record(&ranked.into_record(rank, words.as_slice()))?;
             }
             writer.flush()?;
         }
     }
     Ok(status)
-}
-
-fn record(rank: u64, ranked: RankedSession, words: &[String]) -> SessionRankedRecord {
-    let session = *ranked.session;
-    let time = session.facts.last_activity.map(|time| time.to_string());
-    let hit = ranked.passage.as_ref();
-    let found = ranked.words.into_iter().map(|word| words[word].clone());
-    SessionRankedRecord {
-        rank,
-        score: (ranked.score * 1000.0).round() / 1000.0,
-        words: found.collect(),
-        about: session_description(session.path, session.agent, session.facts),
-        last_activity: time,
-        line: hit.and_then(|hit| hit.line),
-        role: hit.map(|hit| hit.role),
-        block: hit.map(|hit| hit.place),
-        snippet: hit.map(|hit| hit.excerpt.text()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_lines_keep_the_blanks_between_them() {
-        let rows = [
-            ("a b", "a b"),
-            ("\n a", " a"),
-            ("a\t", "a "),
-            (" \n", " "),
-            ("", ""),
-        ];
-        for (text, expected) in rows {
-            assert_eq!(safe_part(text), expected, "{text:?}");
-        }
-        assert_eq!(safe_part("\u{1b}[31mx"), "x");
-    }
 }

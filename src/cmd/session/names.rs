@@ -10,19 +10,16 @@ use anyhow::Context;
 use tempfile::TempPath;
 
 use crate::agent::NamedRoots;
-use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages};
-use crate::jsonl::{Prefilter, Reader, WriteResult};
-use crate::message::Message;
+use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::session::{
     Candidate, Depth, Facts, FindError, Listing, Session, candidates_at, find, is_export_list,
     subagents_beside,
 };
-use crate::side::Excerpt;
 
 impl SourceArguments {
     /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
@@ -389,66 +386,4 @@ impl SourceArguments {
             ..self.session(path, found)
         }
     }
-}
-
-/// A conversation that came on a stream.
-pub(crate) struct StreamedConversation {
-    pub(crate) excerpt: Excerpt,
-    pub(crate) session_id: Option<String>,
-    pub(crate) understanding: Understanding,
-}
-
-/// Reads one conversation from a stream. If there is a `copy`, the stream is copied to it.
-///
-/// # Errors
-/// Reading or writing failed.
-pub(crate) fn read_stream(
-    stream: impl Read + Send + 'static,
-    copy: Option<&mut RecordWriter>,
-) -> anyhow::Result<StreamedConversation> {
-    let mut excerpt = Excerpt::default();
-    let mut note = |message| excerpt.note(message);
-    let (conversation, mut understanding) = read_messages(stream, copy, &mut |_| (), &mut note)?;
-    if excerpt.messages() > 0 {
-        understanding = Understanding::Something;
-    }
-    Ok(StreamedConversation {
-        excerpt,
-        session_id: conversation.session_id().map(str::to_owned),
-        understanding,
-    })
-}
-
-/// Like [`read_stream`], with all records and all messages.
-///
-/// # Errors
-/// Reading or writing failed.
-pub(crate) fn read_messages(
-    stream: impl Read + Send + 'static,
-    mut copy: Option<&mut RecordWriter>,
-    seen: &mut dyn FnMut(&str),
-    taken: &mut dyn FnMut(Message),
-) -> anyhow::Result<(DialogStream, Understanding)> {
-    let mut conversation = DialogStream::default();
-    let mut understanding = Understanding::default();
-    // Every line may be a message.
-    let mut reader = Reader::new(stream, Prefilter::new(&["{"])?);
-    while let Some(piece) = reader.next_piece().context("cannot read standard input")? {
-        understanding.note(piece.raw(), &[]);
-        if let Some(writer) = &mut copy {
-            writer.echo(piece.raw())?;
-        }
-        for record in piece.records().0 {
-            let text = record.text(piece.raw());
-            seen(text);
-            conversation.record(text, taken);
-        }
-        if let Some(writer) = &mut copy
-            && !reader.has_piece()
-        {
-            writer.flush()?;
-        }
-    }
-    conversation.finish(taken);
-    Ok((conversation, understanding))
 }

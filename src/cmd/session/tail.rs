@@ -23,8 +23,10 @@ use crate::session::{
     open_to_follow, start_of_last_records,
 };
 use crate::side::builtin::group_label;
-use crate::text::terminal_safe_line;
-use crate::view::{Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, Look, ToolDetail};
+use crate::view::{
+    Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, Look, ToolDetail, speaker_line,
+    switch_line,
+};
 
 /// Show the end of a session file of any size
 ///
@@ -286,15 +288,8 @@ impl FollowOutput for Printer {
         let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
         if self.is_text() && self.speaker != speaker {
             let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
-            let name = match (&about.agent_id, &about.session_id) {
-                (Some(agent), _) => Some(format!("subagent {agent}")),
-                (None, Some(session)) if !is_first => Some(format!("session {session}")),
-                (None, _) => None,
-            };
-            if let Some(name) = name {
-                let line = format!("--- {}\n\n", terminal_safe_line(&name));
-                self.dialog.writer.echo(line.as_bytes())?;
-            }
+            let line = speaker_line(about, is_first);
+            self.dialog.writer.echo(line.as_bytes())?;
         }
         self.dialog.message(message, about)
     }
@@ -302,15 +297,10 @@ impl FollowOutput for Printer {
     fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
         let path = path.display().to_string();
         if self.is_text() {
-            let path = terminal_safe_line(&path);
-            let line = match reason {
-                SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
-                SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
-                    format!("--- {path} starts again\n\n")
-                }
-                SwitchReason::Newer => format!("--- {path}\n\n"),
-            };
-            return self.dialog.writer.echo(line.as_bytes());
+            return self
+                .dialog
+                .writer
+                .echo(switch_line(reason, &path).as_bytes());
         }
         self.dialog.writer.record(&SessionSwitchRecord {
             subtype: SwitchSubtype::Only,

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cmd::error::ModelFailures;
 use crate::cmd::inputs::report_foreign_stream;
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, StopWatch, nothing_to_send};
-use crate::cmd::session::names::{NamedSession, StandardInput, read_stream};
+use crate::cmd::session::names::{NamedSession, StandardInput};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::{Io, MessageLevel, Messages, Moment};
@@ -20,7 +20,7 @@ use crate::session::record::Recorded;
 use crate::session::{Depth, ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
-    SessionExcerpt, TextEngine, Written,
+    SessionExcerpt, StreamedConversation, TextEngine, Written,
 };
 use crate::view::ProgressLine;
 
@@ -194,13 +194,13 @@ impl Runner {
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
-                let read = read_stream(stream, copy)?;
+                let read = StreamedConversation::read(stream, copy)?;
                 report_foreign_stream(read.understanding, &self.messages);
                 let text = self.driver.of_stream(&read.excerpt);
                 let output = SessionOutput {
                     is_alone: true,
                     path: None,
-                    session_id: read.session_id.map(SessionId),
+                    session_id: read.session_id,
                     result: text.map(|text| (text, None)),
                 };
                 summary.note(&output);
@@ -316,7 +316,10 @@ impl Runner {
         };
         let mut errors = InputErrors::new(&self.messages);
         match input {
-            StandardInput::Conversation(stream) => print(&read_stream(stream, None)?.excerpt)?,
+            StandardInput::Conversation(stream) => {
+                let read = StreamedConversation::read(stream, None)?;
+                print(&read.excerpt)?;
+            }
             StandardInput::List(sessions) => {
                 for session in &sessions {
                     match self.read(session) {

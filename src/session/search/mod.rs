@@ -11,5 +11,5 @@ mod words;
 pub use many::{ParentSession, SearchEvent, search_all};
 pub use needles::{Case, PatternError, PatternOptions, Query};
 pub use rank::{RankedSession, rank_all};
-pub use run::{MatchExcerpt, SearchHit};
+pub use run::SearchHit;
 pub use words::QueryWords;

@@ -1,9 +1,11 @@
 //! Ranks sessions by the words of a query, with BM25 over the parts of their messages.
 
-use super::run::{MatchExcerpt, SearchHit, strings};
+use super::run::{SearchHit, strings};
 use super::words::QueryWords;
 use crate::agent::{Detail, LineClass};
 use crate::message::{Block, Message, Origin};
+use crate::records::SessionRankedRecord;
+use crate::session::description::session_description;
 use crate::session::discover::Candidate;
 use crate::session::lines::RawLines;
 use crate::session::listing::{Failures, Listed, Listing, unreadable};
@@ -12,6 +14,7 @@ use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
 use crate::session::title::NameIndexes;
 use crate::session::tree::Scope;
+use crate::text::MatchExcerpt;
 
 /// A part of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +53,28 @@ pub struct RankedSession {
     pub words: Vec<usize>,
     /// The first of the message parts with the most words.
     pub passage: Option<SearchHit>,
+}
+
+impl RankedSession {
+    /// Returns the record about the session, which has this rank for these words.
+    pub fn into_record(self, rank: u64, words: &[String]) -> SessionRankedRecord {
+        let Listed {
+            path, agent, facts, ..
+        } = *self.session;
+        let hit = self.passage.as_ref();
+        let found = self.words.into_iter().map(|word| words[word].clone());
+        SessionRankedRecord {
+            rank,
+            score: (self.score * 1000.0).round() / 1000.0,
+            words: found.collect(),
+            last_activity: facts.last_activity.map(|time| time.to_string()),
+            about: session_description(path, agent, facts),
+            line: hit.and_then(|hit| hit.line),
+            role: hit.map(|hit| hit.role),
+            block: hit.map(|hit| hit.place),
+            snippet: hit.map(|hit| hit.excerpt.text()),
+        }
+    }
 }
 
 /// Counts of words in a session.

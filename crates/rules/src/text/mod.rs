@@ -2,6 +2,7 @@
 
 mod character_class;
 mod escape_sequences;
+mod match_excerpt;
 mod numbers;
 mod pieces;
 mod redact;
@@ -11,6 +12,7 @@ mod tables;
 mod terminal_safe;
 mod width;
 
+pub use match_excerpt::MatchExcerpt;
 pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
 pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfenced};
 pub use redact::{MASK, redact, redact_json, redact_strings};
