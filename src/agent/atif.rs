@@ -3,14 +3,16 @@
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
-use super::content::{count, input_of, is_in, is_true, message, string, time_in, user_messages};
+use super::content::{
+    call, count, decimal, input_of, is_in, is_true, message, results, string, user_messages,
+};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, SideCost};
 use super::sign::{ATIF_FILE, Row as Marks};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is_object, non_empty, object, text};
 use crate::message::{
-    Block, Call, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
+    Block, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
 };
 
 /// The format of ATIF. No agent keeps its sessions in it.
@@ -116,16 +118,11 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     entry.title = non_empty(extra.title)
         .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep));
     if let Some(totals) = row.totals {
-        entry.recorded_cost = dollars(totals.cost);
+        entry.recorded_cost = decimal(totals.cost);
         let extra = totals.extra.unwrap_or_default();
         let counts = [totals.input, totals.output, totals.cached];
         let usage = usage(counts, totals.cost, extra.all_cache_write, &extra);
-        entry.side_cost = Some(SideCost {
-            id: None,
-            prompt_id: None,
-            model: None,
-            usage,
-        });
+        entry.side_cost = Some(SideCost::of_run(usage));
     }
     Some(entry)
 }
@@ -135,7 +132,6 @@ pub(super) const END: &str = "end";
 
 fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
     let is_side = part == Part::Side;
-    let time = time_in(step.time);
     let source = string(step.source);
     let mut entry = Entry {
         kind: "step".to_owned(),
@@ -147,9 +143,10 @@ fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
         ..Entry::default()
     };
     if !is_side {
-        entry.facts.started = time;
-        entry.facts.last_activity = time;
-        entry.facts.model = string(step.model);
+        entry.facts = Facts {
+            model: string(step.model),
+            ..Facts::at(step.time)
+        };
     }
     if detail != Detail::Outline {
         let said = said(step, source.as_deref().unwrap_or_default());
@@ -183,11 +180,7 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
             if let Some(thinking) = non_empty(step.reasoning) {
                 blocks.insert(0, Block::thinking(thinking));
             }
-            blocks.extend(
-                Called::list(step.calls)
-                    .iter()
-                    .map(|call| Block::Call(called(call))),
-            );
+            blocks.extend(Called::list(step.calls).iter().map(called));
             vec![Message {
                 model: string(step.model),
                 usage: step.metrics.map(|spent| {
@@ -210,20 +203,19 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
     }
 }
 
-fn called(call: &Called<'_>) -> Call {
-    let raw_input = call.extra.and_then(|extra| extra.raw_input);
-    Call {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        input: input_of(raw_input.or(call.input)),
-        signature: None,
-    }
+fn called(called: &Called<'_>) -> Block {
+    let raw_input = called.extra.and_then(|extra| extra.raw_input);
+    call(
+        string(called.id).unwrap_or_default(),
+        string(called.name).unwrap_or_default(),
+        input_of(raw_input.or(called.input)),
+    )
 }
 
 /// Returns the results of a step, and what else was observed.
 fn observed(step: &Step<'_>) -> Vec<Message> {
-    let results = step.observation.and_then(|observation| observation.results);
-    let results = Observed::list(results).into_iter().filter_map(|result| {
+    let observed = step.observation.and_then(|observation| observation.results);
+    let observed = Observed::list(observed).into_iter().filter_map(|result| {
         let extra = result.extra.unwrap_or_default();
         let blocks = content(result.content);
         let id = text(result.call).or_else(|| text(extra.call));
@@ -234,7 +226,7 @@ fn observed(step: &Step<'_>) -> Vec<Message> {
                     parts: result_parts(blocks),
                     failed: is_true(extra.is_error) || is_true(extra.harbor_error),
                 });
-                message(Role::User, Origin::Results, vec![result])
+                results(vec![result])
             }
             None if blocks.is_empty() => return None,
             None => message(Role::User, Origin::Injected, blocks),
@@ -244,7 +236,7 @@ fn observed(step: &Step<'_>) -> Vec<Message> {
             ..said
         })
     });
-    results.collect()
+    observed.collect()
 }
 
 /// Parses a text or a list of parts. The contents of images are in files of their own.
@@ -283,12 +275,8 @@ fn usage(
         cache_read,
         cache_write,
         cache_write_1h: count(extra.cache_write_1h).min(cache_write),
-        cost: dollars(cost),
+        cost: decimal(cost),
         web_searches: count(extra.searches),
         ..Usage::default()
     }
-}
-
-fn dollars(raw: Option<&RawValue>) -> Option<f64> {
-    raw?.get().parse().ok()
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::claude_edits::change;
+use super::claude_edits::{change, result_id};
 use super::claude_lines::line_class;
 use super::content::{
-    beside_session, is_in, is_true, is_unique_id, note, session_stem, string, user_messages,
-    uuid_link,
+    beside_session, decimal, is_in, is_true, is_unique_id, note, session_stem, string,
+    user_messages, uuid_link,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, SideCost, TitleStore};
@@ -137,7 +137,6 @@ object! { ApiError { message, error, status } }
 object! { Sender { kind } }
 object! { Progress { kind = "type", message: SubagentRecord<'a> } }
 object! { SubagentRecord { kind = "type", time = "timestamp", message: Said<'a> } }
-object! { ResultId { call = "tool_use_id" } }
 object! { ToolUseResult { searches = "searchCount" } }
 
 /// Known record types, the most frequent first.
@@ -186,10 +185,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
     entry.searches = searches(&row);
-    entry.recorded_cost = row
-        .total_cost
-        .filter(|_| entry.kind == "cost-state")
-        .and_then(|cost| cost.get().parse().ok());
+    entry.recorded_cost = decimal(row.total_cost).filter(|_| entry.kind == "cost-state");
     Some(entry)
 }
 
@@ -257,9 +253,7 @@ fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
 /// Returns the web searches of the call whose result the record contains.
 fn searches(row: &Row<'_>) -> Option<(String, u64)> {
     let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
-    let blocks = ResultId::list(row.message?.content);
-    let call = blocks.iter().find_map(|block| string(block.call))?;
-    Some((call, count))
+    Some((result_id(row.message?.content)?, count))
 }
 
 fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {

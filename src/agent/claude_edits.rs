@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::value::RawValue;
+
 use super::content::{is_true, string};
 use super::edits::{FileEdit, added, edit};
 use crate::json::{elements, number, object, text};
@@ -22,14 +24,18 @@ object! {
     }
 }
 
+/// Returns the id of the call whose result is in the content of a message.
+pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
+    let blocks = ResultId::list(content);
+    blocks.iter().find_map(|block| string(block.call))
+}
+
 /// Returns the change in a record.
 pub(super) fn change(record: &str) -> Option<FileEdit> {
     let row = Row::read(record)?;
     let (result, said) = (row.result?, row.message.unwrap_or_default());
     let path = string(result.path)?;
-    let call = ResultId::list(said.content)
-        .iter()
-        .find_map(|block| string(block.call));
+    let call = result_id(said.content);
     if text(result.kind).as_deref() == Some("create") {
         return Some(added(call, path, &text(result.content)?));
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::content::{message, shell_failed, string, user_messages};
+use super::content::{call, reply, results, shell_failed, string, user_messages};
 use super::edits::{EditKind, FileEdit, added, unified};
 use crate::api::responses_parts;
 use crate::json::{object, text};
-use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult};
+use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
 
 object! {
     /// The payload of a row, which may be an item, or a bare item.
@@ -43,14 +43,7 @@ pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
 /// Returns thinking, a call or a result.
 fn step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
-    let call = |id, name, input| {
-        reply(vec![Block::Call(Call {
-            id,
-            name,
-            input,
-            signature: None,
-        })])
-    };
+    let call = |id, name, input| reply(vec![call(id, name, input)]);
     match text(item.kind)?.as_ref() {
         "reasoning" => {
             let mut thoughts = content(item.summary);
@@ -79,15 +72,10 @@ fn step(item: &Payload<'_>) -> Option<Message> {
         )),
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             let result = output(string(item.call_id)?, item.output);
-            let blocks = vec![Block::Result(result)];
-            Some(message(Role::User, Origin::Results, blocks))
+            Some(results(vec![Block::Result(result)]))
         }
         _ => None,
     }
-}
-
-fn reply(blocks: Vec<Block>) -> Message {
-    message(Role::Assistant, Origin::Reply, blocks)
 }
 
 /// Returns the blocks of `content`, which is a string or a list.

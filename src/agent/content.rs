@@ -12,12 +12,17 @@ use crate::api::{self, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
-use crate::message::{Block, Message, Origin, ResultPart, Role, Usage, split_typed};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Usage, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
 
-/// Returns a timestamp.
+/// Returns the time in a record.
 pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
-    text(raw)?.parse().ok()
+    timestamp(text(raw).as_deref())
+}
+
+/// Parses a time as stored in a record; `None` if it is not RFC 3339.
+pub fn timestamp(time: Option<&str>) -> Option<Timestamp> {
+    time?.parse().ok()
 }
 
 /// Whether the word is in a list of words separated by blanks.
@@ -28,6 +33,11 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
 /// Returns a count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
+}
+
+/// Returns a number that may have a fraction, such as a cost.
+pub(super) fn decimal(raw: Option<&RawValue>) -> Option<f64> {
+    raw?.get().parse().ok()
 }
 
 /// Returns the tokens of these counts: input, output, read from the cache, and written to it.
@@ -68,6 +78,26 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
 /// Returns a message with a single text block.
 pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
     message(role, origin, vec![Block::Text(text)])
+}
+
+/// Returns a message with results of calls.
+pub(super) fn results(results: Vec<Block>) -> Message {
+    message(Role::User, Origin::Results, results)
+}
+
+/// Returns a reply of the model.
+pub(super) fn reply(blocks: Vec<Block>) -> Message {
+    message(Role::Assistant, Origin::Reply, blocks)
+}
+
+/// Returns a call.
+pub(super) fn call(id: String, name: String, input: Box<RawValue>) -> Block {
+    Block::Call(Call {
+        id,
+        name,
+        input,
+        signature: None,
+    })
 }
 
 /// Returns a message with these blocks.

@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    input_of, is_true, is_unique_id, message, note, session_stem, shell_failed, string,
-    tokens_with_cached_input,
+    call, decimal, input_of, is_true, is_unique_id, note, reply, results, session_stem,
+    shell_failed, string, tokens_with_cached_input,
 };
 use super::edits::{FileEdit, edit, hunks_with_end_line};
 use super::facts::Facts;
@@ -22,7 +22,7 @@ use super::hook_settings::HookSettings;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{is_object, object, text};
-use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
+use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
@@ -203,8 +203,7 @@ fn usage(tokens: Tokens<'_>) -> Usage {
 
 /// Returns a cost in dollars: a billion units are a credit of one cent.
 fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
-    let units: f64 = raw?.get().parse().ok()?;
-    Some(units / 1e11)
+    Some(decimal(raw)? / 1e11)
 }
 
 fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
@@ -219,12 +218,8 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
             };
             Some(note(Role::User, origin, string(data.content)?))
         }
-        "assistant.message" => Some(reply(row, data)),
-        "tool.execution_complete" => {
-            let result = result(data)?;
-            let blocks = vec![Block::Result(result)];
-            Some(message(Role::User, Origin::Results, blocks))
-        }
+        "assistant.message" => Some(reply_in(row, data)),
+        "tool.execution_complete" => Some(results(vec![Block::Result(result(data)?)])),
         "system.notification" => Some(note(Role::User, Origin::Injected, string(data.content)?)),
         "session.error" => Some(note(Role::System, Origin::Error, string(data.text)?)),
         "session.compaction_complete" => {
@@ -235,7 +230,7 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
     }
 }
 
-fn reply(row: &Row<'_>, data: &Data<'_>) -> Message {
+fn reply_in(row: &Row<'_>, data: &Data<'_>) -> Message {
     let thinking = string(data.reasoning).map(Block::thinking).into_iter();
     let content = string(data.content).map(Block::Text);
     let requests = Request::list(data.requests).into_iter();
@@ -243,21 +238,16 @@ fn reply(row: &Row<'_>, data: &Data<'_>) -> Message {
         // Older versions record arguments as text.
         let json = text(request.arguments);
         let json = json.and_then(|json| RawValue::from_string(json.into_owned()).ok());
-        Some(Block::Call(Call {
-            id: string(request.id)?,
-            name: string(request.name).unwrap_or_default(),
-            input: json.unwrap_or_else(|| input_of(request.arguments)),
-            signature: None,
-        }))
+        Some(call(
+            string(request.id)?,
+            string(request.name).unwrap_or_default(),
+            json.unwrap_or_else(|| input_of(request.arguments)),
+        ))
     });
     Message {
         id: string(data.message_id).or_else(|| string(row.id)),
         model: string(data.model),
-        ..message(
-            Role::Assistant,
-            Origin::Reply,
-            thinking.chain(content).chain(calls).collect(),
-        )
+        ..reply(thinking.chain(content).chain(calls).collect())
     }
 }
 

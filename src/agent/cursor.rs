@@ -10,15 +10,15 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, is_in, is_unique_id, message, session_stem, string, user_messages,
+    beside_session, is_in, is_unique_id, note, reply, session_stem, string, time_in, user_messages,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
-use crate::json::{object, text};
-use crate::message::{Block, Message, Origin, Role};
+use crate::json::object;
+use crate::message::{Block, Origin, Role};
 
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
@@ -76,7 +76,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let kind = string(row.kind)
         .or_else(|| role.clone())
         .unwrap_or_default();
-    let changed = text(row.changed).and_then(|time| time.parse().ok());
+    let changed = time_in(row.changed);
     let mut entry = Entry {
         is_known: is_in("user assistant turn_ended file", &kind),
         part: Part::Turn,
@@ -94,17 +94,18 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         let blocks = anthropic_blocks(said.content, detail.of_blocks());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
             Some("user") => user_messages(Origin::Prompt, blocks.into_iter().map(typed).collect()),
-            Some("assistant") => vec![reply(blocks)],
-            _ if entry.kind == "turn_ended" => string(row.error).map(failure).into_iter().collect(),
+            Some("assistant") => vec![reply(shown(blocks))],
+            _ if entry.kind == "turn_ended" => {
+                let error = string(row.error).into_iter();
+                error
+                    .map(|error| note(Role::System, Origin::Error, error))
+                    .collect()
+            }
             _ => Vec::new(),
         };
         entry = entry.saying(messages);
     }
     Some(entry)
-}
-
-fn failure(error: String) -> Message {
-    message(Role::System, Origin::Error, vec![Block::Text(error)])
 }
 
 /// Returns the text that the user typed, without the agent's tags around it.
@@ -124,7 +125,8 @@ fn typed(block: Block) -> Block {
     }
 }
 
-fn reply(mut blocks: Vec<Block>) -> Message {
+/// Removes what stands for thinking that is not shown.
+fn shown(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks.retain(|block| !matches!(block, Block::Text(text) if text == REDACTED));
-    message(Role::Assistant, Origin::Reply, blocks)
+    blocks
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{beside_session, is_in, message, string, tokens, user_messages};
+use super::content::{beside_session, is_in, reply, string, tokens, user_messages};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::json::{object, text};
-use crate::message::{Block, Message, Origin, Role};
+use crate::message::{Block, Message, Origin};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
@@ -122,7 +122,7 @@ fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> 
         Some("user") => user_messages(Origin::Prompt, blocks),
         Some("assistant") => vec![Message {
             id,
-            ..message(Role::Assistant, Origin::Reply, blocks)
+            ..reply(blocks)
         }],
         _ => Vec::new(),
     }

@@ -3,7 +3,7 @@
 
 use std::iter;
 
-use super::content::{note, string};
+use super::content::{note, string, timestamp};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, ReportedEnd, SideCost};
 use super::sign::{
@@ -128,7 +128,7 @@ impl Run {
             .items;
         let messages: Vec<Message> = messages(items).collect();
         let time = string(row.time).or_else(|| messages.last()?.time.clone());
-        let instant = time.as_deref().and_then(|time| time.parse().ok());
+        let instant = timestamp(time.as_deref());
         let ids = [row.session, row.session_opencode, row.thread_id];
         let own_id = row.id.filter(|_| kind == "session");
         let model = messages.last().and_then(|message| message.model.clone());

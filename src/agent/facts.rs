@@ -81,6 +81,18 @@ impl Facts {
         }
     }
 
+    /// Returns the title, or else the first prompt.
+    pub(crate) fn heading(&self) -> Option<&String> {
+        let title = self.title.as_ref().map(|title| &title.text);
+        title.or(self.first_prompt.as_ref())
+    }
+
+    /// Returns the session that started it, if it is a subagent.
+    pub(crate) fn parent(&self) -> Option<&String> {
+        let parent = self.forked_from.as_ref().or(self.session_id.as_ref());
+        parent.filter(|_| self.is_subagent)
+    }
+
     /// Returns the last activity. Sessions without one come last.
     pub(crate) fn activity(&self) -> Timestamp {
         self.last_activity.unwrap_or(Timestamp::MIN)

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::content::home_dir;
+use super::content::{home_dir, timestamp};
 use super::edits::{FileEdit, PathOfCall};
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
@@ -305,6 +306,18 @@ pub struct SideCost {
     pub usage: Usage,
 }
 
+impl SideCost {
+    /// Returns the tokens of a whole run.
+    pub(super) fn of_run(usage: Usage) -> Self {
+        Self {
+            id: None,
+            prompt_id: None,
+            model: None,
+            usage,
+        }
+    }
+}
+
 /// Tokens that a record states apart from messages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meter {
@@ -389,6 +402,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns the time in the record.
+    pub(crate) fn timestamp(&self) -> Option<Timestamp> {
+        timestamp(self.time.as_deref())
+    }
+
     /// Returns the kind, for counts: `type` or `type/subtype`.
     pub fn label(&self) -> String {
         let kind = match self.kind.as_str() {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    count, gemini_blocks, input_of, is_in, is_unique_id, message, note, shell_failed, string,
-    user_messages,
+    call, count, gemini_blocks, input_of, is_in, is_unique_id, message, note, reply, results,
+    shell_failed, string, tokens_with_cached_input, user_messages,
 };
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
@@ -25,7 +25,7 @@ use super::title::{StoredTitle, TitleSource};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
 use crate::json::{elements, is, non_empty, number, object, text};
-use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
+use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
@@ -224,7 +224,7 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") => user(row, is_alone),
-        Some("gemini") => reply(row),
+        Some("gemini") => reply_in(row),
         Some("error") => {
             vec![note(Role::System, Origin::Error, plain(row.content))]
         }
@@ -259,30 +259,26 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     user_messages(Origin::Prompt, content)
 }
 
-fn reply(row: &Row<'_>) -> Vec<Message> {
+fn reply_in(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
     let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
-    let mut results = Vec::new();
-    for (index, call) in ToolCall::list(row.calls).iter().enumerate() {
-        let id = string(call.id).unwrap_or_else(|| format!("{message_id}#{index}"));
-        content.push(Block::Call(Call {
-            id: id.clone(),
-            name: string(call.name).unwrap_or_default(),
-            input: input_of(call.args),
-            signature: None,
-        }));
-        results.extend(result(call, id).map(Block::Result));
+    let mut answers = Vec::new();
+    for (index, called) in ToolCall::list(row.calls).iter().enumerate() {
+        let id = string(called.id).unwrap_or_else(|| format!("{message_id}#{index}"));
+        let name = string(called.name).unwrap_or_default();
+        content.push(call(id.clone(), name, input_of(called.args)));
+        answers.extend(result(called, id).map(Block::Result));
     }
     let mut messages = vec![Message {
         id: string(row.id),
         model: string(row.model),
         usage: usage(row.tokens),
-        ..message(Role::Assistant, Origin::Reply, content)
+        ..reply(content)
     }];
-    if !results.is_empty() {
-        messages.push(message(Role::User, Origin::Results, results));
+    if !answers.is_empty() {
+        messages.push(results(answers));
     }
     messages
 }
@@ -325,12 +321,11 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
-    let cached = count(tokens.cached);
+    let counts = [tokens.input, tokens.output, tokens.cached, None];
+    let usage = tokens_with_cached_input(counts);
     Some(Usage {
-        input: count(tokens.input).saturating_sub(cached),
-        output: count(tokens.output) + count(tokens.thoughts),
-        cache_read: cached,
-        ..Usage::default()
+        output: usage.output + count(tokens.thoughts),
+        ..usage
     })
 }
 
@@ -445,12 +440,9 @@ fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
 }
 
 fn tokens(tokens: &StreamTokens<'_>) -> Usage {
-    let [total, input, cached] = [tokens.total, tokens.input, tokens.cached].map(count);
     Usage {
-        input: input.saturating_sub(cached),
         // Only the total includes thinking.
-        output: total.saturating_sub(input),
-        cache_read: cached,
-        ..Usage::default()
+        output: count(tokens.total).saturating_sub(count(tokens.input)),
+        ..tokens_with_cached_input([tokens.input, None, tokens.cached, None])
     }
 }

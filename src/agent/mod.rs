@@ -45,7 +45,7 @@ mod unread;
 pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
-pub use content::{COMPRESSED, session_stem};
+pub use content::{COMPRESSED, session_stem, timestamp};
 pub use edits::{EditKind, FileEdit, Hunk, PathOfCall, added, parse_hunks, unified, written_hunks};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};

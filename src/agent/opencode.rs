@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    count, input_of, is_in, is_true, message, note, session_stem, string, tokens,
+    call, count, decimal, input_of, is_in, is_true, message, note, results, session_stem, string,
+    tokens,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
@@ -18,7 +19,7 @@ use super::opencode_edits::changes;
 use super::stream::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
-use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
+use crate::message::{Block, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of opencode.
 pub(super) static OPENCODE: Format = Format {
@@ -86,7 +87,7 @@ object! {
 
 object! { State { status, input, output, error, metadata: Metadata<'a>, attachments } }
 object! { Metadata { exit } }
-object! { Attachment { media_type = "mime", address = "url" } }
+object! { Attachment { mime, url } }
 object! { StreamRow { time = "timestamp", part: StreamPart<'a>, error: Failure<'a> } }
 object! {
     StreamPart {
@@ -214,13 +215,13 @@ fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
 }
 
 fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
-    let (mut blocks, mut results) = (Vec::new(), Vec::new());
+    let (mut blocks, mut answers) = (Vec::new(), Vec::new());
     for piece in pieces {
         blocks.extend(spoken(piece));
         if text(piece.kind).as_deref() == Some("tool") {
-            let (call, result) = call(piece);
-            blocks.push(Block::Call(call));
-            results.extend(result.map(Block::Result));
+            let (call, result) = call_in(piece);
+            blocks.push(call);
+            answers.extend(result.map(Block::Result));
         }
     }
     let origin = if is_true(info.summary) {
@@ -234,8 +235,8 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         usage: usage(info.tokens, info.cost),
         ..message(Role::Assistant, origin, blocks)
     }];
-    if !results.is_empty() {
-        messages.push(message(Role::User, Origin::Results, results));
+    if !answers.is_empty() {
+        messages.push(results(answers));
     }
     if let Some(error) = &info.error {
         let reason = reason(error).unwrap_or_default();
@@ -249,19 +250,21 @@ fn spoken(piece: &Piece<'_>) -> Option<Block> {
     match text(piece.kind)?.as_ref() {
         "text" => string(piece.text).map(Block::Text),
         "reasoning" => string(piece.text).map(Block::thinking),
-        "file" => {
-            let url = text(piece.url).unwrap_or_default();
-            Some(Block::Media(Media {
-                media_type: string(piece.mime).unwrap_or_default(),
-                data: url.split_once(";base64,").map(|(_, data)| data.to_owned()),
-            }))
-        }
+        "file" => Some(Block::Media(media(piece.mime, piece.url))),
         _ => None,
     }
 }
 
+fn media(media_type: Option<&RawValue>, url: Option<&RawValue>) -> Media {
+    let url = text(url).unwrap_or_default();
+    Media {
+        media_type: string(media_type).unwrap_or_default(),
+        data: url.split_once(";base64,").map(|(_, data)| data.to_owned()),
+    }
+}
+
 /// Returns a call, and its result once it has one. A shell that failed counts as completed.
-fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
+fn call_in(piece: &Piece<'_>) -> (Block, Option<ToolResult>) {
     let state = piece.state.unwrap_or_default();
     let id = string(piece.call_id).unwrap_or_default();
     let name = string(piece.tool).unwrap_or_default();
@@ -269,19 +272,21 @@ fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
     let result = is_in("completed error", &status).then(|| ToolResult {
         id: id.clone(),
         failed: name == INVALID || has_failed(&state),
-        parts: vec![ResultPart::Text(
-            string(state.output)
-                .or_else(|| string(state.error))
-                .unwrap_or_default(),
-        )],
+        parts: result_parts(&state),
     });
-    let call = Call {
-        id,
-        name,
-        input: input_of(state.input),
-        signature: None,
-    };
-    (call, result)
+    (call(id, name, input_of(state.input)), result)
+}
+
+/// Returns the output of a call, or else its error, and images.
+fn result_parts(state: &State<'_>) -> Vec<ResultPart> {
+    let said = string(state.output).or_else(|| string(state.error));
+    let attached = Attachment::list(state.attachments).into_iter();
+    let images = attached
+        .map(|attached| media(attached.mime, attached.url))
+        .filter(|image| image.data.is_some());
+    std::iter::once(ResultPart::Text(said.unwrap_or_default()))
+        .chain(images.map(ResultPart::Media))
+        .collect()
 }
 
 fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
@@ -290,7 +295,7 @@ fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
     let usage = tokens([spent.input, spent.output, cache.read, cache.write]);
     Some(Usage {
         output: usage.output + count(spent.reasoning),
-        cost: cost.and_then(|cost| cost.get().parse().ok()),
+        cost: decimal(cost),
         ..usage
     })
 }
@@ -335,7 +340,7 @@ pub(super) fn stream_row(
             conversation.call(&id, &text(part.tool)?, state.input);
             // A running call has no result yet.
             if !is(state.status, "running") {
-                conversation.result(&id, result_parts_of(&state), has_failed(&state));
+                conversation.result(&id, result_parts(&state), has_failed(&state));
             }
         }
         "step_finish" => {
@@ -351,18 +356,21 @@ pub(super) fn stream_row(
     Some(())
 }
 
-fn result_parts_of(state: &State<'_>) -> Vec<ResultPart> {
-    let said = text(state.output.or(state.error)).unwrap_or_default();
-    let images = Attachment::list(state.attachments).into_iter();
-    let images = images.filter_map(|attachment| {
-        let address = text(attachment.address)?;
-        let (_, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
-        Some(ResultPart::Media(Media {
-            media_type: text(attachment.media_type)?.into_owned(),
-            data: Some(data.to_owned()),
-        }))
-    });
-    std::iter::once(ResultPart::Text(said.into_owned()))
-        .chain(images)
-        .collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in a stream.
+    #[test]
+    fn results_in_a_file_have_images() {
+        let record = r#"{"info":{"id":"m","role":"assistant"},"parts":[{"type":"tool","callID":"c","tool":"read",
+            "state":{"status":"completed","output":"Image","attachments":[
+                {"mime":"image/png","url":"data:image/png;base64,AAAA"}]}}]}"#;
+        let messages = OPENCODE.messages(record);
+        let result = messages.iter().flat_map(Message::results).next().unwrap();
+        let [ResultPart::Text(_), ResultPart::Media(image)] = result.parts.as_slice() else {
+            panic!("{:?}", result.parts);
+        };
+        assert_eq!(image.data.as_deref(), Some("AAAA"));
+    }
 }

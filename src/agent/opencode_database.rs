@@ -66,21 +66,24 @@ fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
 }
 
 fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<'_>) -> Result<()> {
-    let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let mut write = |row: &str| {
+        let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        visit(row).map_err(failed)
+    };
     let (session, query) = match extent {
         QueryExtent::Ends => (SESSION, ENDS),
         QueryExtent::Whole => (SESSION, MESSAGES),
         QueryExtent::Settled => (CONSTANT, SETTLED),
     };
     let session: String = database.query_row(session, [id], |row| row.get(0))?;
-    visit(&session).map_err(failed)?;
+    write(&session)?;
     let mut messages = database.prepare(query)?;
     let mut parts_of = database.prepare(PARTS)?;
     let mut messages = messages.query([id])?;
     let mut waiting: Option<String> = None;
     while let Some(message) = messages.next()? {
         if let Some(row) = waiting.take() {
-            visit(&row).map_err(failed)?;
+            write(&row)?;
         }
         let message_id: String = message.get(0)?;
         let data: String = message.get(1)?;
@@ -95,19 +98,15 @@ fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<
             "{{\"info\":{},\"parts\":[{parts}]}}",
             with_id(&message_id, &data)
         );
-        waiting = Some(row.replace('\n', " "));
+        let row = row.replace('\n', " ");
         let is_user = data.contains("\"role\":\"user\"") && !parts.is_empty();
         let is_settled = is_user || data.contains("\"completed\":");
         if extent == QueryExtent::Settled && !is_settled {
             // Its parts may still change, unless another message follows.
-            continue;
+            waiting = Some(row);
+        } else {
+            write(&row)?;
         }
-        if let Some(row) = waiting.take() {
-            visit(&row).map_err(failed)?;
-        }
-    }
-    if let Some(row) = waiting.filter(|_| extent != QueryExtent::Settled) {
-        visit(&row).map_err(failed)?;
     }
     Ok(())
 }

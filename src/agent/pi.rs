@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, input_of, is_in, is_true, message, note, result_parts, string, tokens,
+    COMPRESSED, call, decimal, input_of, is_in, is_true, message, note, result_parts, results,
+    string, tokens,
 };
 use super::edits::{FileEdit, PathOfCall, edit, numbered};
 use super::facts::Facts;
@@ -16,7 +17,7 @@ use super::sign::Row as Marks;
 use super::stream::StreamConversation;
 use super::title::StoredTitle;
 use crate::json::{non_null, object, text};
-use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
+use crate::message::{Block, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
@@ -185,8 +186,7 @@ fn said_in(said: &Said<'_>) -> Option<Message> {
                 parts: result_parts(blocks(said.content)),
                 failed: is_true(said.is_error),
             };
-            let blocks = vec![Block::Result(result)];
-            Some(message(Role::User, Origin::Results, blocks))
+            Some(results(vec![Block::Result(result)]))
         }
         "bashExecution" => {
             let command = text(said.command).unwrap_or_default();
@@ -228,12 +228,11 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
         "thinking" => Some(Block::thinking(text(block.thinking)?)),
-        "toolCall" => Some(Block::Call(Call {
-            id: string(block.id).unwrap_or_default(),
-            name: string(block.name).unwrap_or_default(),
-            input: input_of(block.arguments),
-            signature: None,
-        })),
+        "toolCall" => Some(call(
+            string(block.id).unwrap_or_default(),
+            string(block.name).unwrap_or_default(),
+            input_of(block.arguments),
+        )),
         "image" => Some(Block::Media(Media {
             media_type: string(block.media_type).unwrap_or_default(),
             data: string(block.data),
@@ -246,7 +245,7 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let spent = Tokens::of(raw)?;
     Some(Usage {
-        cost: Cost::of(spent.cost).and_then(|cost| cost.total?.get().parse().ok()),
+        cost: Cost::of(spent.cost).and_then(|cost| decimal(cost.total)),
         ..tokens([
             spent.input,
             spent.output,

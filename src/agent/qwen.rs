@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, gemini_blocks, is_in, is_true, message, note, session_stem, string,
+    beside_session, gemini_blocks, is_in, is_true, note, reply, results, session_stem, string,
     user_messages, uuid_link,
 };
 use super::facts::Facts;
@@ -220,9 +220,9 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
             id: string(row.uuid),
             model: string(row.model),
             usage: gemini_usage(row.usage),
-            ..message(Role::Assistant, Origin::Reply, content)
+            ..reply(content)
         }],
-        "tool_result" => vec![results(row, content)],
+        "tool_result" => vec![results_in(row, content)],
         _ => Vec::new(),
     }
 }
@@ -246,14 +246,14 @@ fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -
     user_messages(origin, content)
 }
 
-fn results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
+fn results_in(row: &Row<'_>, mut content: Vec<Block>) -> Message {
     let status = CallStatus::of(row.call_result).and_then(|result| string(result.status));
     for block in &mut content {
         if let Block::Result(result) = block {
             result.failed |= status.as_deref().is_some_and(|status| status != "success");
         }
     }
-    message(Role::User, Origin::Results, content)
+    results(content)
 }
 
 fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {

@@ -94,9 +94,7 @@ impl Requires {
             Self::Payload => is_object(record.payload),
             Self::SessionId => non_empty(record.session_id).is_some() && record.subtype.is_none(),
             Self::CallId => non_empty(record.call_id).is_some(),
-            Self::IdAndTimestamp => {
-                non_empty(record.id).is_some() && non_null(record.timestamp).is_some()
-            }
+            Self::IdAndTimestamp => is_stamped(record),
             Self::ToolId => non_empty(record.tool_id).is_some(),
         }
     }

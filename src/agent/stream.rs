@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+use super::content;
 use super::format::ReportedEnd;
 use crate::json::{elements, is_object, number, object, text};
 use crate::message::{
-    Block, Call, Media, Message, MessageId, Origin, ResultPart, Role, ToolResult, Usage,
+    Block, Media, Message, MessageId, Origin, ResultPart, Role, ToolResult, Usage, input_of,
 };
 
 object! {
@@ -145,7 +146,10 @@ impl StreamConversation {
 
     /// Adds a call to the model's message.
     pub(super) fn call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
-        self.reply(vec![call(id, name, input)]);
+        // Arguments that are not an object become an empty object.
+        let input = input.filter(|input| is_object(Some(input)));
+        let call = content::call(id.to_owned(), name.to_owned(), input_of(input));
+        self.reply(vec![call]);
     }
 
     pub(super) fn result(&mut self, id: &str, parts: Vec<ResultPart>, failed: bool) {
@@ -160,11 +164,7 @@ impl StreamConversation {
     }
 
     fn said_to_model(&mut self, blocks: Vec<Block>, origin: Origin) {
-        let message = Message {
-            blocks,
-            ..Message::new(Role::User, origin)
-        };
-        self.write(message, None);
+        self.write(content::message(Role::User, origin, blocks), None);
     }
 
     /// Adds a failed request that the agent reports.
@@ -196,21 +196,6 @@ impl StreamConversation {
     }
 }
 
-/// Returns a call block. Arguments that are not an object become an empty object.
-pub(super) fn call(id: &str, name: &str, input: Option<&RawValue>) -> Block {
-    let input = input.filter(|input| is_object(Some(input)));
-    Block::Call(Call {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        input: input.map_or_else(no_input, ToOwned::to_owned),
-        signature: None,
-    })
-}
-
-fn no_input() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
-}
-
 /// Parses result parts from a list of blocks or a text.
 pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
@@ -225,7 +210,7 @@ pub(super) fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 }
 
 /// Parses a text or an image.
-pub(super) fn part(raw: &RawValue) -> Option<ResultPart> {
+fn part(raw: &RawValue) -> Option<ResultPart> {
     let content = Content::of(Some(raw))?;
     if let Some(text) = text(content.text) {
         return Some(ResultPart::Text(text.into_owned()));

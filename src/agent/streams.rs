@@ -3,7 +3,7 @@
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
-use super::content::{is_true, note, string};
+use super::content::{decimal, is_true, note, string};
 use super::entry_reader::read_row;
 use super::format::{Detail, Entry, Format, LineClass, Part, ReportedEnd, SideCost};
 use super::sign::{
@@ -138,13 +138,8 @@ fn result(row: &ResultRow<'_>, entry: &mut Entry) {
         duration: number(row.duration),
         denials: elements(row.denials).len() as u64,
     });
-    entry.recorded_cost = row.cost.and_then(|cost| cost.get().parse().ok());
-    entry.side_cost = anthropic_usage(row.usage).map(|usage| SideCost {
-        id: None,
-        prompt_id: None,
-        model: None,
-        usage,
-    });
+    entry.recorded_cost = decimal(row.cost);
+    entry.side_cost = anthropic_usage(row.usage).map(SideCost::of_run);
     if is_true(row.is_error) {
         entry
             .messages
