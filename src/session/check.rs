@@ -23,37 +23,6 @@ const MAX_IDS: usize = 10_000;
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
-    /// Finds the records that seem to contain a key or a password.
-    ///
-    /// # Errors
-    /// Reading failed.
-    pub fn secrets(&self) -> io::Result<Vec<SessionDamageRecord>> {
-        let path = self.file.path.display().to_string();
-        let mut findings = Vec::new();
-        let mut note = |record: &str, line: Option<u64>, offset: Option<u64>| {
-            let value = serde_json::from_str::<Value>(record);
-            let count = value.map_or(0, |mut value| redact_strings(&mut value));
-            if count > 0 {
-                findings.push(SessionDamageRecord {
-                    path: path.clone(),
-                    kind: DamageKind::Secret,
-                    detail: counted(count, "string", "strings"),
-                    line,
-                    offset,
-                });
-            }
-        };
-        for row in self.document.iter().flatten() {
-            note(row, None, None);
-        }
-        self.each_line(&mut |line| {
-            for (place, record) in line.records() {
-                note(record, Some(line.number), Some(place.offset));
-            }
-        })?;
-        Ok(findings)
-    }
-
     /// Writes every whole record into a file, one per line.
     ///
     /// # Errors
@@ -73,26 +42,15 @@ impl Session {
         file.sync_all()
     }
 
-    /// Like [`Self::check`], with the records that [`Self::secrets`] finds.
+    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines. With
+    /// `with_secrets`, records that seem to contain a key or a password come last.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn check_with_secrets(&self) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
-        let (mut totals, mut findings) = self.check()?;
-        let secrets = self.secrets()?;
-        if !secrets.is_empty() {
-            let count = secrets.len() as u64;
-            totals.findings.insert(DamageKind::Secret, count);
-        }
-        findings.extend(secrets);
-        Ok((totals, findings))
-    }
-
-    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines.
-    ///
-    /// # Errors
-    /// Reading failed.
-    pub fn check(&self) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
+    pub fn check(
+        &self,
+        with_secrets: bool,
+    ) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
         let mut check = Check {
             totals: SessionCheckRecord {
                 path: self.file.path.display().to_string(),
@@ -135,6 +93,9 @@ impl Session {
         }
         check.links();
         check.pairs(self)?;
+        if with_secrets {
+            check.secrets(self)?;
+        }
         let findings = &check.totals.findings;
         check.totals.ok = !DAMAGE.iter().any(|kind| findings.contains_key(kind));
         Ok((check.totals, check.findings))
@@ -156,6 +117,7 @@ impl Check {
     fn entry(&mut self, shape: Shape, entry: Entry, found: Option<(u64, Place)>) {
         let (line, place) = found.unzip();
         let offset = place.map(|place| place.offset);
+        let time = entry.timestamp();
         self.totals.records += 1;
         if let (Shape::Tree, Some(place)) = (shape, place) {
             self.tree.add(&entry, place);
@@ -176,7 +138,6 @@ impl Check {
             let detail = format!("id {uuid} already occurs on line {first}");
             self.find(DamageKind::DuplicateId, detail, line, offset);
         }
-        let time = entry.time.and_then(|time| time.parse::<Timestamp>().ok());
         if let Some(time) = time {
             match self.latest {
                 Some(latest) if time < latest => {
@@ -210,6 +171,25 @@ impl Check {
         }
     }
 
+    fn secrets(&mut self, session: &Session) -> io::Result<()> {
+        let mut note = |record: &str, line: Option<u64>, offset: Option<u64>| {
+            let value = serde_json::from_str::<Value>(record);
+            let count = value.map_or(0, |mut value| redact_strings(&mut value));
+            if count > 0 {
+                let detail = counted(count, "string", "strings");
+                self.find(DamageKind::Secret, detail, line, offset);
+            }
+        };
+        for row in session.document.iter().flatten() {
+            note(row, None, None);
+        }
+        session.each_line(&mut |line| {
+            for (place, record) in line.records() {
+                note(record, Some(line.number), Some(place.offset));
+            }
+        })
+    }
+
     fn pairs(&mut self, session: &Session) -> io::Result<()> {
         let mut pairs = Pairs::default();
         for message in session.messages(Scope::AllBranches)? {
@@ -236,7 +216,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, lines).unwrap();
-        Session::open(&path).unwrap().check().unwrap()
+        Session::open(&path).unwrap().check(false).unwrap()
     }
 
     #[test]

@@ -60,11 +60,7 @@ impl Run for SessionCheckArguments {
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let checked = if self.secrets {
-                    session.check_with_secrets()
-                } else {
-                    session.check()
-                };
+                let checked = session.check(self.secrets);
                 Ok((session, checked.map_err(UsageError::reason)?))
             });
             progress.advance();
