@@ -4,14 +4,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use super::copies::CopyKeys;
-use super::discover::{Candidate, subagent_files};
+use super::discover::Candidate;
 use super::distinct::Key;
-use super::listing::{Listed, Listing};
+use super::listing::{Listed, Listing, Report};
 use super::open::SessionError;
-use super::parallel::stream_in_order;
 use super::session::Session;
 use super::title::NameIndexes;
 use super::tree::Scope;
@@ -155,27 +153,20 @@ pub enum CallEvent {
     },
 }
 
-type Report<'a> = dyn FnMut(CallEvent) -> ControlFlow<()> + 'a;
-
 /// Reads the calls of the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
 /// A call that a fork copied is reported once, for the first of the files. Skips files that are not sessions.
-pub fn calls_of_all(candidates: &[Candidate], listing: &Listing, visit: &mut Report<'_>) {
+pub fn calls_of_all(
+    candidates: &[Candidate],
+    listing: &Listing,
+    visit: &mut dyn FnMut(CallEvent) -> ControlFlow<()>,
+) {
     let names = NameIndexes::default();
-    let jobs = listing.jobs.get();
-    let work = |candidate: &Candidate, report: &mut Report<'_>| {
-        let outcome = calls_of(candidate, listing, &names, report);
-        listing.examined.fetch_add(1, Ordering::Relaxed);
-        match outcome {
-            Ok(flow) => flow,
-            Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
-            Err(error) => {
-                let path = candidate.path.clone();
-                report(CallEvent::Failed { path, error })
-            }
-        }
+    let read = |candidate: &Candidate, report: &mut Report<'_, CallEvent>| {
+        calls_of(candidate, listing, &names, report)
     };
+    let failed = |path, error| CallEvent::Failed { path, error };
     let mut seen = HashSet::new();
-    stream_in_order(candidates, jobs, &work, &mut |event| match event {
+    listing.stream(candidates, read, failed, &mut |event| match event {
         CallEvent::Call(call) if call.key.is_some_and(|key| !seen.insert(key)) => {
             ControlFlow::Continue(())
         }
@@ -188,7 +179,7 @@ fn calls_of(
     candidate: &Candidate,
     listing: &Listing,
     names: &NameIndexes,
-    report: &mut Report<'_>,
+    report: &mut Report<'_, CallEvent>,
 ) -> Result<ControlFlow<()>, SessionError> {
     let Some(session) = listing.open(candidate)? else {
         return Ok(ControlFlow::Continue(()));
@@ -208,10 +199,8 @@ fn calls_of(
     if flow.is_continue() {
         read(&session, is_subagent, &mut flow)?;
     }
-    for path in subagent_files(&session.file.path, session.agent()) {
-        if flow.is_continue()
-            && let Ok(subagent) = Session::open_with(&path, &session.named_roots)
-        {
+    for subagent in session.subagents() {
+        if flow.is_continue() {
             read(&subagent, true, &mut flow)?;
         }
     }

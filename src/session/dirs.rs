@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry};
+use std::fs::{self, Metadata};
+use std::io;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compressed::unpacked_name;
 use super::open::is_database;
@@ -39,6 +42,63 @@ pub(super) struct DirContext {
     pub(super) stored_size: Option<u64>,
 }
 
+/// A possible session file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The file.
+    pub path: PathBuf,
+    /// The size in bytes; 0 with [`FileTimes::Unread`].
+    pub size: u64,
+    /// The modification time, which programs may set.
+    pub modified: SystemTime,
+    /// The time of the last change of the file or its metadata. The session was not active later.
+    pub changed: SystemTime,
+    /// Other content of the directory.
+    pub(super) context: DirContext,
+}
+
+impl Candidate {
+    /// Returns a file with this metadata, unless it is gone.
+    pub(super) fn new(
+        path: PathBuf,
+        metadata: io::Result<Metadata>,
+        context: DirContext,
+    ) -> Option<Self> {
+        let metadata = metadata.ok()?;
+        let modified = metadata.modified().ok()?;
+        let changed = UNIX_EPOCH.checked_add(Duration::new(
+            metadata.ctime().try_into().unwrap_or_default(),
+            metadata.ctime_nsec().try_into().unwrap_or_default(),
+        ));
+        Some(Self {
+            path,
+            size: metadata.len(),
+            modified,
+            changed: changed.map_or(modified, |changed| changed.max(modified)),
+            context,
+        })
+    }
+
+    /// Returns a file whose metadata was not read.
+    pub(super) fn unread(path: PathBuf, context: DirContext) -> Self {
+        Self {
+            path,
+            size: 0,
+            modified: UNIX_EPOCH,
+            changed: UNIX_EPOCH,
+            context,
+        }
+    }
+}
+
+/// Whether the sizes and times of files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileTimes {
+    Read,
+    /// For callers that open all files.
+    Unread,
+}
+
 /// A dir to read.
 struct Dir {
     path: PathBuf,
@@ -48,11 +108,8 @@ struct Dir {
     subagents_beside: bool,
 }
 
-/// Converts an entry, unless the file is gone.
-pub(super) type Keep<File> = fn(&DirEntry, DirContext) -> Option<File>;
-
-/// Applies `keep` to the possible session files below `root`, in no order.
-pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
+/// Returns the possible session files below `root`, in no order.
+pub(super) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut dirs = vec![Dir {
         path: root.to_owned(),
@@ -60,9 +117,9 @@ pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<Fi
         subagents_beside: true,
     }];
     while let Some(dir) = dirs.pop() {
-        dirs.extend(read(&dir, keep, &mut found));
+        dirs.extend(read(&dir, times, &mut found));
         if found.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
-            found.extend(side_by_side(dirs, threads, keep));
+            found.extend(side_by_side(dirs, threads, times));
             break;
         }
     }
@@ -77,7 +134,7 @@ struct Waiting {
 }
 
 /// Returns the files in these dirs and below.
-fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
+fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
     let waiting = Mutex::new(Waiting { dirs, read: 0 });
     let changed = Condvar::new();
     let work = || {
@@ -87,7 +144,7 @@ fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<Fi
             if let Some(dir) = shared.dirs.pop() {
                 shared.read += 1;
                 drop(shared);
-                let inner = read(&dir, keep, &mut found);
+                let inner = read(&dir, times, &mut found);
                 shared = waiting.locked();
                 shared.read -= 1;
                 shared.dirs.extend(inner);
@@ -114,7 +171,7 @@ fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<Fi
 }
 
 /// Reads one dir. Returns the dirs in it.
-fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
+fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
     let mut inner = Vec::new();
     let Ok(entries) = fs::read_dir(&dir.path) else {
         return inner;
@@ -161,7 +218,10 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
             side_file: !side_files.is_empty()
                 && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
         };
-        keep(&entry, context)
+        match times {
+            FileTimes::Read => Candidate::new(entry.path(), entry.metadata(), context),
+            FileTimes::Unread => Some(Candidate::unread(entry.path(), context)),
+        }
     });
     found.extend(kept);
     inner
@@ -202,7 +262,8 @@ mod tests {
         }
         let paths = |threads: usize| {
             let threads = NonZeroUsize::new(threads).unwrap();
-            let mut paths = walk(root.path(), threads, |entry, _| Some(entry.path()));
+            let found = walk(root.path(), threads, FileTimes::Unread).into_iter();
+            let mut paths: Vec<PathBuf> = found.map(|file| file.path).collect();
             paths.sort();
             paths
         };
@@ -225,10 +286,14 @@ mod tests {
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }
-        let mut found = walk(root.path(), NonZeroUsize::MIN, |entry, context| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            Some((name, context.subagents, context.side_file))
-        });
+        let found = walk(root.path(), NonZeroUsize::MIN, FileTimes::Unread).into_iter();
+        let mut found: Vec<(String, bool, bool)> = found
+            .map(|file| {
+                let name = file.path.file_name().unwrap().to_string_lossy();
+                let context = file.context;
+                (name.into_owned(), context.subagents, context.side_file)
+            })
+            .collect();
         found.sort();
         let expected = [
             ("a.jsonl", true, false),
@@ -250,9 +315,7 @@ mod tests {
             dir.push("d");
             fs::create_dir(&dir).unwrap();
         }
-        let found = walk(root.path(), NonZeroUsize::MIN, |entry, _| {
-            Some(entry.path())
-        });
+        let found = walk(root.path(), NonZeroUsize::MIN, FileTimes::Unread);
         assert_eq!(u32::try_from(found.len()), Ok(MAX_DEPTH + 1));
     }
 }

@@ -2,43 +2,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compressed::unpacked_name;
-use super::dirs::{DirContext, Keep, walk};
+pub use super::dirs::Candidate;
+use super::dirs::{DirContext, FileTimes, walk};
 use super::open::{is_database, session_at, sessions_in, subagents_of};
 use super::origin::Origin;
-use crate::agent::{Agent, Root, StoredSession};
+use crate::agent::{Agent, Root};
 use crate::state::SessionScope;
-
-/// A possible session file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// The file.
-    pub path: PathBuf,
-    /// The size in bytes.
-    pub size: u64,
-    /// The modification time, which programs may set.
-    pub modified: SystemTime,
-    /// The time of the last change of the file or its metadata. The session was not active later.
-    pub changed: SystemTime,
-    /// Other content of the directory.
-    pub(super) context: DirContext,
-}
-
-/// A file whose name fits a session. Its metadata was not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The file.
-    pub path: PathBuf,
-    /// Other content of the directory.
-    pub(super) context: DirContext,
-}
 
 /// The directory was not read.
 const UNREAD: DirContext = DirContext {
@@ -48,15 +22,6 @@ const UNREAD: DirContext = DirContext {
     stored_size: None,
 };
 
-/// Returns the context of a session of this size in a database.
-fn stored(size: u64) -> DirContext {
-    DirContext {
-        is_named: false,
-        stored_size: Some(size),
-        ..UNREAD
-    }
-}
-
 /// Returns possible session files in `roots`, most recently changed first. Missing and unreadable directories
 /// count as empty, only a root itself may be a link, and files of subagents are omitted.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
@@ -65,36 +30,12 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 
 /// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
-    let named = |path: PathBuf| {
-        let metadata = match session_at(&path) {
-            Some((database, _)) => fs::symlink_metadata(database),
-            None => fs::symlink_metadata(&path),
-        };
-        candidate(path, metadata, UNREAD)
-    };
-    let found = files_in(roots, threads, named, |entry, context| {
-        candidate(entry.path(), entry.metadata(), context)
-    });
-    let mut found = with_stored(
-        found,
-        |file| &file.path,
-        |path, session| Candidate {
-            path,
-            size: session.size,
-            modified: session.changed,
-            changed: session.changed,
-            context: stored(session.size),
-        },
-    );
+    let mut found = files_in(roots, threads, FileTimes::Read);
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
     });
-    if roots.len() > 1 {
-        found.dedup_by(|one, other| one.path == other.path);
-    }
-    drop_archived(&mut found, |file| &file.path);
-    found
+    without_repeats(found, roots)
 }
 
 /// Returns the files that were named.
@@ -103,87 +44,17 @@ pub fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
     discover(&roots)
 }
 
-/// Like [`discover_with`], unsorted and without metadata, for callers that open all of them.
-pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
-    let named = |path| {
-        let context = UNREAD;
-        Some(Found { path, context })
-    };
-    let found = files_in(roots, threads, named, |entry, context| {
-        let path = entry.path();
-        Some(Found { path, context })
-    });
-    let mut found = with_stored(
-        found,
-        |file| &file.path,
-        |path, session| Found {
-            path,
-            context: stored(session.size),
-        },
-    );
+/// Like [`discover_with`], unsorted and without sizes and times, for callers that open all of them.
+pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
+    let mut found = files_in(roots, threads, FileTimes::Unread);
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
-        found.dedup_by(|one, other| one.path == other.path);
     }
-    drop_archived(&mut found, |file| &file.path);
-    found
+    without_repeats(found, roots)
 }
 
-/// Drops archived copies of other files, and all but the first archived copy of a file that is gone.
-fn drop_archived<File>(found: &mut Vec<File>, path: fn(&File) -> &Path) {
-    let origin = |path: &Path| {
-        unpacked_name(path.file_name()?.to_str()?)?;
-        Some(Origin::of(path)?.scope)
-    };
-    let origins: Vec<Option<String>> = found.iter().map(|file| origin(path(file))).collect();
-    if origins.iter().all(Option::is_none) {
-        return;
-    }
-    let others = found
-        .iter()
-        .zip(&origins)
-        .filter(|(_, origin)| origin.is_none());
-    let scope = |file: &File| SessionScope::of(path(file)).digest().to_owned();
-    let mut known: HashSet<String> = others.map(|(file, _)| scope(file)).collect();
-    let mut origins = origins.into_iter();
-    found.retain(|_| {
-        origins
-            .next()
-            .flatten()
-            .is_none_or(|origin| known.insert(origin))
-    });
-}
-
-/// Replaces databases by the sessions in them, if they have any.
-fn with_stored<File>(
-    found: Vec<File>,
-    path: fn(&File) -> &Path,
-    stored: fn(PathBuf, StoredSession) -> File,
-) -> Vec<File> {
-    let files = found.into_iter().flat_map(|file| {
-        let sessions = if is_database(path(&file)) {
-            sessions_in(path(&file))
-        } else {
-            Vec::new()
-        };
-        if sessions.is_empty() {
-            return vec![file];
-        }
-        let sessions = sessions.into_iter();
-        sessions
-            .map(|(path, session)| stored(path, session))
-            .collect()
-    });
-    files.collect()
-}
-
-/// Applies `named` to roots that are files, and `keep` to the files below roots that are directories.
-fn files_in<File: Send>(
-    roots: &[Root],
-    threads: NonZeroUsize,
-    named: fn(PathBuf) -> Option<File>,
-    keep: Keep<File>,
-) -> Vec<File> {
+/// Returns the files in roots, with the sessions in databases in place of these.
+fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
     let mut found = Vec::new();
     for root in roots {
         let path = if root.path.is_symlink() {
@@ -192,32 +63,80 @@ fn files_in<File: Send>(
             Ok(root.path.clone())
         };
         match path {
-            Ok(path) if path.is_file() || session_at(&path).is_some() => found.extend(named(path)),
-            Ok(path) if path.is_dir() => found.extend(walk(&path, threads, keep)),
+            Ok(path) if path.is_file() || session_at(&path).is_some() => {
+                found.extend(named(path, times));
+            }
+            Ok(path) if path.is_dir() => found.extend(walk(&path, threads, times)),
             _ => {}
         }
     }
-    found
+    let files = found.into_iter().flat_map(|file| {
+        let sessions = if is_database(&file.path) {
+            sessions_in(&file.path)
+        } else {
+            Vec::new()
+        };
+        if sessions.is_empty() {
+            return vec![file];
+        }
+        let sessions = sessions.into_iter();
+        sessions
+            .map(|(path, session)| Candidate {
+                path,
+                size: session.size,
+                modified: session.changed,
+                changed: session.changed,
+                context: DirContext {
+                    is_named: false,
+                    stored_size: Some(session.size),
+                    ..UNREAD
+                },
+            })
+            .collect()
+    });
+    files.collect()
 }
 
-fn candidate(
-    path: PathBuf,
-    metadata: io::Result<Metadata>,
-    context: DirContext,
-) -> Option<Candidate> {
-    let metadata = metadata.ok()?;
-    let modified = metadata.modified().ok()?;
-    let changed = UNIX_EPOCH.checked_add(Duration::new(
-        metadata.ctime().try_into().unwrap_or_default(),
-        metadata.ctime_nsec().try_into().unwrap_or_default(),
-    ));
-    Some(Candidate {
-        path,
-        size: metadata.len(),
-        modified,
-        changed: changed.map_or(modified, |changed| changed.max(modified)),
-        context,
-    })
+/// Returns a root that is a file.
+fn named(path: PathBuf, times: FileTimes) -> Option<Candidate> {
+    if times == FileTimes::Unread {
+        return Some(Candidate::unread(path, UNREAD));
+    }
+    let metadata = match session_at(&path) {
+        Some((database, _)) => fs::symlink_metadata(database),
+        None => fs::symlink_metadata(&path),
+    };
+    Candidate::new(path, metadata, UNREAD)
+}
+
+/// Drops the same file in several roots, archived copies of other files, and all but the first archived copy of a
+/// file that is gone.
+fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> {
+    if roots.len() > 1 {
+        found.dedup_by(|one, other| one.path == other.path);
+    }
+    let origin = |file: &Candidate| {
+        unpacked_name(file.path.file_name()?.to_str()?)?;
+        Some(Origin::of(&file.path)?.scope)
+    };
+    let origins: Vec<Option<String>> = found.iter().map(origin).collect();
+    if origins.iter().all(Option::is_none) {
+        return found;
+    }
+    let others = found
+        .iter()
+        .zip(&origins)
+        .filter(|(_, origin)| origin.is_none());
+    let scope = |file: &Candidate| SessionScope::of(&file.path).digest().to_owned();
+    let mut known: HashSet<String> = others.map(|(file, _)| scope(file)).collect();
+    let mut origins = origins.into_iter();
+    found.retain(|_| {
+        origins
+            .next()
+            .flatten()
+            .is_none_or(|origin| known.insert(origin))
+    });
+    found
 }
 
 /// Whether a subagent's file may have this name.
@@ -225,6 +144,12 @@ pub(super) fn is_subagent_name(path: &Path, prefix: &str) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let plain = unpacked_name(name).unwrap_or(name);
     plain.starts_with(prefix) && Path::new(plain).extension() == Some(OsStr::new("jsonl"))
+}
+
+/// Returns the id of a subagent, which its file is named after.
+pub(super) fn subagent_id(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.strip_prefix("agent-").unwrap_or(&stem).to_owned()
 }
 
 /// Returns the subagent files of a session, sorted by name. The subagents of workflows, which have a
@@ -285,7 +210,7 @@ fn subagent(path: PathBuf) -> Option<Candidate> {
         is_named: false,
         ..UNREAD
     };
-    candidate(path, metadata, context)
+    Candidate::new(path, metadata, context)
 }
 
 fn subagents_in(folder: &Path, prefix: &str) -> Vec<PathBuf> {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,15 +11,15 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::dirs::DirContext;
-use super::discover::{Candidate, Found, subagent_files};
+use super::discover::{Candidate, subagent_files};
 use super::open::SessionError;
-use super::parallel::each_in_order;
+use super::parallel::{each_in_order, stream_in_order};
 use super::prices::Prices;
 use super::selection::{Selection, timestamp};
 use super::session::Session;
 use super::title::NameIndexes;
 use crate::agent::{Agent, Facts};
-use crate::jsonl::Mapping;
+use crate::jsonl::{Mapping, WriteError, append_record};
 use crate::records::{SessionActivity, SessionCounts};
 
 /// Minimum number of files to read between two checks of the limit.
@@ -65,6 +66,9 @@ impl Listing {
         all
     }
 }
+
+/// Receives events until it breaks.
+pub(super) type Report<'a, Event> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 
 /// A session in the list.
 #[derive(Debug, Clone)]
@@ -199,6 +203,29 @@ impl Listing {
         failed
     }
 
+    /// Calls `read` with each of `candidates`, on several threads, and `visit` with the events that it reports, in
+    /// order, until it breaks. `failed` makes an event of a file that could not be read. Skips files that are not
+    /// sessions.
+    pub(super) fn stream<Event: Send>(
+        &self,
+        candidates: &[Candidate],
+        read: impl Fn(&Candidate, &mut Report<'_, Event>) -> Result<ControlFlow<()>, SessionError>
+        + Sync,
+        failed: impl Fn(PathBuf, SessionError) -> Event + Sync,
+        visit: &mut Report<'_, Event>,
+    ) {
+        let work = |candidate: &Candidate, report: &mut Report<'_, Event>| {
+            let outcome = read(candidate, report);
+            self.examined.fetch_add(1, Ordering::Relaxed);
+            match outcome {
+                Ok(flow) => flow,
+                Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
+                Err(error) => report(failed(candidate.path.clone(), error)),
+            }
+        };
+        stream_in_order(candidates, self.jobs.get(), &work, visit);
+    }
+
     /// Whether the list is complete before `next`, because no remaining session was active later than its
     /// file was changed. If a session was active after the newest change, this does not hold.
     fn is_enough(
@@ -292,52 +319,39 @@ impl Listing {
 /// Files that could not be read.
 pub type Failures = Vec<(PathBuf, SessionError)>;
 
-/// Formats a session.
-pub type WriteListed<'a, Failure> = dyn Fn(Listed) -> Result<Vec<u8>, Failure> + Sync + 'a;
-
-/// Lists the selected sessions among `files`, formatted by `write`, and the files that could not be read.
+/// Lists the records of the selected sessions among `files`, one per line, and the files that could not be read.
 /// Ignores the limit of the selection.
 ///
 /// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
 /// format them later takes longer than formatting.
 ///
 /// # Errors
-/// The first error of `write`.
-pub fn list_as_text<Failure: Send>(
-    files: &[Found],
+/// A record cannot be serialized.
+pub fn list_as_records(
+    files: &[Candidate],
     listing: &Listing,
-    write: &WriteListed<'_, Failure>,
-) -> Result<(Vec<Vec<u8>>, Failures), Failure> {
+) -> Result<(Vec<Vec<u8>>, Failures), WriteError> {
     let names = NameIndexes::default();
-    let look = |file: &Found| {
-        let looked = listing.look(&file.path, file.context, &names);
-        listing.examined.fetch_add(1, Ordering::Relaxed);
-        looked.map(|session| {
-            session.map(|session| {
-                let activity = session.facts.activity();
-                write(*session).map(|text| (activity, text))
-            })
-        })
+    let files: Vec<&Candidate> = files.iter().collect();
+    let look = |file: &Candidate| {
+        let session = listing.look(&file.path, file.context, &names)?;
+        Ok(session.map(|session| {
+            let (activity, mut text) = (session.facts.activity(), Vec::new());
+            let written = append_record(&mut text, &session.into_record());
+            (activity, written.map(|()| text))
+        }))
     };
-    let (mut listed, mut failed) = (Vec::new(), Vec::new());
-    each_in_order(files, listing.jobs.get(), look, |at, looked| {
-        let path = files[at].path.as_path();
-        match looked {
-            Ok(Some(written)) => {
-                let (activity, text) = written?;
-                listed.push((activity, path, text));
-            }
-            Ok(None) | Err(SessionError::Unknown(_)) => {}
-            Err(error) => failed.push((path.to_owned(), error)),
-        }
-        Ok(())
-    })?;
+    let mut listed = Vec::new();
+    let failed = listing.each(&files, look, |at, (activity, text)| {
+        listed.push((activity, files[at].path.as_path(), text));
+    });
+    let mut failed = unreadable(failed);
     failed.sort_by(|(one, _), (other, _)| one.cmp(other));
     listed.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
         in_order((*one, one_path), (*other, other_path))
     });
-    let texts = listed.into_iter().map(|(_, _, text)| text).collect();
-    Ok((texts, failed))
+    let texts: Result<Vec<_>, _> = listed.into_iter().map(|(_, _, text)| text).collect();
+    Ok((texts?, failed))
 }
 
 #[cfg(test)]

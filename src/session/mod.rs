@@ -63,7 +63,7 @@ pub(crate) use description::{dialog_facts, is_shown, print_dialog, status_line};
 pub use diff::{CallEdits, SessionEdits};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
-    Candidate, Found, candidates_at, discover, discover_names, discover_with, subagent_candidates,
+    Candidate, candidates_at, discover, discover_names, discover_with, subagent_candidates,
     subagent_files, subagents_beside,
 };
 pub use export::{ExportError, ExportFolder, is_export_list};
@@ -76,7 +76,7 @@ pub use following::{
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{
-    Depth, Failures, InferredState, Listed, Listing, Sessions, WriteListed, list, list_as_text,
+    Depth, Failures, InferredState, Listed, Listing, Sessions, list, list_as_records,
 };
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::{each_in_order, processors};

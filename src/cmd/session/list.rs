@@ -8,11 +8,11 @@ use clap::Args;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
-use crate::jsonl::{Writer, append_record};
-use crate::message::SessionId;
+use crate::jsonl::Writer;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Depth, Listed, Listing, SessionError, list, list_as_text, list_in_states, short_ids,
+    Depth, Facts, Listing, SessionError, list, list_as_records, list_in_states,
+    session_description, short_ids,
 };
 use crate::view::{ProgressLine, TableLook, session_table};
 
@@ -120,13 +120,9 @@ impl Run for SessionListArguments {
 impl SessionListArguments {
     /// Prints the records of all sessions.
     fn print_all(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
-        let write = |session: Listed| {
-            let mut text = Vec::new();
-            append_record(&mut text, &session.into_record()).map(|()| text)
-        };
         let files = self.selection.matching.source.files(&io.environment);
         let progress = reading(files.len(), &mut listing, io);
-        let (texts, failed) = list_as_text(&files, &listing, &write)?;
+        let (texts, failed) = list_as_records(&files, &listing)?;
         drop(progress);
         let mut writer = output::record_writer(io)?;
         for text in &texts {
@@ -209,22 +205,14 @@ impl Run for SessionPathArguments {
                 }
                 Form::Jsonl => {
                     let mapping = self.selection.matching.source.mapping();
-                    let id = session
-                        .first_facts(mapping)
-                        .ok()
-                        .and_then(|facts| facts.session_id);
-                    let title = session.title(mapping).ok().flatten();
-                    let (title, source) = title
-                        .map(|title| (title.text, title.source.name().to_owned()))
-                        .unzip();
+                    let facts = Facts {
+                        title: session.title(mapping).ok().flatten(),
+                        ..session.first_facts(mapping).unwrap_or_default()
+                    };
+                    let about = session_description(path.to_owned(), session.agent(), facts);
                     writer.record(&SessionPathRecord {
-                        session_id: id.map(SessionId),
-                        agent: Some(session.agent().name().to_owned()),
-                        path: path.display().to_string(),
-                        title,
-                        title_source: source,
                         resume: None,
-                        matches: None,
+                        ..SessionPathRecord::new(about, None)
                     })?;
                 }
             }

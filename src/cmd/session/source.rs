@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Candidate, Depth, Found, Listing, Root, Selection, Session, candidates_at, discover_names,
+    Candidate, Depth, Listing, Root, Selection, Session, candidates_at, discover_names,
     discover_with, ids_in, list, processors, session_roots,
 };
 
@@ -126,7 +126,7 @@ impl SourceArguments {
     }
 
     /// Like [`Self::candidates`], in any order, for a command that opens all files.
-    pub(crate) fn files(&self, environment: &Environment) -> Vec<Found> {
+    pub(crate) fn files(&self, environment: &Environment) -> Vec<Candidate> {
         discover_names(self.jobs(), &self.roots(environment))
     }
 
@@ -275,6 +275,14 @@ impl FilterArguments {
     }
 }
 
+impl LimitArguments {
+    /// Adds the limit to a selection.
+    fn apply(&self, selection: &mut Selection) {
+        selection.limit = self.limit;
+        selection.without_empty = !self.all;
+    }
+}
+
 impl MatchArguments {
     /// Whether no argument is given.
     pub(crate) fn is_default(&self) -> bool {
@@ -325,8 +333,7 @@ impl SelectionArguments {
     /// Returns the settings to list the selected sessions with.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
-        listing.selection.limit = self.limit.limit;
-        listing.selection.without_empty = !self.limit.all;
+        self.limit.apply(&mut listing.selection);
         listing
     }
 }
@@ -341,8 +348,7 @@ impl SourceArguments {
     ) -> Vec<PathBuf> {
         let mut listing = self.listing(Depth::Ends);
         filter.apply(&mut listing.selection, io.clock.as_ref());
-        listing.selection.limit = limit.limit;
-        listing.selection.without_empty = !limit.all;
+        limit.apply(&mut listing.selection);
         self.paths(&listing, io)
     }
 

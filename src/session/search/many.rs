@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use super::needles::Query;
 use super::run::SearchHit;
@@ -15,9 +14,8 @@ use crate::records::{SessionDescription, SessionHitRecord};
 use crate::session::discover::Candidate;
 use crate::session::distinct::Key;
 use crate::session::find::ids_in;
-use crate::session::listing::{Listed, Listing};
+use crate::session::listing::{Listed, Listing, Report};
 use crate::session::open::SessionError;
-use crate::session::parallel::stream_in_order;
 use crate::session::session::Session;
 use crate::session::title::NameIndexes;
 
@@ -47,12 +45,9 @@ pub enum SearchEvent {
 /// Maximum number of hits of a session that are held until the whole session was searched.
 const MAX_HELD: usize = 1024;
 
-/// Receives the events until it breaks.
-type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
-
 /// Passes on the events session by session, without copies of hits in earlier sessions.
 struct WithoutCopies<'a, 'b> {
-    visit: &'a mut Report<'b>,
+    visit: &'a mut Report<'b, SearchEvent>,
     /// The session of each record with a hit.
     seen: HashMap<Key, usize>,
     sessions: usize,
@@ -94,7 +89,7 @@ pub fn search_all(
     candidates: &[Candidate],
     listing: &Listing,
     query: &Query,
-    visit: &mut Report<'_>,
+    visit: &mut Report<'_, SearchEvent>,
 ) {
     if query.without_copies {
         let mut filter = WithoutCopies {
@@ -113,32 +108,18 @@ fn search_files(
     candidates: &[Candidate],
     listing: &Listing,
     query: &Query,
-    visit: &mut Report<'_>,
+    visit: &mut Report<'_, SearchEvent>,
 ) {
     let names = NameIndexes::default();
-    let jobs = listing.jobs.get();
-    let work = |candidate: &Candidate, report: &mut Report<'_>| {
-        search(candidate, listing, query, &names, report)
+    let read = |candidate: &Candidate, report: &mut Report<'_, SearchEvent>| {
+        let path = candidate.path.clone();
+        Ok(match found_in(candidate, listing, query, &names, report)? {
+            0 => ControlFlow::Continue(()),
+            lines => report(SearchEvent::TooLong { path, lines }),
+        })
     };
-    stream_in_order(candidates, jobs, &work, visit);
-}
-
-/// Searches one session until `report` breaks.
-fn search(
-    candidate: &Candidate,
-    listing: &Listing,
-    query: &Query,
-    names: &NameIndexes,
-    report: &mut Report<'_>,
-) -> ControlFlow<()> {
-    let path = candidate.path.clone();
-    let found = found_in(candidate, listing, query, names, report);
-    listing.examined.fetch_add(1, Ordering::Relaxed);
-    match found {
-        Ok(0) | Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
-        Ok(lines) => report(SearchEvent::TooLong { path, lines }),
-        Err(error) => report(SearchEvent::Failed { path, error }),
-    }
+    let failed = |path, error| SearchEvent::Failed { path, error };
+    listing.stream(candidates, read, failed, visit);
 }
 
 /// Reports the hits in one session. Returns the number of lines that were too long to parse.
@@ -150,24 +131,25 @@ fn found_in(
     listing: &Listing,
     query: &Query,
     names: &NameIndexes,
-    report: &mut Report<'_>,
+    report: &mut Report<'_, SearchEvent>,
 ) -> Result<u64, SessionError> {
     let Some(mut session) = listing.open(candidate)? else {
         return Ok(0);
     };
     let mut failure = None;
-    let mut begin = |session: &Session, hits: Vec<SearchHit>, report: &mut Report<'_>| {
-        match listing.examine(session, candidate.context, names) {
-            Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
-            Ok(None) => return ControlFlow::Break(()),
-            Err(error) => {
-                failure = Some(error);
-                return ControlFlow::Break(());
+    let mut begin =
+        |session: &Session, hits: Vec<SearchHit>, report: &mut Report<'_, SearchEvent>| {
+            match listing.examine(session, candidate.context, names) {
+                Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
+                Ok(None) => return ControlFlow::Break(()),
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
             }
-        }
-        let mut hits = hits.into_iter();
-        hits.try_for_each(|hit| report(SearchEvent::Found(Box::new(hit))))
-    };
+            let mut hits = hits.into_iter();
+            hits.try_for_each(|hit| report(SearchEvent::Found(Box::new(hit))))
+        };
     let mut held = Some(Vec::new());
     let searched = session.search(query, &mut |found| {
         if let Some(hits) = &mut held {
@@ -207,8 +189,7 @@ impl ParentSession {
     /// Returns the session among `candidates` that started this subagent.
     pub fn of(session: &Listed, candidates: &[Candidate], named: &NamedRoots) -> Option<Self> {
         let facts = &session.facts;
-        let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());
-        let id = id.filter(|_| facts.is_subagent)?;
+        let id = facts.parent()?;
         let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
         let path =
             others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
@@ -218,10 +199,7 @@ impl ParentSession {
                 .summary(Mapping::Allowed)
                 .ok()
         });
-        let title = known.and_then(|facts| match facts.title {
-            Some(title) => Some(title.text),
-            None => facts.first_prompt,
-        });
+        let title = known.and_then(|facts| facts.heading().cloned());
         Some(Self {
             id: id.clone(),
             title,
