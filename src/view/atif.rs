@@ -10,14 +10,11 @@ use super::atif_model::{
     Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, Observed, Source, Step,
     TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
-use super::outline::{Subagent, started_subagent};
+use super::outline::{Subagent, is_image, media_word, started_subagent};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// Maximum number of steps that wait for results of their calls. Later results become steps.
 const MAX_WAITING: usize = 256;
-
-/// Types of images that the format allows.
-const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// The context of the steps of a trajectory.
 #[derive(Clone, Copy)]
@@ -292,23 +289,19 @@ impl<'a> TrajectoryWriter<'a> {
             let text = match block {
                 Block::Text(text) => text,
                 Block::Media(media) => {
-                    let is_image = IMAGES.contains(&media.media_type.as_str());
-                    let path = if is_image {
+                    let path = if is_image(&media) {
                         (self.context.save)(&media)?
                     } else {
                         None
                     };
-                    let media_type = media.media_type;
                     if let Some(path) = path {
                         has_images = true;
+                        let media_type = media.media_type;
                         let source = Source { media_type, path };
                         parts.push(ContentPart::Image { source });
                         continue;
                     }
-                    match media_type.as_str() {
-                        "" => "[attachment]".to_owned(),
-                        media_type => format!("[{media_type}]"),
-                    }
+                    media_word(&media)
                 }
                 Block::Thinking(_) | Block::Call(_) | Block::Result(_) => continue,
             };

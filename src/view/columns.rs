@@ -5,13 +5,7 @@ use crate::text::display_width;
 /// Pads the cells of `rows` to columns two blanks apart. Columns from `first_right` on are right-aligned.
 /// The last cell of a row is not padded.
 pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<String>> {
-    let mut widths = Vec::new();
-    for row in &rows {
-        widths.resize(row.len().max(widths.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = display_width(cell).max(*width);
-        }
-    }
+    let widths = widths(&rows);
     let pad = |row: Vec<String>| {
         let last = row.len().saturating_sub(1);
         let cells = row.into_iter().zip(&widths).enumerate();
@@ -27,6 +21,18 @@ pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<Str
         padded.collect()
     };
     rows.into_iter().map(pad).collect()
+}
+
+/// Returns the width of the widest cell of each column.
+pub(super) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(row.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = display_width(cell).max(*width);
+        }
+    }
+    widths
 }
 
 /// Returns the rows as lines.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use super::columns::table;
+use super::columns::{table, widths};
 use super::times::spelled;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
@@ -165,15 +165,6 @@ fn shortened(number: u64) -> String {
     };
     let tenths = number / (size / 10);
     format!("{}.{}{unit}", tenths / 10, tenths % 10)
-}
-
-fn widths(page: &[Vec<String>]) -> Vec<usize> {
-    let columns = page.first().map_or(0, Vec::len);
-    let widest = |column: usize| {
-        let cells = page.iter().map(|row| display_width(&row[column]));
-        cells.max().unwrap_or(0)
-    };
-    (0..columns).map(widest).collect()
 }
 
 /// Cuts the widest names until the rows fit.

@@ -11,8 +11,8 @@ use crate::text::{terminal_safe, terminal_safe_line};
 /// Escaping a tag can turn code into text with another tag. After this many rounds, code is escaped too.
 const MAX_ROUNDS: usize = 4;
 
-/// Allowed schemes of links.
-const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
+/// Allowed schemes of links in all pages.
+pub(super) const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Escapes tags, images and other links outside code, and closes an open fence.
 pub(super) fn harmless_markdown(text: &str) -> String {

@@ -5,15 +5,13 @@ use std::fmt::Write;
 use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use super::gist::{gist, input_in_full};
-use super::outline::{media_word, result_text};
+use super::harmless_markdown::SCHEMES;
+use super::outline::{is_image, media_word, result_text};
 use super::page::{block, line, page_head, to_the_second};
 use super::selection::folded;
 use super::text::{safe_with_tabs, word};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
-
-/// Types of images that are embedded.
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 #[derive(Debug, Clone, Default)]
 pub struct PageHead {
@@ -195,16 +193,13 @@ fn image(media: &Media) -> String {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
     };
     match media.data.as_ref().filter(|data| is_base64(data)) {
-        Some(data) if IMAGES.contains(&media.media_type.as_str()) => format!(
+        Some(data) if is_image(media) => format!(
             "<img alt=\"{0}\" title=\"{0}\" src=\"data:{0};base64,{data}\">",
             media.media_type
         ),
         _ => line(&media_word(media)),
     }
 }
-
-/// Allowed schemes of links.
-const LINKS: [&str; 3] = ["https://", "http://", "mailto:"];
 
 /// Converts a text without control and hidden characters.
 pub(super) fn rich_text(text: &str) -> String {
@@ -225,7 +220,7 @@ pub(super) fn rich_text(text: &str) -> String {
             id,
             ..
         }) => {
-            let is_allowed = LINKS.iter().any(|start| dest_url.starts_with(start));
+            let is_allowed = SCHEMES.iter().any(|start| dest_url.starts_with(start));
             Some(Event::Start(Tag::Link {
                 link_type,
                 dest_url: if is_allowed {

@@ -259,6 +259,14 @@ pub(super) fn result_text(result: &ToolResult) -> String {
     parts.join("\n")
 }
 
+/// Types of images that pages and trajectories contain.
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// Whether an attachment is an image that pages and trajectories contain.
+pub(super) fn is_image(media: &Media) -> bool {
+    IMAGES.contains(&media.media_type.as_str())
+}
+
 /// Returns the placeholder of an attachment.
 pub(super) fn media_word(media: &Media) -> String {
     match media.media_type.as_str() {

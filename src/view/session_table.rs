@@ -3,12 +3,11 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::columns::aligned;
+use super::columns::{aligned, widths};
 use super::times::{ago, to_the_minute};
+use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
-use crate::text::{
-    byte_size, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
-};
+use crate::text::{byte_size, dollars, fitted, fitted_end, terminal_safe_line, with_separators};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
@@ -118,8 +117,8 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
             terminal_safe_line(name.unwrap_or(&about.agent))
         }
         "LAST ACTIVE" => {
-            let time = session.last_activity.as_deref();
-            match (time.and_then(|time| time.parse().ok()), look.columns) {
+            let time = timestamp(session.last_activity.as_deref());
+            match (time, look.columns) {
                 (Some(time), Some(_)) => ago(time, look.now, &look.zone),
                 (Some(time), None) => to_the_minute(time, &look.zone),
                 (None, _) => "-".to_owned(),
@@ -151,25 +150,21 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
     }
 }
 
-fn widest(rows: &[Vec<String>], column: usize) -> usize {
-    let cells = rows.iter().filter_map(|row| row.get(column));
-    cells.map(|cell| display_width(cell)).max().unwrap_or(0)
-}
-
 /// Returns the width that is left for titles and directories.
 fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
-    let all = 0..rows.first().map_or(0, Vec::len);
-    let others = all.filter(|column| ![title, title + 1].contains(column));
+    let widths = widths(rows).into_iter().enumerate();
+    let others = widths.filter(|(column, _)| ![title, title + 1].contains(column));
     // Columns are two blanks apart.
-    let taken: usize = others.map(|column| widest(rows, column) + 2).sum();
+    let taken: usize = others.map(|(_, width)| width + 2).sum();
     columns.saturating_sub(taken + 2)
 }
 
 /// Cuts titles and directories so that the rows fit, within the width that the other columns leave.
 fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let room = room(rows, title, columns);
-    let width = widest(rows, title + 1).min(room / 3);
-    let width = widest(rows, title).min(room - width);
+    let widths = widths(rows);
+    let width = widths[title + 1].min(room / 3);
+    let width = widths[title].min(room - width);
     for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fitted(&row[title], width);
         // The end of a directory is the most specific part.
@@ -182,6 +177,7 @@ fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
 mod tests {
     use super::*;
     use crate::records::SessionDescription;
+    use crate::text::display_width;
 
     fn session(title: &str, source: &str) -> SessionRecord {
         SessionRecord {

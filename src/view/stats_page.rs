@@ -1,5 +1,7 @@
 //! Pages of `session stats`.
 
+use std::collections::BTreeMap;
+
 use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::text::{counted, dollars, terminal_safe_line, with_separators};
@@ -12,6 +14,15 @@ fn heads(by: &[Dimension]) -> Vec<String> {
     heads.collect()
 }
 
+/// Returns the names of a group. The group of all requests is the total.
+fn names<'a>(by: &[Dimension], group: &'a BTreeMap<Dimension, String>) -> Vec<&'a str> {
+    let names = by.iter().enumerate().map(|(place, dimension)| {
+        let name = group.get(dimension).map(String::as_str);
+        name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
+    });
+    names.collect()
+}
+
 /// Returns a page with a row for each of `tools`, and one for the sum.
 pub(crate) fn tool_page(
     by: &[Dimension],
@@ -21,11 +32,15 @@ pub(crate) fn tool_page(
     let mut head = heads(by);
     head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
     let mut page = vec![head];
-    let mut sum = [0; 5];
+    let mut sum = SessionToolRecord::default();
     for tool in tools {
-        let names = by
-            .iter()
-            .filter_map(|dimension| tool.dimensions.get(dimension));
+        sum.calls += tool.calls;
+        sum.failed += tool.failed;
+        sum.results += tool.results;
+        sum.result_bytes += tool.result_bytes;
+        sum.result_tokens += tool.result_tokens;
+    }
+    page.extend(tools.iter().chain([&sum]).map(|tool| {
         let numbers = [
             tool.calls,
             tool.failed,
@@ -33,15 +48,10 @@ pub(crate) fn tool_page(
             tool.result_bytes,
             tool.result_tokens,
         ];
-        for (sum, number) in sum.iter_mut().zip(numbers) {
-            *sum += number;
-        }
-        let names = names.map(|name| terminal_safe_line(name));
-        page.push(names.chain(numbers.map(with_separators)).collect());
-    }
-    let names = (0..by.len()).map(|place| if place == 0 { "TOTAL" } else { "" });
-    let names = names.map(str::to_owned);
-    page.push(names.chain(sum.map(with_separators)).collect());
+        let names = names(by, &tool.dimensions).into_iter();
+        let names = names.map(terminal_safe_line);
+        names.chain(numbers.map(with_separators)).collect()
+    }));
     fitted_table(page, by.len(), columns)
 }
 
@@ -53,16 +63,10 @@ pub(crate) fn cost_page(
     columns: Option<usize>,
 ) -> String {
     let heads = heads(by);
-    let rows = costs.iter().chain([all]).map(|cost| {
-        let names = by.iter().enumerate().map(|(place, dimension)| {
-            let name = cost.dimensions.get(dimension).map(String::as_str);
-            name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
-        });
-        CostRow {
-            names: names.collect(),
-            counts: Vec::new(),
-            spending: &cost.spending,
-        }
+    let rows = costs.iter().chain([all]).map(|cost| CostRow {
+        names: names(by, &cost.dimensions),
+        counts: Vec::new(),
+        spending: &cost.spending,
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let bars = match by {

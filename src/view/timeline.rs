@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::gist::gist;
 use super::page::{line, to_the_second};
 use super::{Section, ToolUse};
+use crate::agent::timestamp;
 use crate::text::fitted;
 
 /// Maximum drawn length of a pause, and of a call.
@@ -102,7 +103,7 @@ impl Timeline {
 }
 
 fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
-    let time = |time: &Option<String>| time.as_deref()?.parse::<Timestamp>().ok();
+    let time = |time: &Option<String>| timestamp(time.as_deref());
     let start = time(&tool.position.time)?;
     let answer = tool.result.as_ref();
     let end = answer.and_then(|(_, position)| time(&position.time));

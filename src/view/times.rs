@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::agent::timestamp;
 use crate::text::terminal_safe_line;
 
 /// Returns the time since `time` as text; the date if it is older than two weeks.
@@ -31,11 +32,10 @@ pub(crate) fn spelled(length: SignedDuration) -> String {
 
 /// Returns the time in a record as terminal-safe text, without seconds; unchanged if it is not RFC 3339.
 pub(crate) fn recorded_minute(time: Option<&str>, zone: &TimeZone) -> String {
-    let time = time.unwrap_or_default();
-    time.parse().map_or_else(
-        |_| terminal_safe_line(time),
-        |time| to_the_minute(time, zone),
-    )
+    match timestamp(time) {
+        Some(time) => to_the_minute(time, zone),
+        None => terminal_safe_line(time.unwrap_or_default()),
+    }
 }
 
 /// Returns a time as text, without seconds.
