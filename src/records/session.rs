@@ -187,6 +187,21 @@ pub struct SessionPathRecord {
     pub matches: Option<u64>,
 }
 
+impl SessionPathRecord {
+    /// Returns the location of the session with this description.
+    pub fn new(about: SessionDescription, matches: Option<u64>) -> Self {
+        Self {
+            session_id: about.session_id,
+            agent: Some(about.agent),
+            path: about.path,
+            title: about.title,
+            title_source: about.title_source,
+            resume: about.resume,
+            matches,
+        }
+    }
+}
+
 /// Token counts and costs of requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spending {
@@ -242,6 +257,18 @@ pub struct RunTotals {
     pub duration_ms: u64,
     /// Calls that were denied, if agents report them.
     pub denials: u64,
+}
+
+impl RunTotals {
+    /// Adds other runs.
+    pub fn add(&mut self, other: Self) {
+        self.turns += other.turns;
+        self.duration_ms += other.duration_ms;
+        self.denials += other.denials;
+        for (reason, count) in other.ends {
+            *self.ends.entry(reason).or_insert(0) += count;
+        }
+    }
 }
 
 /// Usage of one model, day or prompt id.

@@ -13,7 +13,13 @@ use crate::agent::Detail;
 use crate::message::{Call, Message};
 
 /// Records that a fork copies are written within this time after its first record.
-pub(super) const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
+const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
+
+/// Whether a record of this time may be a copy, in a fork that started at another time.
+pub(super) fn is_copy_time(time: Option<Timestamp>, started: Option<Timestamp>) -> bool {
+    let pair = time.zip(started);
+    pair.is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME)
+}
 
 /// Computes keys of the messages of one file. Copies in other files have the same keys.
 #[derive(Debug, Default)]
@@ -93,10 +99,7 @@ impl CopyKeys {
         let hash = hasher.finish();
         let count = self.seen.entry(hash).or_default();
         *count += 1;
-        let is_at_start = time
-            .zip(lineage.started)
-            .is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME);
-        let session = if is_at_start {
+        let session = if is_copy_time(time, lineage.started) {
             &lineage.root
         } else {
             &lineage.session
@@ -132,6 +135,7 @@ impl Lineage {
             entry.facts.is_head.then_some(entry)
         });
         let own = heads.next()?;
+        let started = own.timestamp();
         let session = own.facts.session_id?;
         let copied = heads.filter_map(|head| head.facts.session_id).last();
         let parent = own
@@ -141,7 +145,7 @@ impl Lineage {
         Some(Self {
             root: copied.or(parent).unwrap_or_else(|| session.clone()),
             session,
-            started: own.time.and_then(|time| time.parse().ok()),
+            started,
         })
     }
 }

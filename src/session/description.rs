@@ -24,15 +24,13 @@ use crate::view::{
 
 /// Returns a session's members in records.
 pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
+    let id = facts.session_id.as_deref();
+    let id = id.filter(|_| !facts.is_subagent && facts.written_by.is_none());
+    let resume = id.and_then(|id| agent.resume_command(id, &path));
+    let parent = facts.parent().cloned();
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
-    let written_by = facts.written_by;
-    let id = facts.session_id.as_deref();
-    let id = id.filter(|_| !facts.is_subagent && written_by.is_none());
-    let resume = id.and_then(|id| agent.resume_command(id, &path));
-    let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
-    let parent = parent.filter(|_| facts.is_subagent).cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
     SessionDescription {
@@ -47,7 +45,7 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
         git_branch: facts.branch,
         model: facts.model,
         parent_session_id: parent.map(SessionId),
-        written_by,
+        written_by: facts.written_by,
         fork_parent: facts.forked_from.map(SessionId),
         resume,
     }

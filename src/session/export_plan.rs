@@ -6,10 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::dirs::TRAJECTORY_ENDING;
-use super::discover::{candidates_at, subagent_files};
+use super::discover::{candidates_at, subagent_files, subagent_id};
 use super::export::ExportFolder;
 use super::listing::{Failures, Listed, Listing, Sessions, list};
 use super::parallel::each_in_order;
@@ -69,7 +67,7 @@ impl<'a> ExportPlan<'a> {
                     let page = folder.name(&format!("{id}-{stem}"), &started.path);
                     Subagent {
                         page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
-                        id: stem.strip_prefix("agent-").unwrap_or(&stem).to_owned(),
+                        id: subagent_id(&started.path),
                     }
                 })
                 .collect();
@@ -124,7 +122,7 @@ impl<'a> ExportPlan<'a> {
             .iter()
             .chain(started)
             .map(|listed| listed.path.clone());
-        let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+        let mut tally = Tally::new(Detail::Costs);
         // Files that cannot be read are reported when their page is written.
         tally.add_all(&candidates_at(paths), all);
         tally.price(prices);

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::discover::{Candidate, subagent_files};
+use super::discover::{Candidate, subagent_files, subagent_id};
 use super::follow::{Follower, Seen};
 use super::open::{SessionError, SessionFile, open_safely};
 use super::session::Session;
@@ -273,9 +273,8 @@ impl Subagents {
             let Ok(file) = open_safely(&path) else {
                 continue;
             };
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let about = MessageContext {
-                agent_id: Some(name.strip_prefix("agent-").unwrap_or(&name).to_owned()),
+                agent_id: Some(subagent_id(&path)),
                 ..MessageContext::default()
             };
             let (start, format) = (start(&file), Some(self.agent.format()));

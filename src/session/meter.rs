@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
 
-use super::copies::MAX_COPY_TIME;
+use super::copies::is_copy_time;
 use crate::agent::{Entry, Meter};
 use crate::message::{Role, Tier, Usage};
 
@@ -65,7 +65,7 @@ impl MeterReader {
         if facts.is_head && self.log.session_id.is_none() {
             self.log.session_id.clone_from(&facts.session_id);
             self.log.parent.clone_from(&facts.forked_from);
-            self.log.started = time(entry);
+            self.log.started = entry.timestamp();
         }
         if entry.facts.model.is_some() {
             self.model.clone_from(&entry.facts.model);
@@ -81,7 +81,12 @@ impl MeterReader {
                 web_searches,
                 ..Usage::default()
             };
-            self.push(Some(format!("search {call}")), usage, None, time(entry));
+            self.push(
+                Some(format!("search {call}")),
+                usage,
+                None,
+                entry.timestamp(),
+            );
         }
         match entry.meter.take() {
             None => {}
@@ -97,11 +102,11 @@ impl MeterReader {
                     self.log.at_start = 0;
                 }
                 self.has_requests = true;
-                self.push(Some(id), usage, None, time(entry));
+                self.push(Some(id), usage, None, entry.timestamp());
             }
             // Newer files repeat each request as a reading.
             Some(Meter::Reading { .. }) if self.has_requests => {}
-            Some(Meter::Reading { last, total }) => self.reading(last, total, time(entry)),
+            Some(Meter::Reading { last, total }) => self.reading(last, total, entry.timestamp()),
         }
     }
 
@@ -116,10 +121,7 @@ impl MeterReader {
             return;
         }
         let index = self.log.readings.len();
-        let is_at_start = time
-            .zip(self.log.started)
-            .is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME);
-        if is_at_start && index == self.log.at_start {
+        if is_copy_time(time, self.log.started) && index == self.log.at_start {
             self.log.at_start += 1;
         }
         let mut hasher = DefaultHasher::new();
@@ -197,8 +199,4 @@ pub(super) fn copied_readings(logs: &[MeterLog]) -> Vec<usize> {
         longest.unwrap_or(0).max(log.at_start)
     });
     copied.collect()
-}
-
-fn time(entry: &Entry) -> Option<Timestamp> {
-    entry.time.as_deref()?.parse().ok()
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::calls::SessionCall;
-use super::discover::subagent_files;
 use super::session::Session;
+use crate::agent::timestamp;
 use crate::json::spelling;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
@@ -75,15 +75,14 @@ impl SeenCall {
 impl SessionCall {
     /// Whether the call was made in this period. Calls without a time count if the period has no start.
     pub fn is_within(&self, period: &Range<Timestamp>) -> bool {
-        let time = self.time.as_deref().and_then(|time| time.parse().ok());
+        let time = timestamp(self.time.as_deref());
         period.contains(&time.unwrap_or(Timestamp::MIN))
     }
 
     /// Returns the time from the call to its result, in milliseconds.
     pub fn duration_ms(&self) -> Option<u64> {
-        let parse = |time: &str| time.parse::<Timestamp>().ok();
-        let start = parse(self.time.as_deref()?)?;
-        let end = parse(self.result.as_ref()?.time.as_deref()?)?;
+        let start = timestamp(self.time.as_deref())?;
+        let end = timestamp(self.result.as_ref()?.time.as_deref())?;
         u64::try_from(end.duration_since(start).as_millis()).ok()
     }
 
@@ -132,10 +131,8 @@ impl Session {
             })
         };
         look(self)?;
-        for file in subagent_files(&self.file.path, self.agent()) {
-            if let Ok(subagent) = Self::open_with(&file, &self.named_roots) {
-                look(&subagent)?;
-            }
+        for subagent in self.subagents() {
+            look(&subagent)?;
         }
         Ok(flow.is_break())
     }

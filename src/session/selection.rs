@@ -73,12 +73,11 @@ impl Selection {
         let active = facts.activity();
         let is_in_time = self.since.is_none_or(|since| active >= since)
             && self.until.is_none_or(|until| active < until);
-        let title = facts.title.as_ref().map(|title| &title.text);
         is_in_time
             && self.cwd.as_ref().is_none_or(|cwd| worked_in(facts, cwd))
             && !(self.untitled && facts.title.is_some())
             && !(self.without_empty && is_empty(facts))
-            && contains(title.or(facts.first_prompt.as_ref()), self.title.as_ref())
+            && contains(facts.heading(), self.title.as_ref())
             && contains(facts.branch.as_ref(), self.branch.as_ref())
             && contains(facts.model.as_ref(), self.model.as_ref())
             && contains(facts.first_cwd.as_ref(), self.first_cwd.as_ref())

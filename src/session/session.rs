@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
+use super::discover::subagent_files;
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
@@ -164,6 +165,12 @@ impl Session {
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
+    }
+
+    /// Returns its subagents whose files can be opened.
+    pub(super) fn subagents(&self) -> impl Iterator<Item = Self> {
+        let files = subagent_files(&self.file.path, self.agent()).into_iter();
+        files.filter_map(|path| Self::open_with(&path, &self.named_roots).ok())
     }
 
     /// Returns the agent that wrote it.

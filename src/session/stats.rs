@@ -8,7 +8,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 
 use super::copies::CopyKeys;
-use super::discover::{Candidate, subagent_files};
+use super::discover::Candidate;
 use super::distinct::{Distinct, Key, index};
 use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
@@ -20,7 +20,7 @@ use super::tally_items::{
     CallResult, LabelCache, ReadSession, ReplyCounts, TallyTime, UsageContext, UsedTool,
 };
 use super::tree::Scope;
-use crate::agent::{Detail, Entry, Facts, SideCost};
+use crate::agent::{Detail, Entry, Facts, SideCost, timestamp};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
 use crate::records::RunTotals;
@@ -89,7 +89,7 @@ impl Current {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Activity)
+        Self::new(Detail::Activity)
     }
 }
 
@@ -98,6 +98,14 @@ impl Tally {
     pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
+            ..Self::new(detail)
+        }
+    }
+
+    /// Counts all requests.
+    pub fn new(detail: Detail) -> Self {
+        Self {
+            period: Timestamp::MIN..Timestamp::MAX,
             detail,
             sessions: 0,
             prompts: Distinct::default(),
@@ -116,7 +124,7 @@ impl Tally {
     /// # Errors
     /// Reading failed.
     pub fn of(session: &Session, prices: &Prices) -> io::Result<Self> {
-        let mut tally = Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+        let mut tally = Self::new(Detail::Costs);
         tally.add(session)?;
         tally.price(prices);
         Ok(tally)
@@ -180,10 +188,8 @@ impl Tally {
             }
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
-        for path in subagent_files(&session.file.path, session.agent()) {
-            if let Ok(subagent) = Session::open_with(&path, &session.named_roots) {
-                tally.read_records(&subagent)?;
-            }
+        for subagent in session.subagents() {
+            tally.read_records(&subagent)?;
         }
         // Subagents are prompted by the model, not by the user.
         tally.prompts = prompts;
@@ -201,10 +207,7 @@ impl Tally {
             tally.sessions = 1;
             if let Some(cost) = tally.recorded_cost {
                 let id = facts.session_id.as_deref().map(Key::of);
-                let context = UsageContext {
-                    time: None.into(),
-                    labels: tally.labels.of(None, None, None),
-                };
+                let context = UsageContext::new(None, tally.labels.of(None, None, None));
                 tally.recorded.put(id, (context, cost), |_, _| {});
             }
             return Ok((tally, facts));
@@ -254,10 +257,12 @@ impl Tally {
         }
         self.recorded_cost = self.recorded_cost.or(recorded);
         for end in ends {
-            self.runs.turns += end.turns.unwrap_or_default();
-            self.runs.duration_ms += end.duration.unwrap_or_default();
-            self.runs.denials += end.denials;
-            *self.runs.ends.entry(end.reason).or_insert(0) += 1;
+            self.runs.add(RunTotals {
+                ends: [(end.reason, 1)].into(),
+                turns: end.turns.unwrap_or_default(),
+                duration_ms: end.duration.unwrap_or_default(),
+                denials: end.denials,
+            });
         }
         Ok((!skips_records).then_some(facts))
     }
@@ -266,15 +271,10 @@ impl Tally {
     /// file may repeat.
     fn side_request(&mut self, (time, cost): (Option<Timestamp>, SideCost)) {
         let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
+        let context = UsageContext::new(time, self.labels.of(model, prompt_id, None));
         let reply = ReplyCounts {
-            usage: Some(cost.usage).into(),
-            context: UsageContext {
-                time: time.into(),
-                labels: self.labels.of(model, prompt_id, None),
-            },
-            reading: None,
             is_reply: cost.id.is_some(),
-            unpriced: None,
+            ..ReplyCounts::new(Some(cost.usage), context)
         };
         let id = cost.id.as_deref().map(Key::of);
         self.replies.put(id, reply, |_, _| {});
@@ -287,15 +287,11 @@ impl Tally {
         for request in requests {
             let copied = request.id.map(|id| Key::of(&format!("request {id}")));
             let reading = request.reading.map(|at| index(before + at + 1));
+            let labels = self.labels.of(request.model.as_deref(), None, None);
+            let context = UsageContext::new(request.time, labels);
             let reply = ReplyCounts {
-                usage: Some(request.usage).into(),
-                context: UsageContext {
-                    time: request.time.into(),
-                    labels: self.labels.of(request.model.as_deref(), None, None),
-                },
                 reading: reading.and_then(NonZeroU32::new),
-                is_reply: false,
-                unpriced: None,
+                ..ReplyCounts::new(Some(request.usage), context)
             };
             self.replies.put(copied, reply, |_, _| {});
         }
@@ -317,7 +313,7 @@ impl Tally {
 
     /// Counts a message.
     pub(super) fn message(&mut self, message: &Message, current: &mut Current) {
-        let time = message.time.as_deref().and_then(|time| time.parse().ok());
+        let time = timestamp(message.time.as_deref());
         current.time = time.or(current.time);
         let time = current.time;
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
@@ -328,10 +324,7 @@ impl Tally {
             let model = message.model.as_deref().or(current.model.as_deref());
             let tool = UsedTool {
                 result: CallResult::default(),
-                context: UsageContext {
-                    time: time.into(),
-                    labels: self.labels.of(model, None, Some(&call.name)),
-                },
+                context: UsageContext::new(time, self.labels.of(model, None, Some(&call.name))),
             };
             let copied = current.keys.call(message, call);
             let place = self.calls.put(copied, tool, |_, _| {});
@@ -354,15 +347,10 @@ impl Tally {
             return;
         }
         let copied = current.keys.reply(message, time);
+        let labels = self.labels.of(current.model.as_deref(), None, None);
         let reply = ReplyCounts {
-            usage: usage.into(),
-            context: UsageContext {
-                time: time.into(),
-                labels: self.labels.of(current.model.as_deref(), None, None),
-            },
-            reading: None,
             is_reply,
-            unpriced: None,
+            ..ReplyCounts::new(usage, UsageContext::new(time, labels))
         };
         self.replies.put(copied, reply, |known, last| {
             if last.usage.is_some() {
@@ -385,12 +373,7 @@ impl Tally {
         }
         self.meters.extend(other.meters);
         self.sessions += other.sessions;
-        self.runs.turns += other.runs.turns;
-        self.runs.duration_ms += other.runs.duration_ms;
-        self.runs.denials += other.runs.denials;
-        for (reason, count) in other.runs.ends {
-            *self.runs.ends.entry(reason).or_insert(0) += count;
-        }
+        self.runs.add(other.runs);
         self.prompts.append(other.prompts, |_, _| {});
         self.recorded.append(other.recorded, |known, copy| {
             known.1 = known.1.max(copy.1);
@@ -424,8 +407,7 @@ fn readings(meters: &[MeterLog]) -> usize {
 /// Returns a request outside the conversation, and its time.
 fn side_request(entry: &mut Entry) -> Option<(Option<Timestamp>, SideCost)> {
     let cost = entry.side_cost.take()?;
-    let time = entry.time.as_deref().and_then(|time| time.parse().ok());
-    Some((time, cost))
+    Some((entry.timestamp(), cost))
 }
 
 #[cfg(test)]

@@ -21,6 +21,19 @@ pub(super) struct ReplyCounts {
     pub(super) unpriced: Option<Unpriced>,
 }
 
+impl ReplyCounts {
+    /// Returns a request outside of the conversation.
+    pub(super) fn new(usage: Option<Usage>, context: UsageContext) -> Self {
+        Self {
+            usage: usage.into(),
+            context,
+            reading: None,
+            is_reply: false,
+            unpriced: None,
+        }
+    }
+}
+
 /// The counts of a call.
 #[derive(Debug)]
 pub(super) struct UsedTool {
@@ -33,6 +46,15 @@ pub(super) struct UsedTool {
 pub(super) struct UsageContext {
     pub(super) time: TallyTime,
     pub(super) labels: Arc<Labels>,
+}
+
+impl UsageContext {
+    pub(super) fn new(time: Option<Timestamp>, labels: Arc<Labels>) -> Self {
+        Self {
+            time: time.into(),
+            labels,
+        }
+    }
 }
 
 /// The dimensions of a request or a call that many of them share.

@@ -67,11 +67,11 @@ impl Run for SessionCallsArguments {
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
-        if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
-            source.note_none(0, io);
-            return Ok(errors.outcome(Status::Done));
-        }
         if form == Form::Text {
+            if candidates.is_empty() && self.sessions.is_empty() {
+                source.note_none(0, io);
+                return Ok(errors.outcome(Status::Done));
+            }
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);

@@ -121,9 +121,10 @@ impl Run for SessionExportArguments {
             folder: &folder,
         };
         let mut written = Vec::new();
+        let jobs = self.selection.matching.source.jobs().get();
         each_in_order(
             &outdated,
-            self.selection.matching.source.jobs().get(),
+            jobs,
             |page| folder.write(&page.name, |file| pages.write(page, file)),
             |place, outcome| -> anyhow::Result<()> {
                 progress.advance();
@@ -142,7 +143,6 @@ impl Run for SessionExportArguments {
         for page in &written {
             folder.note_written(&page.name, &page.stamp);
         }
-        let jobs = self.selection.matching.source.jobs().get();
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
                 let words = words_of_pages(rows, directory, jobs)?;
@@ -231,9 +231,9 @@ impl Pages<'_> {
             dialog_facts(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = ancestors(&session, facts);
         parts.push(session);
-        let (form, index) = match self.arguments.output {
-            PageForm::Md => (DialogForm::Md, "index.md"),
-            PageForm::Html | PageForm::Atif => (DialogForm::Html, "index.html"),
+        let form = match self.arguments.output {
+            PageForm::Md => DialogForm::Md,
+            PageForm::Html | PageForm::Atif => DialogForm::Html,
         };
         let look = Look {
             form,
@@ -253,7 +253,7 @@ impl Pages<'_> {
             Writer::new(Box::new(file)),
         );
         printer.subagents = page.subagents.to_vec();
-        let mut links = vec![("all sessions", index.to_owned())];
+        let mut links = vec![("all sessions", self.folder.index())];
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
         printer.head(&about, head, links)?;
         print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)

@@ -114,15 +114,7 @@ impl HitPrinter {
             line.push(b'\n');
             return self.writer.echo(&line);
         }
-        self.writer.record(&SessionPathRecord {
-            session_id: about.session_id,
-            agent: Some(about.agent),
-            path: about.path,
-            title: about.title,
-            title_source: about.title_source,
-            resume: about.resume,
-            matches,
-        })
+        self.writer.record(&SessionPathRecord::new(about, matches))
     }
 
     /// Prints a hit in the session, or counts it.

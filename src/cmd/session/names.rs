@@ -124,6 +124,15 @@ impl SourceArguments {
         }
     }
 
+    /// Opens the one session of this name for reading.
+    ///
+    /// # Errors
+    /// See [`Self::one`]; or the session does not exist or cannot be read.
+    pub(crate) fn open_one(&self, name: &str, io: &mut Io) -> anyhow::Result<Session> {
+        let named = self.one(name, io)?.for_reading()?;
+        Ok(named.open().map_err(|error| named.named(&error))?)
+    }
+
     /// Returns the sessions that this one continues, oldest first. Reports one that is
     /// not found.
     pub(crate) fn ancestors(

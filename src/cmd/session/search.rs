@@ -123,11 +123,11 @@ impl Run for SessionSearchArguments {
         let sessions = source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
-        if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
-            source.note_none(0, io);
-            return Ok(errors.outcome(Status::Negative));
-        }
         if form == Form::Text {
+            if candidates.is_empty() && sessions.is_empty() {
+                source.note_none(0, io);
+                return Ok(errors.outcome(Status::Negative));
+            }
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
@@ -207,7 +207,8 @@ impl SessionSearchArguments {
                 .with_hint("`-F` treats the pattern as plain text")
         })?;
         if !self.places.is_empty() {
-            query.places = self.places.iter().flat_map(|name| name.places()).collect();
+            let places = self.places.iter().flat_map(|name| name.places());
+            query.places = places.copied().collect();
         }
         query.most = if self.files_with_matches {
             Some(NonZeroUsize::MIN)
@@ -250,18 +251,14 @@ impl SessionSearchArguments {
 }
 
 impl PlaceName {
-    fn places(self) -> Vec<HitBlock> {
+    fn places(self) -> &'static [HitBlock] {
+        use HitBlock::{Call, Result, Text, Thinking};
         match self {
-            Self::Text => vec![HitBlock::Text],
-            Self::Thinking => vec![HitBlock::Thinking],
-            Self::Calls => vec![HitBlock::Call],
-            Self::Results => vec![HitBlock::Result],
-            Self::All => vec![
-                HitBlock::Text,
-                HitBlock::Thinking,
-                HitBlock::Call,
-                HitBlock::Result,
-            ],
+            Self::Text => &[Text],
+            Self::Thinking => &[Thinking],
+            Self::Calls => &[Call],
+            Self::Results => &[Result],
+            Self::All => &[Text, Thinking, Call, Result],
         }
     }
 }

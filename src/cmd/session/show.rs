@@ -79,8 +79,7 @@ impl Run for SessionShowArguments {
     reads_sessions!(source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let named = self.source.one(&self.session, io)?.for_reading()?;
-        let session = named.open().map_err(|error| named.named(&error))?;
+        let session = self.source.open_one(&self.session, io)?;
         if self.last_answer {
             return self.print_last_reply(&session, io);
         }
@@ -254,8 +253,7 @@ impl Run for SessionDiffArguments {
     reads_sessions!(source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let named = self.source.one(&self.session, io)?.for_reading()?;
-        let session = named.open().map_err(|error| named.named(&error))?;
+        let session = self.source.open_one(&self.session, io)?;
         let facts = session.first_facts(self.source.mapping())?;
         let facts = session.with_directory(facts);
         let found = session.all_edits().map_err(UsageError::reason)?;

@@ -121,19 +121,6 @@ fn stored_in(listed: &[Box<Listed>]) -> Stored {
 /// Selects the subagents of selected sessions, recursively.
 fn add_subagents(listed: &[Box<Listed>], stored: &Stored, is_selected: &mut [bool]) {
     let id = |session: &Listed| session.facts.session_id.clone();
-    let parent = |session: &Listed| {
-        let facts = &session.facts;
-        let recorded = || {
-            facts
-                .forked_from
-                .clone()
-                .or_else(|| facts.session_id.clone())
-        };
-        let parent = stored
-            .get(&session.path)
-            .map_or_else(recorded, |(parent, ..)| parent.clone());
-        parent.filter(|_| facts.is_subagent)
-    };
     let mut parents: HashSet<String> = HashSet::new();
     loop {
         let known = parents.len();
@@ -146,8 +133,17 @@ fn add_subagents(listed: &[Box<Listed>], stored: &Stored, is_selected: &mut [boo
             return;
         }
         for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
-            *is_selected |= parent(session).is_some_and(|parent| parents.contains(&parent));
+            *is_selected |=
+                parent_of(session, stored).is_some_and(|parent| parents.contains(parent));
         }
+    }
+}
+
+/// Returns the session that started a subagent.
+fn parent_of<'a>(session: &'a Listed, stored: &'a Stored) -> Option<&'a String> {
+    match stored.get(&session.path) {
+        Some((parent, ..)) => parent.as_ref().filter(|_| session.facts.is_subagent),
+        None => session.facts.parent(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::chain::{Continuation, TurnWatch};
 use super::foreign::{ForeignSession, Recorded};
-use super::recorder::SessionFacts;
+use super::recorder::{Recorder, SessionFacts};
 use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::api::{TEXT_NEEDLES, prefilter_needles};
@@ -175,7 +175,7 @@ impl Recording {
         };
         // Most records are parts of a stream. Records that are nested too deeply to parse are not kept either.
         let kind = text(contents.record.kind).unwrap_or_default();
-        let record = if Transcript::may_keep(&kind) || kind == "result" {
+        let record = if Recorder::may_keep(&kind) || kind == "result" {
             serde_json::from_str::<Value>(decoded.record).unwrap_or_default()
         } else {
             Value::Null
@@ -185,7 +185,7 @@ impl Recording {
             return self.messages(messages, None);
         }
         let mut recorded = Vec::new();
-        if Transcript::keeps(&record) {
+        if Recorder::keeps(&record) {
             // The earlier part of a streamed message precedes it.
             let streamed = self.api_messages.flush();
             recorded = self.messages(streamed, None)?;
@@ -240,7 +240,7 @@ impl Recording {
         match &mut self.target {
             Target::Own { path, systems } => {
                 // Until there is a record to keep, the stream may still name the session.
-                if self.transcript.is_none() && !Transcript::keeps(&record) {
+                if self.transcript.is_none() && !Recorder::keeps(&record) {
                     return Ok(Recorded::No);
                 }
                 let transcript = self.transcript.get_or_insert_with(|| {

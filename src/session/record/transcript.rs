@@ -83,16 +83,6 @@ impl Transcript {
         }
     }
 
-    /// Whether [`Transcript::record`] may write records of this type.
-    pub(super) fn may_keep(kind: &str) -> bool {
-        Recorder::may_keep(kind)
-    }
-
-    /// Whether [`Transcript::record`] writes records of this kind.
-    pub(super) fn keeps(record: &Value) -> bool {
-        Recorder::keeps(record)
-    }
-
     /// Writes a record of the stream, if it is to be kept. Returns whether it was written.
     ///
     /// # Errors

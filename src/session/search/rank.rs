@@ -157,9 +157,8 @@ fn count(
         },
         best: (0, false),
     };
-    let title = listed.facts.title.map(|title| title.text);
-    if let Some(title) = title.or(listed.facts.first_prompt) {
-        counter.text(Field::Title, &title);
+    if let Some(title) = listed.facts.heading() {
+        counter.text(Field::Title, title);
     }
     counter.session(&session)?;
     Ok(Some(counter.counts))
