@@ -70,5 +70,5 @@ pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 #[cfg(test)]
 mod stream_tests;
 pub(crate) use opencode_database::{
-    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, stored_rows, stored_sessions,
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, stored_rows, stored_sessions,
 };

@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-pub(crate) use super::sqlite::{QueryExtent, StoredSession};
+pub(crate) use super::sqlite::{ReadExtent, StoredSession};
 use super::sqlite::{Visit, has_columns, open_read_only};
 
 /// The tables and columns that are read.
@@ -65,15 +65,15 @@ fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     sessions.query_map([], stored)?.collect()
 }
 
-fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<'_>) -> Result<()> {
+fn rows(database: &Connection, id: &str, extent: ReadExtent, visit: &mut Visit<'_>) -> Result<()> {
     let mut write = |row: &str| {
         let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
         visit(row).map_err(failed)
     };
     let (session, query) = match extent {
-        QueryExtent::Ends => (SESSION, ENDS),
-        QueryExtent::Whole => (SESSION, MESSAGES),
-        QueryExtent::Settled => (CONSTANT, SETTLED),
+        ReadExtent::Ends => (SESSION, ENDS),
+        ReadExtent::Whole => (SESSION, MESSAGES),
+        ReadExtent::Settled => (CONSTANT, SETTLED),
     };
     let session: String = database.query_row(session, [id], |row| row.get(0))?;
     write(&session)?;
@@ -101,7 +101,7 @@ fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<
         let row = row.replace('\n', " ");
         let is_user = data.contains("\"role\":\"user\"") && !parts.is_empty();
         let is_settled = is_user || data.contains("\"completed\":");
-        if extent == QueryExtent::Settled && !is_settled {
+        if extent == ReadExtent::Settled && !is_settled {
             // Its parts may still change, unless another message follows.
             waiting = Some(row);
         } else {
@@ -142,7 +142,7 @@ pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
 pub(crate) fn stored_rows(
     path: &Path,
     id: &str,
-    extent: QueryExtent,
+    extent: ReadExtent,
     visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     let mut database = open(path)?;

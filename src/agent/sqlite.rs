@@ -24,12 +24,12 @@ pub(crate) struct StoredSession {
 
 /// The part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueryExtent {
+pub(crate) enum ReadExtent {
     /// Everything.
     Whole,
     /// Enough for a list.
     Ends,
-    /// The messages that will not change.
+    /// The messages that will not change; only databases have others.
     Settled,
 }
 

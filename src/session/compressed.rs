@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::open::{BYTE_ORDER_MARK, Positioned, SessionFile};
-use crate::agent::{COMPRESSED, TrajectoryLines};
+use crate::agent::{COMPRESSED, ReadExtent, TrajectoryLines};
 use crate::jsonl::read_at;
 
 /// The first bytes of every zstd file.
@@ -25,15 +25,6 @@ const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 
 /// Maximum length of a frame header up to its content size, in bytes.
 const MAX_HEADER: usize = 18;
-
-/// The part of a compressed file to unpack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unpack {
-    /// Everything.
-    Whole,
-    /// Enough for a list.
-    Beginning,
-}
 
 /// Returns the name that a compressed file has when it is unpacked. `None` if it is not compressed.
 pub(super) fn unpacked_name(name: &str) -> Option<&str> {
@@ -56,7 +47,7 @@ pub(super) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
 /// # Errors
 /// Reading or writing failed, the file is damaged, its content is too large, or unpacking takes
 /// too much memory.
-pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionFile> {
+pub(super) fn unpacked(file: SessionFile, wanted: ReadExtent) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
     let size = unpack(&file.file, &mut target, wanted)?;
     Ok(SessionFile {
@@ -70,7 +61,11 @@ pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionF
 ///
 /// # Errors
 /// See [`unpacked`].
-pub(super) fn unpack(mut packed: &File, target: &mut dyn Write, wanted: Unpack) -> io::Result<u64> {
+pub(super) fn unpack(
+    mut packed: &File,
+    target: &mut dyn Write,
+    wanted: ReadExtent,
+) -> io::Result<u64> {
     packed.seek(SeekFrom::Start(0))?;
     let mut size = 0;
     let mut block = vec![0; 64 * 1024];
@@ -98,13 +93,13 @@ pub(super) fn unpack(mut packed: &File, target: &mut dyn Write, wanted: Unpack) 
             target.write_all(&block[..read])?;
             size += read as u64;
             match wanted {
-                Unpack::Beginning if size >= MAX_LISTED => return Ok(size),
-                Unpack::Whole if size > MAX_UNPACKED => {
+                ReadExtent::Ends if size >= MAX_LISTED => return Ok(size),
+                ReadExtent::Whole | ReadExtent::Settled if size > MAX_UNPACKED => {
                     return Err(io::Error::other(
                         "contains more than 1 GiB; unpack it with `zstd -d`",
                     ));
                 }
-                Unpack::Beginning | Unpack::Whole => {}
+                ReadExtent::Ends | ReadExtent::Whole | ReadExtent::Settled => {}
             }
         }
     }

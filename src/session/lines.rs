@@ -199,6 +199,18 @@ impl<Source: Read> RawLines<Source> {
     }
 }
 
+/// Calls `visit` with the lines of `source`.
+///
+/// # Errors
+/// Reading failed.
+pub(super) fn each_line(source: impl Read, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+    for_each_line(source, &mut |line| -> ControlFlow<()> {
+        visit(line);
+        ControlFlow::Continue(())
+    })?;
+    Ok(())
+}
+
 /// Calls `visit` with the lines of `source` until it breaks.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
 use crate::agent::{
-    DATABASE_EXTENSION, DatabaseWatch, QueryExtent, StoredSession, may_be_trajectory, stored_rows,
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, stored_rows,
     stored_sessions,
 };
 use crate::jsonl::{Beginning, read_at};
@@ -70,7 +70,7 @@ pub enum SessionError {
 /// # Errors
 /// The path is not a regular file, or the system reported an error.
 pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
-    open_extent(path, QueryExtent::Whole)
+    open_extent(path, ReadExtent::Whole)
 }
 
 /// Opens as much of a session as can be followed: in a database, messages that are complete.
@@ -78,11 +78,11 @@ pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
 /// # Errors
 /// See [`open_safely`].
 pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
-    open_extent(path, QueryExtent::Settled)
+    open_extent(path, ReadExtent::Settled)
 }
 
 /// Opens this part of a session. Files are always opened whole.
-pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFile, SessionError> {
+pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
         let (file, size) = rows?;
         return Ok(SessionFile {
@@ -262,12 +262,12 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the rows of a session in a database, as a temporary file, and its size. `None` if the path does
 /// not name a session in a database.
-pub(super) fn rows_of(path: &Path, extent: QueryExtent) -> Option<io::Result<(File, u64)>> {
+pub(super) fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<(File, u64)>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))
 }
 
-fn write_rows(database: &Path, id: &str, extent: QueryExtent) -> io::Result<(File, u64)> {
+fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<(File, u64)> {
     let mut size = 0;
     let mut rows = BufWriter::new(tempfile::tempfile()?);
     stored_rows(database, id, extent, &mut |row| {

@@ -80,7 +80,8 @@ impl Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::compressed::{Unpack, unpack};
+    use crate::agent::ReadExtent;
+    use crate::session::compressed::unpack;
 
     #[test]
     fn decoders_skip_the_origin() {
@@ -92,7 +93,7 @@ mod tests {
         std::fs::write(&path, [packed.clone(), origin.frame()].concat()).unwrap();
         assert_eq!(Origin::of(&path), Some(origin));
         let mut content = Vec::new();
-        unpack(&File::open(&path).unwrap(), &mut content, Unpack::Whole).unwrap();
+        unpack(&File::open(&path).unwrap(), &mut content, ReadExtent::Whole).unwrap();
         assert_eq!(content, b"content");
         for other in [&b""[..], b"abc", b"content\0\0\0\0", &packed] {
             std::fs::write(&path, other).unwrap();

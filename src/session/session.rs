@@ -5,9 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::compressed::{self, Unpack, elements_as_lines, trajectory_as_lines, unpacked};
+use super::compressed::{self, elements_as_lines, trajectory_as_lines, unpacked};
 use super::discover::subagent_files;
-use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
+use super::lines::{Line, Place, RawLine, RawLines, each_line, for_each_line};
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,
@@ -15,7 +15,7 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::{
     self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, NamedRoots, Part,
-    QueryExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
+    ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -83,8 +83,8 @@ impl Session {
     /// See [`SessionError`].
     pub(super) fn open_for_list(path: &Path, named: &NamedRoots) -> Result<Self, SessionError> {
         Self::unpacking(
-            open_extent(path, QueryExtent::Ends)?,
-            Unpack::Beginning,
+            open_extent(path, ReadExtent::Ends)?,
+            ReadExtent::Ends,
             named,
         )
     }
@@ -94,12 +94,12 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile, named: &NamedRoots) -> Result<Self, SessionError> {
-        Self::unpacking(file, Unpack::Whole, named)
+        Self::unpacking(file, ReadExtent::Whole, named)
     }
 
     fn unpacking(
         mut file: SessionFile,
-        wanted: Unpack,
+        wanted: ReadExtent,
         named: &NamedRoots,
     ) -> Result<Self, SessionError> {
         let mut head = Head::read(&file)?;
@@ -286,11 +286,7 @@ impl Session {
         if self.document.is_some() {
             return Ok(());
         }
-        for_each_line(self.reader(), &mut |line| -> ControlFlow<()> {
-            visit(line);
-            ControlFlow::Continue(())
-        })?;
-        Ok(())
+        each_line(self.reader(), visit)
     }
 }
 

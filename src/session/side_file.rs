@@ -3,10 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::lines::for_each_line;
+use super::lines::each_line;
 use super::open::{SessionError, SessionFile, open_safely};
 use crate::agent::{Detail, Entry, own_format};
 use crate::message::Message;
@@ -95,13 +94,11 @@ pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::
         return Ok(());
     };
     let format = own_format();
-    for_each_line(&file.file, &mut |line| -> ControlFlow<()> {
+    each_line(&file.file, &mut |line| {
         for (_, record) in line.records() {
             visit(format.read(record, Detail::Full).unwrap_or_default());
         }
-        ControlFlow::Continue(())
-    })?;
-    Ok(())
+    })
 }
 
 /// Opens the side file, if there is a readable one.

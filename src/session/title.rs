@@ -5,12 +5,11 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::lines::for_each_line;
+use super::lines::each_line;
 use super::open::open_safely;
 use super::recover::each_entry_on;
 use super::session::Session;
@@ -182,12 +181,11 @@ impl NameIndexes {
 pub(super) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
-        let _: io::Result<Option<()>> = for_each_line(&file.file, &mut |line| {
+        let _ = each_line(&file.file, &mut |line| {
             let records = line
                 .records()
                 .filter_map(|(_, record)| (index.read)(record));
             names.extend(records);
-            ControlFlow::Continue(())
         });
     }
     (index.shown)(path, &mut names);

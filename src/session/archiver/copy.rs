@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
+use crate::agent::ReadExtent;
 use crate::io::uninterrupted;
-use crate::session::compressed::{Unpack, is_compressed, unpack};
+use crate::session::compressed::{is_compressed, unpack};
 use crate::session::open::{SessionError, open_safely};
 use crate::session::origin::Origin;
 
@@ -194,7 +195,7 @@ pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparis
         result: Comparison::Same,
     };
     if is_compressed(&file).map_err(failed)? {
-        unpack(&file.file, &mut comparer, Unpack::Whole).map_err(failed)?;
+        unpack(&file.file, &mut comparer, ReadExtent::Whole).map_err(failed)?;
     } else {
         io::copy(&mut &file.file, &mut comparer).map_err(failed)?;
     }
