@@ -107,7 +107,7 @@ impl Command {
                 run: |matches, globals, io| {
                     let mut arguments = Arguments::from_arg_matches(matches)?;
                     if let Some(source) = arguments.source() {
-                        source.configure(globals.config(&io.environment)?)?;
+                        source.configure(globals.config(io)?)?;
                     }
                     arguments.run(globals, io)
                 },

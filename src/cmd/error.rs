@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use crate::config::ConfigError;
 use crate::io::{MessageLevel, Messages};
@@ -47,6 +48,11 @@ impl UsageError {
             problem: format!("{name}: {}", self.problem),
             hint: self.hint.clone(),
         }
+    }
+
+    /// Prefixes the problem with an option and the path that it names.
+    pub(super) fn in_option(&self, option: &str, path: &Path) -> Self {
+        self.about(path.display()).about(option)
     }
 
     /// Prints the problem and the hint.

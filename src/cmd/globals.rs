@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cmd::UsageError;
-use crate::config::{Config, ConfigSource, Overrides, Settings};
+use crate::config::{Config, ConfigSource};
 use crate::io::{Environment, Io, MessageLevel, Messages};
+use crate::model::{Connector, KeyCheck, ModelDeps, ModelSettings};
 use crate::process::Supervisor;
 use crate::session::Prices;
 use crate::view::Style;
@@ -95,11 +96,11 @@ impl Globals {
     ///
     /// # Errors
     /// The file is unreadable or invalid.
-    pub(super) fn config(&self, environment: &Environment) -> Result<&Config, UsageError> {
+    pub(super) fn config(&self, io: &Io) -> Result<&Config, UsageError> {
         if let Some(config) = self.loaded.get() {
             return Ok(config);
         }
-        let config = Config::load(&self.config_source(), environment)?;
+        let config = Config::load(&self.config_source(), &io.environment)?;
         Ok(self.loaded.get_or_init(|| config))
     }
 
@@ -108,7 +109,7 @@ impl Globals {
     /// # Errors
     /// A file is missing, unreadable or invalid.
     pub(super) fn prices(&self, named: Option<&Path>, io: &Io) -> Result<Prices, UsageError> {
-        let prices = self.config(&io.environment)?.prices(named);
+        let prices = self.config(io)?.prices(named);
         prices.map_err(UsageError::reason)
     }
 
@@ -121,16 +122,9 @@ impl Globals {
         }
     }
 
-    /// Returns the settings: `overrides` from the command line over the configuration.
-    ///
-    /// # Errors
-    /// The configuration is invalid.
-    pub(super) fn settings(
-        &self,
-        overrides: Overrides,
-        environment: &Environment,
-    ) -> Result<Settings, UsageError> {
-        Ok(self.config(environment)?.settings(overrides))
+    /// Returns a connector to models.
+    pub(super) fn connector(&self, settings: ModelSettings, keys: KeyCheck, io: &Io) -> Connector {
+        Connector::new(settings, ModelDeps::of(io, &self.children), keys)
     }
 
     /// Returns the style of a conversation on standard output.

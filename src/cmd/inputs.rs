@@ -8,6 +8,8 @@ use std::io::Read;
 use std::mem;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+
 use super::{Status, UsageError};
 use crate::assemble::Understanding;
 use crate::io::{InputStream, Io, Messages};
@@ -87,6 +89,22 @@ fn is_directory(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Returns the working directory.
+///
+/// # Errors
+/// It cannot be found, for example because it was deleted.
+pub(super) fn working_directory() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("cannot find the working directory")
+}
+
+/// Reads the file that an option names.
+///
+/// # Errors
+/// It is unreadable, or not UTF-8.
+pub(super) fn option_file(option: &str, path: &Path) -> Result<String, UsageError> {
+    std::fs::read_to_string(path).map_err(|error| UsageError::reason(error).in_option(option, path))
+}
+
 /// Whether `path` names standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
@@ -102,7 +120,7 @@ pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError
         Ok(_) => UsageError::new("is not a directory"),
         Err(error) => UsageError::reason(error),
     };
-    Err(error.about(path.display()).about(option))
+    Err(error.in_option(option, path))
 }
 
 /// Opens a session file for appending.

@@ -10,12 +10,13 @@ use clap::Args;
 
 use super::{Globals, UsageError};
 use crate::cmd::Status;
+use crate::cmd::inputs::option_file;
 use crate::cmd::output::{self, FormArguments};
 use crate::http::TimeLimits;
 use crate::io::{CancelToken, Io, Lock};
 use crate::model::{
-    ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelDeps, ModelName, ModelSettings,
-    Pace, Provider, Recorder, known_providers,
+    ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelName, ModelSettings, Pace,
+    Provider, Recorder, known_providers,
 };
 use crate::process::{EndSignal, report_departure, report_end_signals};
 use crate::side::{Asker, TextEngine};
@@ -157,7 +158,7 @@ impl ModelArguments {
 
     fn settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
         let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
-        Ok(globals.config(&io.environment)?.models(total))
+        Ok(globals.config(io)?.models(total))
     }
 
     fn connector(
@@ -166,16 +167,12 @@ impl ModelArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Connector, UsageError> {
-        let deps = ModelDeps {
-            children: globals.children.clone(),
-            ..ModelDeps::of(io)
-        };
         let keys = if self.dry_run || self.print_prompt {
             KeyCheck::Optional
         } else {
             KeyCheck::Required
         };
-        let mut connector = Connector::new(settings, deps, keys);
+        let mut connector = globals.connector(settings, keys, io);
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
                 .map_err(|error| UsageError::reason(error).about("--record-http"))?;
@@ -186,14 +183,9 @@ impl ModelArguments {
 
     /// Returns the model of `--model`, else the configured one.
     fn chosen(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
-        let (name, by) = match (&self.model, configured) {
-            (Some(name), _) => (name, "--model"),
-            (None, Some(chosen)) => (&chosen.name, chosen.by),
-            (None, None) => return Ok(None),
-        };
-        let name = name.parse::<ModelName>();
-        name.map(Some)
-            .map_err(|error| UsageError::reason(error).about(by))
+        let named = self.model.as_deref();
+        let named = named.map(|name| ChosenModel::new(name, "--model"));
+        named.as_ref().or(configured).map(parsed).transpose()
     }
 
     /// Returns the model to ask; `None` if none was chosen.
@@ -211,6 +203,15 @@ impl ModelArguments {
             (name, _) => name,
         })
     }
+}
+
+/// Parses the name of a model.
+///
+/// # Errors
+/// It is not a name.
+pub(super) fn parsed(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
+    let name = chosen.name.parse();
+    name.map_err(|error| UsageError::reason(error).about(chosen.by))
 }
 
 /// Returns the error for `--dry-run` if no model would be asked.
@@ -259,8 +260,7 @@ impl SideArguments {
     pub(crate) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
         let instructions = match &self.prompt_file {
             None => usual.to_owned(),
-            Some(path) => read_prompt(path)
-                .map_err(|error| error.about(path.display()).about("--prompt-file"))?,
+            Some(path) => read_prompt("--prompt-file", path)?,
         };
         if self.model.print_prompt {
             output::print(io, &instructions)?;
@@ -270,10 +270,11 @@ impl SideArguments {
     }
 }
 
-fn read_prompt(path: &Path) -> Result<String, UsageError> {
-    let text = std::fs::read_to_string(path).map_err(UsageError::reason)?;
+fn read_prompt(option: &str, path: &Path) -> Result<String, UsageError> {
+    let text = option_file(option, path)?;
     if text.trim().is_empty() {
-        return Err(UsageError::new("is empty").with_hint("`--print-prompt` shows the usual one"));
+        let error = UsageError::new("is empty").in_option(option, path);
+        return Err(error.with_hint("`--print-prompt` shows the usual one"));
     }
     Ok(text)
 }

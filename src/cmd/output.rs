@@ -43,6 +43,22 @@ impl FormArguments {
             None => Form::Jsonl,
         }
     }
+
+    /// Prints records, or the text about them.
+    ///
+    /// # Errors
+    /// Standard output is closed, or see [`WriteError`].
+    pub(super) fn print<Record: Serialize>(
+        &self,
+        text: impl FnOnce() -> String,
+        about: &[Record],
+        io: &mut Io,
+    ) -> anyhow::Result<()> {
+        match self.form(io.terminal) {
+            Form::Text => print(io, &text()),
+            Form::Jsonl => records(about, io),
+        }
+    }
 }
 
 /// Takes standard output for writing in this form.
@@ -80,14 +96,14 @@ pub(super) fn records<Record: Serialize>(records: &[Record], io: &mut Io) -> any
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn run_sink(
+pub(super) fn run_writer(
     form: Form,
     shows_messages: bool,
     globals: &Globals,
     io: &mut Io,
-) -> anyhow::Result<Box<dyn Write + Send>> {
+) -> anyhow::Result<RecordWriter> {
     if form == Form::Jsonl {
-        return Ok(record_sink(io)?);
+        return record_writer(io);
     }
     // The window may be resized.
     let first = io.terminal.columns;
@@ -96,7 +112,8 @@ pub(super) fn run_sink(
         columns: Arc::new(move || first.and_then(|first| columns().or(Some(first)))),
         shows_messages,
     };
-    Ok(Box::new(RunText::new(take_sink(io)?, look)?))
+    let text = RunText::new(take_sink(io)?, look)?;
+    Ok(Writer::new(Box::new(text)))
 }
 
 /// Prints text that is not a record: help, a completion script, a schema.

@@ -169,8 +169,7 @@ impl ConfigFile {
 
     /// Returns the error that the value of a key is invalid.
     pub(super) fn invalid<T>(&self, key: &str, value: &Spanned<T>, problem: &str) -> ConfigError {
-        let before = self.text.get(..value.span().start).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
+        let line = line_at(&self.text, value.span().start);
         ConfigError::Invalid {
             path: self.path.clone().unwrap_or_default(),
             reason: format!("line {line}: {key}: {problem}"),
@@ -180,15 +179,20 @@ impl ConfigFile {
     /// Returns a value of the file with its line.
     pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
         let value = value?;
-        let before = self.text.get(..value.span().start).unwrap_or_default();
         Some(Sourced {
             value: value.as_ref().clone(),
             source: ValueSource::File {
                 path: self.path.clone().unwrap_or_default(),
-                line: before.matches('\n').count() + 1,
+                line: line_at(&self.text, value.span().start),
             },
         })
     }
+}
+
+/// Returns the number of the line with this byte.
+fn line_at(text: &str, position: usize) -> usize {
+    let before = text.get(..position).unwrap_or(text);
+    before.matches('\n').count() + 1
 }
 
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
@@ -204,9 +208,7 @@ fn read_text(path: &Path) -> Result<String, ConfigError> {
 
 fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(0, |span| {
-            text[..span.start.min(text.len())].matches('\n').count() + 1
-        });
+        let line = error.span().map_or(0, |span| line_at(text, span.start));
         let message = error.message().replace('\n', " ");
         ConfigError::Invalid {
             path: path.to_owned(),

@@ -160,10 +160,7 @@ impl Config {
         if says_yes(ADVISOR_OFF.text(&self.environment)) {
             return None;
         }
-        let given = flag.map(|name| ChosenModel {
-            name: name.to_owned(),
-            by: "--advisor-model",
-        });
+        let given = flag.map(|name| ChosenModel::new(name, "--advisor-model"));
         given.or_else(|| {
             let in_file = self.file.advisor_model.as_ref();
             self.chosen(ADVISOR_MODEL, in_file, "advisor_model")
@@ -181,8 +178,7 @@ impl Config {
             .text(&self.environment)
             .zip(variable.names().next());
         let (name, by) = in_environment.or_else(|| Some((in_file?.as_ref().as_str(), key)))?;
-        let name = name.to_owned();
-        Some(ChosenModel { name, by })
+        Some(ChosenModel::new(name, by))
     }
 
     /// Returns the settings of HTTP requests. `total` is their timeout, if a flag sets one.

@@ -1,15 +1,15 @@
 //! Writes results in call order, either one by one or in turns within a budget.
 
 use std::collections::VecDeque;
-use std::io::Write;
 
 use super::call::FinishedCall;
 use super::calls::Calls;
 use super::emitter::Emitter;
-use super::session::{Dedup, Emit, Options, RunSession};
+use super::session::{Emit, Options, RunSession};
 use crate::io::Messages;
 use crate::jsonl::{WriteError, WriteResult};
 use crate::message::ToolUseId;
+use crate::records::Replacement;
 use crate::results::{
     BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide, decision_key, persist,
 };
@@ -17,18 +17,18 @@ use crate::text::utf16_length;
 use crate::tools::Content;
 
 /// The output side of a run.
-pub(super) struct ResultWriter<Sink: Write> {
-    pub(super) emitter: Emitter<Sink>,
+pub(super) struct ResultWriter {
+    pub(super) emitter: Emitter,
     emit: Emit,
-    dedup: Dedup,
+    dedup: bool,
     messages: Messages,
     /// Results that wait for the end of their turn (`--emit turn`).
     waiting: VecDeque<FinishedCall>,
     pub(super) failed_calls: u64,
 }
 
-impl<Sink: Write> ResultWriter<Sink> {
-    pub(super) fn new(emitter: Emitter<Sink>, options: &Options, messages: Messages) -> Self {
+impl ResultWriter {
+    pub(super) fn new(emitter: Emitter, options: &Options, messages: Messages) -> Self {
         Self {
             emitter,
             emit: options.emit,
@@ -100,7 +100,10 @@ impl<Sink: Write> ResultWriter<Sink> {
                 BudgetAction::Reapply(text) => Some(text),
                 BudgetAction::Replace => {
                     let text = self.persist(call, session);
-                    replaced.extend(text.clone().map(|text| (call.id.clone(), text)));
+                    replaced.extend(text.clone().map(|replacement| Replacement {
+                        tool_use_id: call.id.clone(),
+                        replacement,
+                    }));
                     text
                 }
             };
@@ -143,7 +146,7 @@ impl<Sink: Write> ResultWriter<Sink> {
         session: &mut RunSession,
     ) -> WriteResult {
         let result = &mut call.result;
-        if self.dedup == Dedup::On
+        if self.dedup
             && !result.is_error()
             && let Content::Text(text) = &result.content
             && let Some(reference) = session.seen.reference(&call.name, &call.id, text)

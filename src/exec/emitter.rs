@@ -1,6 +1,5 @@
 //! Writes a run's output: the copy of the input, and its own records between lines.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::call::{FinishedCall, RunCall};
 use super::intake::Boundary;
-use super::session::{Echo, Listener, Options};
+use super::session::{Listener, Options};
 use crate::assemble::VerbatimReply;
-use crate::io::{Clock, Ids};
-use crate::jsonl::{Piece, WriteResult, Writer};
+use crate::io::{Clock, Ids, milliseconds};
+use crate::jsonl::{Piece, RecordWriter, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
 use crate::records::{
@@ -22,12 +21,12 @@ use crate::records::{
 };
 
 /// Writes the output of a run.
-pub(super) struct Emitter<Sink: Write> {
-    writer: Writer<Sink>,
+pub(super) struct Emitter {
+    writer: RecordWriter,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     pub(super) session: SessionId,
-    echo: Echo,
+    echo: bool,
     /// Records that wait for the end of an open line.
     pending: Vec<Value>,
     boundary: Boundary,
@@ -41,16 +40,15 @@ pub(super) struct Emitter<Sink: Write> {
     unheard: Vec<String>,
 }
 
-impl<Sink: Write> Emitter<Sink> {
+impl Emitter {
     pub(super) fn new(
-        sink: Sink,
+        writer: RecordWriter,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         session: SessionId,
         listener: Option<Listener>,
         options: &Options,
     ) -> Self {
-        let writer = Writer::new(sink);
         Self {
             writer,
             clock,
@@ -76,7 +74,7 @@ impl<Sink: Write> Emitter<Sink> {
             piece.visit_records(|record| api.record(record));
             return Ok(());
         }
-        if self.echo == Echo::Everything {
+        if self.echo {
             self.writer.echo(piece.raw())?;
             self.boundary = boundary;
         }
@@ -91,7 +89,7 @@ impl<Sink: Write> Emitter<Sink> {
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> WriteResult {
         let reply = self.api.as_mut().map(VerbatimReply::take_reply);
-        self.messages(reply.filter(|_| self.echo == Echo::Everything))
+        self.messages(reply.filter(|_| self.echo))
     }
 
     fn messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {
@@ -125,7 +123,7 @@ impl<Sink: Write> Emitter<Sink> {
             lane: Some(call.lane),
             batch: call.batch.map(|batch| batch.0),
             verdict: call.verdict,
-            duration_ms: u64::try_from(result.phases.run.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: milliseconds(result.phases.run),
             permission: result.permission,
             persisted: result.persisted.map(|persisted| PersistedOutput {
                 path: persisted.path.display().to_string(),
@@ -195,17 +193,7 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    pub(super) fn content_replacement(
-        &mut self,
-        replacements: Vec<(ToolUseId, String)>,
-    ) -> WriteResult {
-        let replacements = replacements
-            .into_iter()
-            .map(|(tool_use_id, replacement)| Replacement {
-                tool_use_id,
-                replacement,
-            })
-            .collect();
+    pub(super) fn content_replacement(&mut self, replacements: Vec<Replacement>) -> WriteResult {
         let record = ContentReplacementRecord {
             session_id: self.session.clone(),
             replacements,

@@ -40,10 +40,8 @@ impl Lifecycle {
         let begun = clock.elapsed();
         let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
             let text = failure.to_string();
-            ToolReply {
-                status: CallStatus::Error,
-                ..ToolReply::text(tool_use_error(&text), error_output(&text))
-            }
+            let output = error_output(&text);
+            ToolReply::ended(CallStatus::Error, tool_use_error(&text), output)
         });
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();

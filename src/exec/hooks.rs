@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::ReadyCall;
 use super::result::{HookFeedback, untagged};
 use crate::hooks::{HookContext, HookDecision, HookEvent, Merged, SessionHooks};
-use crate::io::CancelToken;
+use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
@@ -68,7 +68,7 @@ impl CallHooks {
         };
         let mut members = json!({
             "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.id,
-            "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "duration_ms": milliseconds(took),
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {

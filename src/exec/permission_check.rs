@@ -160,13 +160,8 @@ impl Lifecycle {
             .before_call(event, ready, call, session, feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
-                let by = Some(by_hook(HookEvent::PermissionRequest));
-                return match merged.updated_input {
-                    None => Ok(candidate.permitted(by)),
-                    Some(input) => self
-                        .with_input(&candidate, input)?
-                        .permitted_unless_denied(by),
-                };
+                let by = by_hook(HookEvent::PermissionRequest);
+                return self.permitted_with(candidate, merged.updated_input, by);
             }
             Some((HookDecision::Block, reason)) => {
                 return Err(candidate.blocked(HookEvent::PermissionRequest, &reason));
@@ -206,10 +201,7 @@ impl Lifecycle {
             judge.count(&Judgement::Allow);
         }
         match answer {
-            PromptResponse::Allow(None) => Ok(candidate.permitted(Some(by))),
-            PromptResponse::Allow(Some(input)) => self
-                .with_input(&candidate, input)?
-                .permitted_unless_denied(Some(by)),
+            PromptResponse::Allow(input) => self.permitted_with(candidate, input, by),
             PromptResponse::AllowAlways(rule) => {
                 self.add_allow_rule(&rule);
                 Ok(candidate.permitted(Some(by)))
@@ -245,6 +237,22 @@ impl Lifecycle {
         let tool = candidate.ready.tool.name();
         let ready = self.ready(tool, input, candidate.call.session)?;
         Ok(self.candidate(ready, candidate.call, candidate.session))
+    }
+
+    /// Returns the call with the permission of `by`. Other arguments, if `by` gives some, may be denied by the rules.
+    fn permitted_with(
+        &self,
+        mut candidate: Candidate<'_>,
+        input: Option<Input>,
+        by: DecidedBy,
+    ) -> Result<ReadyCall, Box<CallResult>> {
+        if let Some(input) = input {
+            candidate = self.with_input(&candidate, input)?;
+            if candidate.decided.decision == Decision::Deny {
+                return Err(candidate.denied());
+            }
+        }
+        Ok(candidate.permitted(Some(by)))
     }
 
     fn candidate<'a>(
@@ -284,14 +292,6 @@ impl Candidate<'_> {
             by: by.unwrap_or(self.decided.by),
         };
         self.ready.permitted(permission, self.assessment)
-    }
-
-    /// Like [`Self::permitted`], for changed arguments, which the rules may deny.
-    fn permitted_unless_denied(self, by: Option<DecidedBy>) -> Result<ReadyCall, Box<CallResult>> {
-        match self.decided.decision {
-            Decision::Deny => Err(self.denied()),
-            Decision::Allow | Decision::Ask => Ok(self.permitted(by)),
-        }
     }
 
     fn denied(self) -> Box<CallResult> {

@@ -1,17 +1,14 @@
 //! The effect of the input on a run: its copy, the calls that it contains, and facts about the session.
 
-use std::io::Write;
-
 use super::call::CallState;
 use super::intake::InputItem;
 use super::runner::Runner;
-use super::session::RunMode;
 use crate::assemble::Event;
 use crate::jsonl::{WriteError, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::records::ExecutorRecord;
 
-impl<Sink: Write> Runner<'_, Sink> {
+impl Runner<'_> {
     /// Returns the next part of the input. A `result` record waits for the results before it, and so does the
     /// next message in a list of messages for an API; everything waits while too many calls are open.
     pub(super) fn next_item(&mut self) -> Result<Option<InputItem>, WriteError> {
@@ -50,7 +47,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.damaged_lines += 1;
             self.messages.warn(&damage.to_string());
         }
-        let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
+        let is_first_claim = !self.options.plan && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
             for event in &item.events {
                 self.learn_session(event);
@@ -103,15 +100,16 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Whether to run or plan the next call of the input.
     fn wants(&mut self, id: &ToolUseId) -> bool {
-        match self.options.mode {
-            RunMode::Plan => self.stream.skip(id),
-            RunMode::Execute => self.stream.take(id),
+        if self.options.plan {
+            self.stream.skip(id)
+        } else {
+            self.stream.take(id)
         }
     }
 
     /// Plans or admits a call whose input has `weight` bytes.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
-        if self.options.mode == RunMode::Plan {
+        if self.options.plan {
             let context = &self.session.context;
             let decision = self.lifecycle.planned_decision(&state, context);
             self.plan.add(id, name, &state, decision);
@@ -147,7 +145,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn resume_session(&mut self) {
-        if self.options.mode == RunMode::Execute
+        if !self.options.plan
             && let Err(error) = self.session.resume()
         {
             self.messages

@@ -3,7 +3,6 @@
 //! One thread owns all ordered state: the schedule, the copy of the input, the results. It
 //! only waits for events: lines from the reader thread, results from the workers, signals.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use super::cancellation::Force;
 use super::delivery::ResultWriter;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
-use super::interruption::{Demand, Interruption, StageKind};
+use super::interruption::{Interruption, StageKind};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
@@ -33,7 +32,7 @@ use crate::tools::ToolContext;
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A run in progress.
-pub(super) struct Runner<'a, Sink: Write> {
+pub(super) struct Runner<'a> {
     pub(super) options: &'a Options,
     pub(super) lifecycle: Arc<Lifecycle>,
     events: Receiver<RunnerEvent>,
@@ -43,7 +42,7 @@ pub(super) struct Runner<'a, Sink: Write> {
     pub(super) plan: Plan,
     pub(super) calls: Calls,
     pub(super) session: RunSession,
-    pub(super) output: ResultWriter<Sink>,
+    pub(super) output: ResultWriter,
     pub(super) interruption: Interruption,
     observer: Box<dyn Observer>,
     pub(super) messages: Messages,
@@ -58,11 +57,11 @@ pub(super) struct Runner<'a, Sink: Write> {
 
 /// Runs the calls of a stream. Returns when the input has ended and every call has its result, or when a
 /// signal, a deadline or a failed write ends the run.
-pub fn run<Sink: Write>(
+pub fn run(
     options: &Options,
     lifecycle: Lifecycle,
     context: ToolContext,
-    dependencies: Dependencies<Sink>,
+    dependencies: Dependencies,
     channels: Channels,
 ) -> RunEnd {
     let Dependencies {
@@ -76,7 +75,7 @@ pub fn run<Sink: Write>(
     };
     let lifecycle = Arc::new(lifecycle);
     let emitter = Emitter::new(
-        dependencies.sink,
+        dependencies.writer,
         Arc::clone(&clock),
         dependencies.ids,
         key.id.clone(),
@@ -102,7 +101,7 @@ pub fn run<Sink: Write>(
             context,
             key,
             has_name,
-            options.start_directory,
+            options.keep_directory,
             lifecycle.state_root.clone(),
         ),
         lifecycle,
@@ -141,7 +140,7 @@ pub fn run<Sink: Write>(
     }
 }
 
-impl<Sink: Write> Runner<'_, Sink> {
+impl Runner<'_> {
     fn drive(&mut self) -> Result<EndCause, WriteError> {
         loop {
             self.advance()?;
@@ -266,20 +265,18 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn signalled(&mut self, signal: EndSignal) {
-        let demand = self.interruption.signalled(signal, Instant::now());
+        let insists = self.interruption.signalled(signal, Instant::now());
         self.stop(&CancelReason::Interrupt);
-        match demand {
-            Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
-            Demand::Stop => {
-                let mut running = self.calls.running();
-                if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
-                    self.messages.warn(&format!(
-                        "interrupted: waiting for {} to finish",
-                        call.profile.label
-                    ));
-                    self.messages.hint("interrupt again to end it now");
-                }
-            }
+        if insists {
+            self.calls.end_running(Force::AtOnce, &mut self.session);
+            return;
+        }
+        let mut running = self.calls.running();
+        if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
+            let label = &call.profile.label;
+            self.messages
+                .warn(&format!("interrupted: waiting for {label} to finish"));
+            self.messages.hint("interrupt again to end it now");
         }
     }
 

@@ -1,6 +1,5 @@
 //! The session of a run: its options, the context of its calls, and its state on disk.
 
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use super::trace::Trace;
 use crate::api::Api;
 use crate::assemble::Understanding;
 use crate::io::{Clock, Ids, Messages};
-use crate::jsonl::UnwantedLines;
+use crate::jsonl::{RecordWriter, UnwantedLines};
 use crate::message::SessionId;
 use crate::records::Lane;
 use crate::results::SeenResults;
@@ -26,7 +25,7 @@ pub(super) struct RunSession {
     pub(super) key: SessionKey,
     /// Whether the session has a given id, so that a later process can use it.
     has_name: bool,
-    start: StartDirectory,
+    keep_directory: bool,
     pub(super) seen: SeenResults,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
@@ -39,14 +38,14 @@ impl RunSession {
         context: ToolContext,
         key: SessionKey,
         has_name: bool,
-        start: StartDirectory,
+        keep_directory: bool,
         root: StateRoot,
     ) -> Self {
         Self {
             context: Arc::new(context),
             key,
             has_name,
-            start,
+            keep_directory,
             seen: SeenResults::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
@@ -84,7 +83,7 @@ impl RunSession {
         let directory = self.root.session(&self.key)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
-        if self.start == StartDirectory::Kept
+        if self.keep_directory
             && let Some(kept) = state
                 .directory
                 .filter(|kept| context.allows_directory(kept))
@@ -165,8 +164,8 @@ impl RunSession {
 
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Run calls or only plan them.
-    pub mode: RunMode,
+    /// Whether to write the batches that would run instead of running calls.
+    pub plan: bool,
     /// Conflict granularity of the schedule.
     pub policy: Policy,
     /// Maximum number of calls that run at once.
@@ -175,17 +174,17 @@ pub struct Options {
     pub on_error: OnError,
     /// When to write results.
     pub emit: Emit,
-    /// Whether to copy the input.
-    pub echo: Echo,
+    /// Whether to copy the input byte for byte.
+    pub echo: bool,
     /// Write the messages of the next request to this API instead of records: the model's reply instead
     /// of a copy of the input, and the results of each turn.
     pub results: Option<Api>,
     /// Whether to warn of the first denied call.
     pub mentions_denial: bool,
-    /// Whether to run the calls of recordings.
-    pub history: HistoryPolicy,
+    /// Whether to run the calls of recordings that have no result.
+    pub execute_history: bool,
     /// Whether to replace repeated results with a reference.
-    pub dedup: Dedup,
+    pub dedup: bool,
     /// The time limit of the whole run.
     pub timeout: Option<Duration>,
     /// The id of the session, if it was given.
@@ -195,8 +194,9 @@ pub struct Options {
     pub file_id: Option<SessionId>,
     /// The session file, or else the directory in which the run starts.
     pub session_scope: SessionScope,
-    /// The first working directory of shell calls.
-    pub start_directory: StartDirectory,
+    /// Whether shell calls start in the last working directory of the session's previous run, if there is one, instead
+    /// of the directory of the context.
+    pub keep_directory: bool,
     /// Prefix of the ids of calls that have none. It differs between the runs of a session.
     pub call_ids: String,
     /// Whether to check lines without calls and results.
@@ -207,9 +207,9 @@ pub struct Options {
 pub type Listener = Box<dyn FnMut(&str)>;
 
 /// The dependencies of a run.
-pub struct Dependencies<Sink: Write> {
+pub struct Dependencies {
     /// Receives the records.
-    pub sink: Sink,
+    pub writer: RecordWriter,
     /// Messages to the user.
     pub messages: Messages,
     /// Times in records.
@@ -222,26 +222,6 @@ pub struct Dependencies<Sink: Write> {
     pub trace: Option<Trace>,
     /// Receives the conversation: the records of the input, and at the end of each turn its results.
     pub listener: Option<Listener>,
-}
-
-/// Run or plan.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RunMode {
-    /// Run the calls.
-    #[default]
-    Execute,
-    /// Write the batches that would run.
-    Plan,
-}
-
-/// The first working directory of shell calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StartDirectory {
-    /// The last working directory of the session's previous run, if there is one.
-    #[default]
-    Kept,
-    /// The directory of the context, which the user named.
-    Given,
 }
 
 /// The effect of a failed call on its siblings.
@@ -266,36 +246,6 @@ pub enum Emit {
     Result,
     /// All results at the end of the turn, within the turn's budget.
     Turn,
-}
-
-/// Whether to copy the input.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Echo {
-    /// Copy every line byte for byte.
-    #[default]
-    Everything,
-    /// Write only records of this run.
-    OwnRecords,
-}
-
-/// Whether to run the calls of recordings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HistoryPolicy {
-    /// Do not run them.
-    #[default]
-    Respect,
-    /// Run those without a result (`--execute`).
-    Execute,
-}
-
-/// Whether to replace repeated results with a reference.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Dedup {
-    /// Write repeated results in full.
-    #[default]
-    Off,
-    /// Write references.
-    On,
 }
 
 /// The progress of a run.

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use super::session::{HistoryPolicy, Options};
+use super::session::Options;
 use crate::agent::Opening;
 use crate::assemble::Event;
 use crate::io::Messages;
@@ -25,7 +25,10 @@ impl Stream {
     pub(super) fn new(options: &Options, messages: Messages) -> Self {
         Self {
             ledger: Ledger::default(),
-            ownership: StreamOwnership::new(options.history),
+            ownership: StreamOwnership {
+                execute_history: options.execute_history,
+                ..StreamOwnership::default()
+            },
             messages,
             call_ids: options.call_ids.clone(),
             mentioned_history: false,
@@ -126,7 +129,8 @@ impl Stream {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StreamOwnership {
     owner: StreamOwner,
-    history: HistoryPolicy,
+    /// Whether calls of others run too.
+    execute_history: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -143,13 +147,6 @@ enum StreamOwner {
 }
 
 impl StreamOwnership {
-    fn new(history: HistoryPolicy) -> Self {
-        Self {
-            owner: StreamOwner::default(),
-            history,
-        }
-    }
-
     /// Updates the owner. A recording stays a recording, even if it contains another opening.
     fn observe(&mut self, event: &Event) {
         self.owner = match (self.owner, event) {
@@ -168,12 +165,7 @@ impl StreamOwnership {
     }
 
     fn runs_calls(&self) -> bool {
-        match self.history {
-            HistoryPolicy::Execute => true,
-            HistoryPolicy::Respect => {
-                matches!(self.owner, StreamOwner::Unclaimed | StreamOwner::Ours)
-            }
-        }
+        self.execute_history || matches!(self.owner, StreamOwner::Unclaimed | StreamOwner::Ours)
     }
 }
 
@@ -304,7 +296,10 @@ mod tests {
 
     #[test]
     fn foreign_calls_run_on_request() {
-        let mut stream = StreamOwnership::new(HistoryPolicy::Execute);
+        let mut stream = StreamOwnership {
+            execute_history: true,
+            ..StreamOwnership::default()
+        };
         stream.observe(&Event::Opening(Opening::Foreign("Codex stream")));
         assert!(stream.runs_calls());
         assert_eq!(stream.owner, StreamOwner::Foreign("Codex stream"));

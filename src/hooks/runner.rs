@@ -259,13 +259,8 @@ impl HookRunner {
 /// Sends a request and reads the body of its response.
 async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
     let mut response = client.send(outgoing).await?;
-    let mut body = Vec::new();
-    while let Some(piece) = response.piece().await? {
-        body.extend(piece);
-        if body.len() as u64 > MAX_OUTPUT {
-            return Err(HttpFailure::unusable("the response is too long".to_owned()));
-        }
-    }
+    let body = response.body(MAX_OUTPUT).await?;
+    let body = body.ok_or_else(|| HttpFailure::unusable("the response is too long".to_owned()))?;
     if !(200..300).contains(&response.status) {
         let status = response.status;
         return Err(HttpFailure::unusable(format!("status {status}")));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::response::{HookDecision, HookResponse};
 use super::runner::{HookRun, HookRunner};
 use super::settings::{HookEvent, Hooks};
-use crate::io::CancelToken;
+use crate::io::{CancelToken, milliseconds};
 use crate::message::Decision;
 use crate::permission::{Mode, Request};
 use crate::records::HookReport;
@@ -85,7 +85,7 @@ fn report(event: HookEvent, run: &HookRun) -> HookReport {
     HookReport {
         event: event.name().to_owned(),
         name: run.name.clone(),
-        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        duration_ms: milliseconds(run.duration),
         exit_code: run.exit_code,
         decision: decision.map(|(decision, _)| match decision {
             HookDecision::Allow => Decision::Allow,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::{Address, Redaction, Secret};
+use crate::io::milliseconds;
 
 /// Maximum length of a response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
@@ -107,6 +108,21 @@ impl Response {
         }
         Ok(piece)
     }
+
+    /// Returns the whole body; `None` if it is longer than `limit` bytes.
+    ///
+    /// # Errors
+    /// As in [`Self::piece`].
+    pub async fn body(&mut self, limit: u64) -> Result<Option<Vec<u8>>, HttpFailure> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.piece().await? {
+            body.extend(piece);
+            if body.len() as u64 > limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(body))
+    }
 }
 
 /// Maximum length of an error message, in bytes.
@@ -152,8 +168,9 @@ pub enum HttpFailure {
 
 impl HttpFailure {
     pub(super) fn timed_out(limit: Duration) -> Self {
-        let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        Self::TimedOut { ms }
+        Self::TimedOut {
+            ms: milliseconds(limit),
+        }
     }
 
     /// Creates a failure for an invalid request.

@@ -68,6 +68,11 @@ impl Ids for SeededIds {
     }
 }
 
+/// Returns a duration in milliseconds, for records.
+pub fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// A source of times.
 ///
 /// Deadlines use the real monotonic clock instead, so that a fixed clock cannot stop a timeout.

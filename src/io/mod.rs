@@ -11,7 +11,7 @@ mod terminal;
 
 pub(crate) use cancel::Level;
 pub use cancel::{CancelToken, Lock};
-pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock};
+pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process};
 pub use streams::{

@@ -12,7 +12,7 @@ use super::content::reply;
 use super::search::parameters;
 use super::server::Server;
 use super::servers::Servers;
-use super::tool::{ended, failed};
+use super::tool::failed;
 use crate::permission::Action;
 use crate::tool_facts::agent_tool;
 use crate::tools::{
@@ -201,7 +201,9 @@ impl ResourceCall {
                 let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
                 Ok(ToolReply::text(lines.join("\n"), Value::Array(resources)))
             }
-            Err(McpFailure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(McpFailure::Cancelled) => {
+                Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null))
+            }
             Err(failure) => Err(ToolFailure(failure.to_string())),
         }
     }

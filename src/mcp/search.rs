@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use super::config::McpFailure;
 use super::servers::Servers;
-use super::tool::{McpTool, ended};
-use crate::permission::Action;
+use super::tool::McpTool;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, Tool, ToolFailure, ToolReply,
+    Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput, PreparedCall, Tool,
+    ToolFailure, ToolReply,
 };
 
 /// The name of the tool.
@@ -85,17 +84,15 @@ struct Search {
 
 impl PreparedCall for Search {
     fn assess(&self, _: &DecisionContext) -> Assessment {
-        Assessment {
-            access: Access::nothing(),
-            why: format!("{NAME} only reads"),
-            action: Action::Harmless,
-        }
+        Assessment::harmless(NAME)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let tools = match self.servers.list(call.cancel) {
             Ok(tools) => tools,
-            Err(McpFailure::Cancelled) => return Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(McpFailure::Cancelled) => {
+                return Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null));
+            }
             Err(failure) => return Err(ToolFailure(failure.to_string())),
         };
         let found = found(&tools, &self.query);

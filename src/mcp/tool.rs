@@ -141,18 +141,10 @@ impl PreparedCall for McpCall {
 pub(super) fn failed(server: &Server, failure: &McpFailure) -> Result<ToolReply, ToolFailure> {
     match failure {
         McpFailure::Failed(reason) => Err(ToolFailure(reason.clone())),
-        McpFailure::Cancelled => Ok(ended(CallStatus::Cancelled, String::new())),
+        McpFailure::Cancelled => Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null)),
         McpFailure::TimedOut(_) => {
             let text = server.reason(&failure.to_string());
-            Ok(ended(CallStatus::TimedOut, text))
+            Ok(ToolReply::ended(CallStatus::TimedOut, text, Value::Null))
         }
-    }
-}
-
-/// Returns the reply of a call without a result.
-pub(super) fn ended(status: CallStatus, text: String) -> ToolReply {
-    ToolReply {
-        status,
-        ..ToolReply::text(text, Value::Null)
     }
 }

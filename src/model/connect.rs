@@ -65,12 +65,12 @@ pub struct ModelDeps {
 
 impl ModelDeps {
     /// Returns the dependencies of the process.
-    pub fn of(io: &Io) -> Self {
+    pub fn of(io: &Io, children: &Supervisor) -> Self {
         Self {
             environment: io.environment.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            children: Supervisor::default(),
+            children: children.clone(),
         }
     }
 }

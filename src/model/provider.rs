@@ -99,6 +99,14 @@ pub struct ChosenModel {
     pub by: &'static str,
 }
 
+impl ChosenModel {
+    /// Creates the choice of the model `name` by an option, a variable or a key.
+    pub fn new(name: &str, by: &'static str) -> Self {
+        let name = name.to_owned();
+        Self { name, by }
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProviderSettings {
     /// Name of the preset; by default the provider's own name.

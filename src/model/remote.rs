@@ -16,7 +16,7 @@ use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::{Dialect, encode};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits, unless_cancelled};
-use crate::io::{CancelToken, Clock, Ids, Lock};
+use crate::io::{CancelToken, Clock, Ids, Lock, milliseconds};
 
 /// Maximum number of times a request is adapted after a refusal.
 const MAX_ADAPTATIONS: usize = 3;
@@ -251,7 +251,7 @@ impl Shared {
                 Some(wait) if !is_final => {
                     let retried = ReplyEvent::Retry {
                         failures: retry.failures(),
-                        wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                        wait_ms: milliseconds(wait),
                         failure: Box::new(failure),
                     };
                     let _ = listener.send(retried).await;

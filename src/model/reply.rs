@@ -71,6 +71,14 @@ impl CallInput {
 }
 
 impl Reply {
+    /// Returns the usage of a reply, if any was billed.
+    pub fn usage_of(reply: &Result<Self, Failure>) -> Option<Usage> {
+        match reply {
+            Ok(reply) => Some(reply.usage),
+            Err(failure) => failure.usage().copied(),
+        }
+    }
+
     /// Returns the structured output: the arguments of the first call of `function`, else the first JSON
     /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a code fence.
     ///

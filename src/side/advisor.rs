@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use super::ask::Consultant;
 use super::briefing::Briefing;
 use crate::model::{Attempts, Failure, PromptId, Request, Thinking, Turn};
-use crate::permission::Action;
 use crate::text::redact;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, Tool, ToolFailure, ToolReply,
+    Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput, PreparedCall, Tool,
+    ToolFailure, ToolReply,
 };
 
 /// The token budget of advice, thinking included.
@@ -86,11 +85,7 @@ struct AdvisorCall {
 
 impl PreparedCall for AdvisorCall {
     fn assess(&self, _: &DecisionContext) -> Assessment {
-        Assessment {
-            access: Access::nothing(),
-            why: format!("{ADVISOR} only reads"),
-            action: Action::Harmless,
-        }
+        Assessment::harmless(ADVISOR)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -100,10 +95,7 @@ impl PreparedCall for AdvisorCall {
                     json!({"model": self.consultant.provider.name(), "advice": reply.text});
                 Ok(ToolReply::text(reply.text, structured))
             }
-            Err(Failure::Aborted) => Ok(ToolReply {
-                status: CallStatus::Cancelled,
-                ..ToolReply::text("", Value::Null)
-            }),
+            Err(Failure::Aborted) => Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null)),
             Err(failure) => Err(ToolFailure(format!("No advice: {failure}"))),
         }
     }

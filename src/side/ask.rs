@@ -61,11 +61,7 @@ impl Asker {
     /// Requests a reply. Returns it with its cost, if known.
     pub fn ask(&self, request: &Request) -> (Result<Reply, Failure>, Option<Cost>) {
         let reply = self.provider.complete(request, &self.stop);
-        let usage = match &reply {
-            Ok(reply) => Some(reply.usage),
-            Err(failure) => failure.usage().copied(),
-        };
-        let cost = usage.map(|usage| Cost {
+        let cost = Reply::usage_of(&reply).map(|usage| Cost {
             model: self.provider.name().to_owned(),
             prompt: request.prompt,
             usage,
@@ -153,9 +149,7 @@ pub(super) fn unwrapped(reply: &str) -> Cow<'_, str> {
 
 /// Whether a reply means that there is no text.
 pub(super) fn is_empty_reply(text: &str) -> bool {
-    let bare = text
-        .trim_matches(|edge: char| !edge.is_alphanumeric())
-        .to_lowercase();
+    let bare = bare(text);
     EMPTY_REPLIES.split('|').any(|empty| bare == empty)
 }
 
@@ -183,20 +177,25 @@ pub(super) fn announced(text: &str) -> Option<&str> {
 
 /// Whether a text is a refusal in the first person.
 pub(super) fn is_refusal(text: &str) -> bool {
-    REFUSALS
-        .split('|')
-        .any(|refusal| begins_with_words(text, refusal))
+    begins_with_any(text, REFUSALS)
+}
+
+/// Whether a text starts with any of these words, separated by `|`.
+pub(super) fn begins_with_any(text: &str, words: &str) -> bool {
+    words.split('|').any(|words| begins_with_words(text, words))
 }
 
 /// Whether a text repeats an example, apart from case and surrounding punctuation.
 pub(super) fn is_echo(text: &str, example: &str) -> bool {
-    let bare = |text: &str| {
-        let lowered = text.to_lowercase();
-        let is_around = |character: char| !character.is_alphanumeric();
-        lowered.trim_matches(is_around).to_owned()
-    };
     let example = bare(example);
     !example.is_empty() && bare(text) == example
+}
+
+/// Returns a text in lower case without surrounding punctuation.
+fn bare(text: &str) -> String {
+    let lowered = text.to_lowercase();
+    let bare = lowered.trim_matches(|edge: char| !edge.is_alphanumeric());
+    bare.to_owned()
 }
 
 /// Whether a text starts with these whole words, in any case. Words consist of ASCII letters, digits

@@ -36,22 +36,16 @@ impl Judge for ModelJudge {
     fn judge(&self, case: &JudgedCall<'_>, cancel: &CancelToken) -> Judgement {
         let call = json!({"tool": case.tool, "input": case.input}).to_string();
         let prompts = self.briefing.prompts();
-        let ask = |round| {
-            let request = request(round, &call, &prompts, case.earlier, case.directory)
-                .ok_or("the call is too long to be judged")?;
-            match self.consultant.ask(&request, cancel) {
-                Ok(reply) => Ok(parse(&reply.text)),
-                Err(failure) => Err(failure.to_string()),
-            }
+        let ask = |round| match request(round, &call, &prompts, case.earlier, case.directory) {
+            None => Judgement::None("the call is too long to be judged".to_owned()),
+            Some(request) => match self.consultant.ask(&request, cancel) {
+                Ok(reply) => parse(&reply.text),
+                Err(failure) => Judgement::None(failure.to_string()),
+            },
         };
-        let reply = match ask(Round::First) {
-            Ok(JudgeReply::Block(_)) => ask(Round::Second),
-            reply => reply,
-        };
-        match reply {
-            Ok(JudgeReply::Allow) => Judgement::Allow,
-            Ok(JudgeReply::Block(reason)) => Judgement::Deny(reason),
-            Err(reason) => Judgement::None(reason),
+        match ask(Round::First) {
+            Judgement::Deny(_) => ask(Round::Second),
+            judgement => judgement,
         }
     }
 }
@@ -63,15 +57,6 @@ enum Round {
     First,
     /// Asks for reasons.
     Second,
-}
-
-/// The reply of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum JudgeReply {
-    /// The call may run.
-    Allow,
-    /// The call must not run, for this reason.
-    Block(String),
 }
 
 /// Builds the request about a call. `None` if the call is too long to be judged.
@@ -120,27 +105,27 @@ fn request(
     })
 }
 
-/// Parses a reply by its last non-empty line. Anything but `allow` blocks.
-fn parse(reply: &str) -> JudgeReply {
+/// Parses a reply by its last non-empty line. Anything but `allow` denies.
+fn parse(reply: &str) -> Judgement {
     let unquoted = |line: &str| {
         line.trim_matches(|edge: char| edge.is_whitespace() || "`*_.\"'<>/".contains(edge))
             .to_owned()
     };
     let last = reply.lines().map(unquoted).rfind(|line| !line.is_empty());
     let Some(last) = last else {
-        return JudgeReply::Block("the judge gave no reply".to_owned());
+        return Judgement::Deny("the judge gave no reply".to_owned());
     };
     if last.eq_ignore_ascii_case("allow") {
-        return JudgeReply::Allow;
+        return Judgement::Allow;
     }
     let reason = match last.split_once(':') {
         Some((word, reason)) if word.eq_ignore_ascii_case("block") => reason.trim(),
         _ => "",
     };
     if reason.is_empty() {
-        return JudgeReply::Block("the judge did not allow it".to_owned());
+        return Judgement::Deny("the judge did not allow it".to_owned());
     }
-    JudgeReply::Block(reason.to_owned())
+    Judgement::Deny(reason.to_owned())
 }
 
 #[cfg(test)]
@@ -157,7 +142,7 @@ mod tests {
             "It runs tests.\n\n`allow`\n",
             "**ALLOW**",
         ] {
-            assert_eq!(parse(reply), JudgeReply::Allow, "{reply}");
+            assert_eq!(parse(reply), Judgement::Allow, "{reply}");
         }
         for reply in [
             "",
@@ -168,10 +153,10 @@ mod tests {
             "I would allow this",
             "{}",
         ] {
-            assert!(matches!(parse(reply), JudgeReply::Block(_)), "{reply}");
+            assert!(matches!(parse(reply), Judgement::Deny(_)), "{reply}");
         }
         let said = parse("It deletes a directory.\nblock: deletes the sources");
-        assert_eq!(said, JudgeReply::Block("deletes the sources".to_owned()));
+        assert_eq!(said, Judgement::Deny("deletes the sources".to_owned()));
     }
 
     #[test]

@@ -116,11 +116,6 @@ pub(super) fn failure_of(
     })
 }
 
-/// Converts a duration for the structured output.
-pub(super) fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// The streams in the result of a successful call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Streams {

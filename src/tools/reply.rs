@@ -35,8 +35,13 @@ pub struct ToolReply {
 impl ToolReply {
     /// Creates a successful text result.
     pub fn text(content: impl Into<String>, structured: Value) -> Self {
+        Self::ended(CallStatus::Ok, content, structured)
+    }
+
+    /// Creates a text result with this status.
+    pub fn ended(status: CallStatus, content: impl Into<String>, structured: Value) -> Self {
         Self {
-            status: CallStatus::Ok,
+            status,
             content: Content::Text(content.into()),
             structured,
             changes: Vec::new(),

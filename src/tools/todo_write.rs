@@ -6,10 +6,9 @@ use serde_json::json;
 
 use super::builtin::Parameters;
 use super::{
-    Access, Assessment, CallContext, ContextChange, DecisionContext, InvalidInput, PreparedCall,
+    Assessment, CallContext, ContextChange, DecisionContext, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
 };
-use crate::permission::Action;
 
 const MESSAGE: &str = "Todos have been modified successfully. Ensure that you continue to use the \
     todo list to track your progress. Please proceed with the current tasks if applicable";
@@ -64,7 +63,7 @@ impl PreparedCall for TodoWrite {
     /// this call a writer that needs permission. Calls of one batch need no order, since each replaces the
     /// whole list and changes are applied in call order.
     fn assess(&self, _: &DecisionContext) -> Assessment {
-        Assessment::of(Self::NAME, Ok(Access::nothing()), Action::Harmless)
+        Assessment::harmless(Self::NAME)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -94,6 +94,11 @@ impl Assessment {
         Self::of(name, access, action)
     }
 
+    /// Assesses a call of the tool `name` that changes nothing and reads no files.
+    pub fn harmless(name: &str) -> Self {
+        Self::of(name, Ok(Access::nothing()), Action::Harmless)
+    }
+
     /// Assesses a call of the tool `name` by its access. A call without a known access may change everything.
     pub(super) fn of(name: &str, access: Result<Access, String>, action: Action) -> Self {
         let (access, why) = match access {

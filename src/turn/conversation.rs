@@ -8,10 +8,11 @@ use serde::Deserialize;
 
 use super::history::History;
 use super::limits::Spent;
+use super::records::to_model;
 use crate::agent::{is_in, own_format};
 use crate::assemble::{CopyError, DialogStream, Understanding};
 use crate::jsonl::{Mapping, Prefilter, Reader};
-use crate::message::{Message, Usage};
+use crate::message::{Message, Origin, Usage};
 use crate::records::Replacement;
 use crate::results::persist;
 use crate::session::{Detail, Prices, Scope, Session, SessionError};
@@ -117,6 +118,11 @@ impl TurnConversation {
             }
         });
         replaced
+    }
+
+    /// Appends a message of the user.
+    pub fn prompt(&mut self, text: String) {
+        self.note(to_model(Origin::Prompt, text));
     }
 
     /// Takes the next message.

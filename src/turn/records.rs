@@ -62,9 +62,7 @@ impl RecordBuilder {
     }
 
     fn text(&self, origin: Origin, text: String) -> DialogRecord {
-        let mut message = Message::new(Role::User, origin);
-        message.blocks.push(Block::Text(text));
-        self.record(message)
+        self.record(to_model(origin, text))
     }
 
     /// Returns the record of a hook that ends the conversation.
@@ -167,6 +165,14 @@ impl RecordBuilder {
             session_id: self.session_id.clone(),
             turnpipe: VersionOnly::default(),
         }
+    }
+}
+
+/// Returns a message to the model.
+pub(super) fn to_model(origin: Origin, text: String) -> Message {
+    Message {
+        blocks: vec![Block::Text(text)],
+        ..Message::new(Role::User, origin)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Writes the reply of the main model while it arrives, and runs the `Stop` hooks after it.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,8 +11,8 @@ use super::output::{MAX_CORRECTIONS, OutputCheck};
 use super::records::{Ending, RecordBuilder};
 use crate::assemble::{BlockBuilder, Output};
 use crate::hooks::{HookContext, HookDecision, HookEvent, Merged, SessionHooks};
-use crate::io::CancelToken;
-use crate::jsonl::{WriteError, WriteResult, Writer};
+use crate::io::{CancelToken, milliseconds};
+use crate::jsonl::{RecordWriter, WriteError, WriteResult};
 use crate::message::{Block, Role, Usage};
 use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request, Turn};
 use crate::permission::Mode;
@@ -21,13 +20,13 @@ use crate::records::{ContentReplacementRecord, Replacement, TurnInitRecord, Turn
 use crate::session::Prices;
 
 /// Writes one reply.
-pub struct ReplyWriter<Sink: Write> {
+pub struct ReplyWriter {
     /// Builds the records.
     pub records: RecordBuilder,
     /// The prices of models.
     pub prices: Prices,
     /// The output.
-    pub writer: Writer<Sink>,
+    pub writer: RecordWriter,
     /// Ends requests and hooks.
     pub stop: CancelToken,
     /// Hooks that run after a reply without calls.
@@ -54,7 +53,7 @@ pub struct WrittenReply {
     pub misfit: Option<String>,
 }
 
-impl<Sink: Write> ReplyWriter<Sink> {
+impl ReplyWriter {
     /// Writes the records before the reply: the first one, the prompt, and the replacements of results.
     ///
     /// # Errors
@@ -109,7 +108,7 @@ impl<Sink: Write> ReplyWriter<Sink> {
         let (mut usage, mut cost, mut replies) = (Usage::default(), None, 0);
         let (reply, output) = loop {
             let reply = self.reply(provider, &request, delivery, assembly.clone())?;
-            let spent = usage_of(&reply);
+            let spent = Reply::usage_of(&reply).unwrap_or_default();
             let dollars = self.prices.cost(&self.records.model, &spent);
             if !spent.is_empty() {
                 cost = dollars.map(|dollars| dollars + cost.unwrap_or_default());
@@ -140,7 +139,7 @@ impl<Sink: Write> ReplyWriter<Sink> {
             Err(problems) => Ending::Misfit(problems),
         };
         let record = TurnResultRecord {
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: milliseconds(took),
             num_turns: replies as u64,
             total_cost_usd: cost,
             structured_output: output.clone().unwrap_or_default(),
@@ -234,7 +233,7 @@ impl<Sink: Write> ReplyWriter<Sink> {
 
     /// Writes the remaining blocks; the last one carries the usage of the reply.
     fn finish(&mut self, reply: &Result<Reply, Failure>, outputs: Vec<Output>) -> WriteResult {
-        let usage = usage_of(reply);
+        let usage = Reply::usage_of(reply).unwrap_or_default();
         let is_block = |output: &Output| matches!(output, Output::Block(_));
         let last = outputs.iter().rposition(is_block);
         for (position, output) in outputs.into_iter().enumerate() {
@@ -260,13 +259,6 @@ impl<Sink: Write> ReplyWriter<Sink> {
                 self.writer.record(&self.records.block(block, usage))
             }
         }
-    }
-}
-
-fn usage_of(reply: &Result<Reply, Failure>) -> Usage {
-    match reply {
-        Ok(reply) => reply.usage,
-        Err(failure) => failure.usage().copied().unwrap_or_default(),
     }
 }
 

@@ -28,6 +28,19 @@ impl Style {
         }
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
+
+    /// Returns the line of a new label.
+    pub(crate) fn label_line(self, text: &str) -> String {
+        self.styled("2", &format!("● {text}"))
+    }
+
+    /// Returns the line of a new recap.
+    pub(crate) fn recap_line(self, text: &str) -> String {
+        match self {
+            Self::Ansi => format!("\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m"),
+            Self::Plain => format!("※ recap: {text}"),
+        }
+    }
 }
 
 /// The form of groups of calls.

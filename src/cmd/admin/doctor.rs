@@ -4,16 +4,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 
 use crate::agent::{Agent, NamedRoots};
 use crate::cmd::admin::completions::installed_scripts;
+use crate::cmd::inputs::working_directory;
 use crate::cmd::run::arguments::McpArguments;
-use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
+use crate::cmd::{FormArguments, Globals, Run, Status, UsageError};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, deletion_warning};
 use crate::io::{Environment, Io};
-use crate::model::{Connector, KeyCheck, Model, ModelDeps, ModelName, RemoteModel};
+use crate::model::{KeyCheck, Model, ModelName, RemoteModel};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::{discover, session_roots};
@@ -40,7 +40,7 @@ pub(crate) struct DoctorArguments {
 impl Run for DoctorArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut findings = Vec::new();
-        let config = configuration(globals, &io.environment, &mut findings)?;
+        let config = configuration(globals, io, &mut findings)?;
         let mut settings = config.settings(Overrides::default()).listed;
         let (models_and_addresses, keys) = config.listed_models();
         settings.extend(models_and_addresses);
@@ -52,17 +52,16 @@ impl Run for DoctorArguments {
                 .map(|one| setting_found(Subject::Setting, one)),
         );
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
-        findings.extend(models(&config, self.probe, io));
+        findings.extend(models(&config, self.probe, globals, io));
         #[cfg(feature = "mcp")]
         findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
         findings.push(enforcement());
         let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
         findings.extend(sessions(&io.environment, &named_roots));
         findings.extend(installed_scripts(&io.environment));
-        match self.form.form(io.terminal) {
-            Form::Text => output::print(io, &doctor_page(&findings, io.terminal.columns))?,
-            Form::Jsonl => output::records(&findings, io)?,
-        }
+        let columns = io.terminal.columns;
+        self.form
+            .print(|| doctor_page(&findings, columns), &findings, io)?;
         let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
         Ok(Status::negative_if(findings.iter().any(is_broken)))
     }
@@ -71,15 +70,15 @@ impl Run for DoctorArguments {
 /// Returns the configuration, without its file if that is invalid.
 fn configuration(
     globals: &Globals,
-    environment: &Environment,
+    io: &Io,
     findings: &mut Vec<DoctorRecord>,
 ) -> anyhow::Result<Config> {
-    let loaded = globals.config(environment);
+    let loaded = globals.config(io);
     let agents = loaded
         .as_ref()
         .map_err(UsageError::clone)
         .and_then(|config| config.agents().map_err(UsageError::reason));
-    if let Some((path, source)) = globals.config_source().path(environment) {
+    if let Some((path, source)) = globals.config_source().path(&io.environment) {
         let mut found = file(&Setting {
             name: "configuration".to_owned(),
             value: path.display().to_string(),
@@ -95,7 +94,7 @@ fn configuration(
     }
     Ok(match loaded {
         Ok(config) => config.clone(),
-        Err(_) => Config::load(&ConfigSource::None, environment)?,
+        Err(_) => Config::load(&ConfigSource::None, &io.environment)?,
     })
 }
 
@@ -121,7 +120,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
 }
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
-    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let here = working_directory()?;
     let mode_found = |mode| DoctorRecord::new(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
@@ -195,9 +194,9 @@ fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
 }
 
 /// Returns findings about each configured provider and model.
-fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
+fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
-    let connector = |keys| Connector::new(settings.clone(), ModelDeps::of(io), keys);
+    let connector = |keys| globals.connector(settings.clone(), keys, io);
     let providers = connector(KeyCheck::Optional);
     let models = connector(KeyCheck::Required);
     let mut findings = Vec::new();
@@ -212,10 +211,8 @@ fn models(config: &Config, probe: bool, io: &mut Io) -> Vec<DoctorRecord> {
     }
     let progress = ProgressLine::spinner("asking the models", io);
     let advisor = config.advisor(None);
-    for chosen in [&settings.fast, &settings.main, &advisor]
-        .into_iter()
-        .flatten()
-    {
+    let chosen = [&settings.fast, &settings.main, &advisor];
+    for chosen in chosen.into_iter().flatten() {
         let mut found = DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.by);
         let name = chosen.name.parse::<ModelName>();
         let connected = name.map_err(anyhow::Error::from).and_then(|name| {
@@ -244,7 +241,7 @@ fn mcp_servers(
     globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<Vec<DoctorRecord>> {
-    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let here = working_directory()?;
     let Some(servers) = arguments.servers(&here, globals, io)? else {
         return Ok(Vec::new());
     };

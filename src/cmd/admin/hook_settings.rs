@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, Command, FromArgMatches};
 
 use crate::agent::{Agent, HookSettings};
-use crate::cmd::inputs::take_stdin;
+use crate::cmd::inputs::{take_stdin, working_directory};
 use crate::cmd::run::hook::HookArguments;
 use crate::cmd::{Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output};
 use crate::hooks::{SettingsChange, hooks_of, last_decisions};
@@ -177,7 +177,7 @@ impl ChangeArguments {
         environment: &Environment,
     ) -> anyhow::Result<PathBuf> {
         if self.project {
-            let here = std::env::current_dir().context("cannot find the working directory")?;
+            let here = working_directory()?;
             return Ok(facts.project_file(&here));
         }
         let file = facts.user_file(environment);
@@ -229,10 +229,7 @@ fn shown(path: &Path) -> String {
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let found = installed(&self.agent, &io.environment)?;
-        match self.form.form(io.terminal) {
-            Form::Text => output::print(io, &hooks_page(&found))?,
-            Form::Jsonl => output::records(&found, io)?,
-        }
+        self.form.print(|| hooks_page(&found), &found, io)?;
         Ok(Status::negative_if(found.is_empty()))
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 
 use crate::cmd::times::parse_span;
-use crate::cmd::{Form, FormArguments, Globals, Run, Status, output};
+use crate::cmd::{FormArguments, Globals, Run, Status};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::StateCleanedRecord;
@@ -34,25 +34,20 @@ impl Run for StateCleanArguments {
             state_directory: self.state_dir,
             ..Overrides::default()
         };
-        let settings = globals.settings(overrides, &io.environment)?;
+        let settings = globals.config(io)?.settings(overrides);
         let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
-        if self.form.form(io.terminal) == Form::Text {
-            let line = format!(
-                "{}: removed {}, {}\n",
-                terminal_safe_line(&settings.state_root.0.display().to_string()),
-                counted(report.files, "file", "files"),
-                byte_size(report.bytes)
-            );
-            output::print(io, &line)?;
-            return Ok(Status::Done);
-        }
         let record = StateCleanedRecord {
             files: report.files,
             bytes: report.bytes,
             sessions: report.sessions,
             path: settings.state_root.0.display().to_string(),
         };
-        output::records(&[record], io)?;
+        let line = || {
+            let removed = counted(record.files, "file", "files");
+            let (path, size) = (terminal_safe_line(&record.path), byte_size(record.bytes));
+            format!("{path}: removed {removed}, {size}\n")
+        };
+        self.form.print(line, std::slice::from_ref(&record), io)?;
         Ok(Status::Done)
     }
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
+use crate::cmd::inputs::working_directory;
 use crate::cmd::run::arguments::ManifestArguments;
 use crate::cmd::run::guards::{call_decisions, permissions};
 use crate::cmd::run::tools::registry;
@@ -20,7 +21,6 @@ use crate::records::CheckPermissionRecord;
 use crate::session::{CallEvent, calls_of_all};
 use crate::tools::{CallLine, PastDecisions, Registry, ShellGuarantees};
 use crate::view::{ProgressLine, decision_line, history_page};
-use anyhow::Context as _;
 use clap::{Args, ValueEnum as _};
 
 /// Check whether tool calls may run
@@ -56,7 +56,7 @@ impl Run for CheckPermissionArguments {
     reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let here = working_directory()?;
         let registry = registry(&self.manifests.settings(globals, io)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         if self.history {

@@ -1,9 +1,9 @@
 //! `check shell` and `check text`: the analysis of commands, and cleaned texts.
 
-use anyhow::Context as _;
 use clap::Args;
 
 use super::input::{Check, CheckInput, CheckOutput};
+use crate::cmd::inputs::working_directory;
 use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::jsonl::{LineContext, TextLine, TextLineForm};
@@ -39,7 +39,7 @@ pub(crate) struct CheckShellArguments {
 
 impl Run for CheckShellArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let here = working_directory()?;
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
-use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
+use crate::exec::{Channels, Prompter, TerminalPrompter, ToolPrompter};
 use crate::io::{Ids, Io};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
@@ -36,7 +36,7 @@ impl ManifestArguments {
             manifests: self.tools.clone(),
             ..Overrides::default()
         };
-        globals.settings(overrides, &io.environment)
+        Ok(globals.config(io)?.settings(overrides))
     }
 }
 
@@ -75,9 +75,7 @@ impl AdvisorArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        let chosen = globals
-            .config(&io.environment)?
-            .advisor(self.advisor_model.as_deref());
+        let chosen = globals.config(io)?.advisor(self.advisor_model.as_deref());
         let provider = chosen.map(|chosen| provider(&chosen, keys, globals, io));
         if let Some(provider) = provider.transpose()?.flatten() {
             let spent = Box::new(spent);
@@ -97,19 +95,10 @@ pub(crate) struct LaneArguments {
     enforce: Enforcement,
     /// Run all shell commands in parallel (to test `--enforce`)
     #[arg(long, hide = true)]
-    assume_read_only: bool,
+    pub(crate) assume_read_only: bool,
 }
 
 impl LaneArguments {
-    /// Whether shell commands are analysed.
-    pub(crate) fn shell_verdicts(&self) -> ShellVerdicts {
-        if self.assume_read_only {
-            ShellVerdicts::AssumedReadOnly
-        } else {
-            ShellVerdicts::Analysed
-        }
-    }
-
     /// Starts the lane with this many threads. Its temporary files are removed with the returned
     /// directory.
     ///
@@ -195,7 +184,7 @@ impl McpArguments {
                 _ => error,
             }
         })?;
-        let config = globals.config(&io.environment)?;
+        let config = globals.config(io)?;
         let deps = mcp::ServerDeps {
             engine: http::Engine::default(),
             client: http::Client::new(config.models(None).http),

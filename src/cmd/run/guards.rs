@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use crate::cmd::model_arguments::parsed;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::exec::{GuardedJudge, Observer, Progress, Trace};
 use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
-use crate::io::{Environment, Io};
-use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelDeps, ModelName, Provider};
+use crate::io::Io;
+use crate::model::{ChosenModel, KeyCheck, Model, Provider};
 use crate::permission::Mode;
 use crate::process::{NotEnforced, Spawners};
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
@@ -29,7 +30,6 @@ use crate::view::{ProgressLine, ProgressRow, lane_word};
 pub(crate) fn hooks(
     settings: &PermissionSettings,
     spawners: Arc<Spawners>,
-    environment: &Environment,
     project: &Path,
     transcript: Option<&Path>,
     globals: &Globals,
@@ -45,10 +45,11 @@ pub(crate) fn hooks(
         return Ok(None);
     }
     // Identifies hooks that outlive this process.
+    let environment = io.environment.with(&settings.environment);
     let environment = environment.with([("TURNPIPE", "1")]);
     let variables = environment.iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let http = globals.config(&io.environment)?.models(None).http;
+    let http = globals.config(io)?.models(None).http;
     let runner = HookRunner {
         spawners,
         environment: variables.collect(),
@@ -77,11 +78,8 @@ pub(crate) fn judge(
     if mode != Mode::Auto {
         return Ok(None);
     }
-    let settings = globals.config(&io.environment)?.models(None);
-    let named = named.map(|name| ChosenModel {
-        name: name.to_owned(),
-        by: "--judge",
-    });
+    let settings = globals.config(io)?.models(None);
+    let named = named.map(|name| ChosenModel::new(name, "--judge"));
     let chosen = named.or(settings.fast).or(settings.main);
     let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Required, globals, io));
     let Some(provider) = provider.transpose()?.flatten() else {
@@ -110,16 +108,9 @@ pub(crate) fn provider(
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<Arc<dyn Provider>>, UsageError> {
-    let settings = globals.config(&io.environment)?.models(None);
-    let name: ModelName = chosen
-        .name
-        .parse()
-        .map_err(|error| UsageError::reason(error).about(chosen.by))?;
-    let deps = ModelDeps {
-        children: globals.children.clone(),
-        ..ModelDeps::of(io)
-    };
-    match Connector::new(settings, deps, keys).connect(&name)? {
+    let settings = globals.config(io)?.models(None);
+    let name = parsed(chosen)?;
+    match globals.connector(settings, keys, io).connect(&name)? {
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),
         Model::Builtin => {
@@ -179,15 +170,11 @@ impl Observer for ToolProgress {
 /// # Errors
 /// It cannot be written.
 pub(crate) fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        // The trace contains commands and their input.
-        .mode(0o600)
-        .open(path)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    Trace::new(Box::new(BufWriter::new(file)))
+    let mut options = File::options();
+    // The trace contains commands and their input.
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let file = options.open(path);
+    file.and_then(|file| Trace::new(Box::new(BufWriter::new(file))))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -228,7 +215,7 @@ pub(crate) fn permissions(
     globals: &Globals,
     io: &Io,
 ) -> Result<PermissionSettings, UsageError> {
-    let config = globals.config(&io.environment)?;
+    let config = globals.config(io)?;
     let settings = config.permissions(flags, directory).map_err(|error| {
         let usage = UsageError::reason(&error);
         match error {

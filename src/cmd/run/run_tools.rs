@@ -11,7 +11,9 @@ use clap::Args;
 
 use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
-use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
+use crate::cmd::inputs::{
+    directory, recorded_id, report_foreign_stream, take_stdin, working_directory,
+};
 use crate::cmd::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
 };
@@ -21,8 +23,8 @@ use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
-    self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
-    Listener, OnError, Options, Policy, RunEnd, RunMode, StartDirectory,
+    self, CallHooks, Channels, Dependencies, Emit, EndCause, Lifecycle, Listener, OnError, Options,
+    Policy, RunEnd,
 };
 use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
@@ -163,10 +165,10 @@ impl Run for RunToolsArguments {
                 .into());
         }
         let stdin = take_stdin(io)?;
-        let settings = globals.settings(self.overrides(), &io.environment)?;
+        let settings = globals.config(io)?.settings(self.overrides());
         let here = match &self.cwd {
             Some(path) => directory("--cwd", path)?,
-            None => std::env::current_dir().context("cannot find the working directory")?,
+            None => working_directory()?,
         };
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
@@ -178,7 +180,7 @@ impl Run for RunToolsArguments {
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        if options.mode == RunMode::Execute {
+        if !options.plan {
             globals.guard_children(&io.messages);
         }
         watch(&channels, io)?;
@@ -197,7 +199,6 @@ impl Run for RunToolsArguments {
         let hooks = guards::hooks(
             &permissions,
             Arc::clone(&context.spawners),
-            &context.environment,
             &context.home_directory,
             self.session.as_deref(),
             globals,
@@ -212,13 +213,13 @@ impl Run for RunToolsArguments {
             anchor: context.home_directory.clone(),
             prompter,
             limits: settings.limits.clone(),
-            shell_verdicts: self.lane.shell_verdicts(),
+            assume_read_only: self.lane.assume_read_only,
             tools_only,
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
             observer: Box::new(ToolProgress::new(io)),
-            sink: output::run_sink(form, !self.no_echo, globals, io)?,
+            writer: output::run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
@@ -314,9 +315,9 @@ impl RunToolsArguments {
         let Some(path) = self.session.as_ref().filter(|path| path.exists()) else {
             return Ok(());
         };
-        let about = |error| UsageError::about(&error, path.display()).about("--session");
-        let session = Session::open(path).map_err(|error| about(UsageError::reason(error)))?;
-        let unreadable = |error| about(UsageError::reason(error));
+        let unopened = |error| UsageError::reason(error).in_option("--session", path);
+        let session = Session::open(path).map_err(unopened)?;
+        let unreadable = |error| UsageError::reason(error).in_option("--session", path);
         for message in session
             .messages(Scope::SinceCompaction)
             .map_err(unreadable)?
@@ -338,11 +339,7 @@ impl RunToolsArguments {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
-            mode: if self.plan {
-                RunMode::Plan
-            } else {
-                RunMode::Execute
-            },
+            plan: self.plan,
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
@@ -351,27 +348,16 @@ impl RunToolsArguments {
             results: self.results,
             mentions_denial: form == Form::Jsonl,
             // Text about calls needs their input.
-            echo: if self.no_echo && form == Form::Jsonl {
-                Echo::OwnRecords
-            } else {
-                Echo::Everything
-            },
-            history: if self.execute {
-                HistoryPolicy::Execute
-            } else {
-                HistoryPolicy::Respect
-            },
-            dedup: if self.dedup { Dedup::On } else { Dedup::Off },
+            echo: !self.no_echo || form == Form::Text,
+            execute_history: self.execute,
+            dedup: self.dedup,
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
             file_id: self.session.as_deref().map(|path| {
                 SessionId(recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
             session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
-            start_directory: match self.cwd {
-                Some(_) => StartDirectory::Given,
-                None => StartDirectory::Kept,
-            },
+            keep_directory: self.cwd.is_none(),
             unwanted: if self.strict {
                 UnwantedLines::Checked
             } else {

@@ -1,10 +1,10 @@
 //! `tools`: the tools that a configuration offers to a model.
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::api::Api;
+use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::Settings;
 use crate::io::Io;
@@ -46,7 +46,7 @@ enum OutputForm {
 impl Run for ToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let settings = self.manifests.settings(globals, io)?;
-        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let here = working_directory()?;
         let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
         let registry = self.mcp.add_servers(registry, &here, globals, io)?;
         globals.guard_children(&io.messages);

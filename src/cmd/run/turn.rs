@@ -2,19 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 
 use crate::assemble::BlockBuilder;
-use crate::cmd::inputs::{report_foreign_stream, take_stdin};
+use crate::cmd::inputs::{option_file, report_foreign_stream, take_stdin, working_directory};
 use crate::cmd::model_arguments::{ModelArguments, StopWatch};
 use crate::cmd::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_reply::{StopArguments, report_end};
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
-use crate::jsonl::Writer;
-use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
+use crate::message::{SessionId, Usage};
 use crate::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
@@ -101,7 +99,7 @@ pub(crate) struct TurnArguments {
 
 impl Run for TurnArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let directory = std::env::current_dir().context("cannot find the working directory")?;
+        let directory = working_directory()?;
         let instructions = self.instructions()?;
         if self.model.print_prompt {
             let prompt = instructions_for(instructions.as_deref(), &directory, io);
@@ -161,7 +159,7 @@ impl Run for TurnArguments {
         } else {
             self.form.form(io.terminal)
         };
-        let mut writer = Writer::new(output::run_sink(form, true, globals, io)?);
+        let mut writer = output::run_writer(form, true, globals, io)?;
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;
@@ -197,7 +195,7 @@ impl Run for TurnArguments {
 
 impl TurnArguments {
     fn instructions(&self) -> Result<Option<String>, UsageError> {
-        let read = |path: &PathBuf| read_argument(path, "--system");
+        let read = |path: &PathBuf| option_file("--system", path);
         self.system.as_ref().map(read).transpose()
     }
 
@@ -205,8 +203,8 @@ impl TurnArguments {
     fn output(&self) -> Result<Option<OutputCheck>, UsageError> {
         let read = |path: &PathBuf| {
             let option = "--output-schema";
-            let check = OutputCheck::new(&read_argument(path, option)?).map_err(UsageError::reason);
-            check.map_err(|error| error.about(path.display()).about(option))
+            OutputCheck::new(&option_file(option, path)?)
+                .map_err(|error| UsageError::reason(error).in_option(option, path))
         };
         self.output_schema.as_ref().map(read).transpose()
     }
@@ -251,18 +249,13 @@ impl TurnArguments {
     /// Reads the conversation and appends the prompt.
     fn conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
-            Some(path) if path.exists() => TurnConversation::read(path).map_err(|error| {
-                UsageError::reason(error)
-                    .about(path.display())
-                    .about("--session")
-            })?,
+            Some(path) if path.exists() => TurnConversation::read(path)
+                .map_err(|error| UsageError::reason(error).in_option("--session", path))?,
             None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(io)?,
             Some(_) | None => TurnConversation::default(),
         };
         if let Some(prompt) = &self.prompt {
-            let mut message = Message::new(Role::User, Origin::Prompt);
-            message.blocks.push(Block::Text(prompt.clone()));
-            conversation.note(message);
+            conversation.prompt(prompt.clone());
         }
         Ok(conversation)
     }
@@ -339,12 +332,6 @@ impl TurnArguments {
             Some(tokens) => Thinking::Tokens(tokens),
         }
     }
-}
-
-/// Reads a file that an option names.
-fn read_argument(path: &Path, option: &str) -> Result<String, UsageError> {
-    let text = std::fs::read_to_string(path).map_err(UsageError::reason);
-    text.map_err(|error| error.about(path.display()).about(option))
 }
 
 /// Reads the conversation on standard input.

@@ -63,14 +63,13 @@ impl StopArguments {
             ignore_unknown_settings: true,
             ..PermissionFlags::default()
         };
-        let config = globals.config(&io.environment)?;
+        let config = globals.config(io)?;
         let settings = config
             .permissions(&flags, &directory)
             .map_err(UsageError::reason)?;
         let hooks = hooks(
             &settings,
             Arc::new(globals.children.spawners(1)),
-            &io.environment.with(&settings.environment),
             &directory,
             transcript,
             globals,

@@ -8,7 +8,9 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 
-use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
+use crate::cmd::inputs::{
+    recorded_id, report_foreign_stream, session_to_write, take_stdin, working_directory,
+};
 use crate::cmd::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
@@ -71,7 +73,7 @@ impl Run for SessionAppendArguments {
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
         let events = listen(progress.counting(stdin))?;
-        let directory = std::env::current_dir().context("cannot find the working directory")?;
+        let directory = working_directory()?;
         let session_id = self.session_id.clone().or_else(|| recorded_id(&self.file));
         let facts = SessionFacts::new(
             session_id.unwrap_or_else(|| io.ids.uuid().to_string()),
@@ -83,7 +85,7 @@ impl Run for SessionAppendArguments {
             None
         } else {
             let form = self.form.form(io.terminal);
-            Some(Writer::new(output::run_sink(form, true, globals, io)?))
+            Some(output::run_writer(form, true, globals, io)?)
         };
         let mut run = AppendRun {
             file: &self.file,

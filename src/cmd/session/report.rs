@@ -72,9 +72,7 @@ impl Run for SessionReportArguments {
     reads_sessions!(matching.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let prices = globals
-            .config(&io.environment)?
-            .prices(self.prices.as_deref());
+        let prices = globals.config(io)?.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
         let forbid = &self.gates.forbid;
         let rules = forbidding_rules(forbid, Path::new("/")).map_err(UsageError::reason)?;

@@ -15,7 +15,8 @@ use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
 use crate::session::ManualTitle;
 use crate::side::recap::{PROMPT, watch_terminal};
-use crate::side::{Auto, Kind, Reason, SessionExcerpt, Text, extension};
+use crate::side::{Auto, Kind, Reason, SessionExcerpt, extension};
+use crate::view::Style;
 
 /// Summarize where a session left off
 ///
@@ -52,8 +53,8 @@ pub(crate) struct RecapArguments {
 struct Recaps {
     /// Whether recaps are automatic; missing ones are then not reported.
     auto: bool,
-    /// Whether text is dim, bold and italic.
-    styled: bool,
+    /// The style of text.
+    style: Style,
 }
 
 impl Run for RecapArguments {
@@ -96,7 +97,7 @@ impl RecapArguments {
         };
         let recaps = Recaps {
             auto: self.auto,
-            styled: globals.colors_output(io),
+            style: globals.style(io),
         };
         if self.watch {
             self.watch(&runner, &recaps, terminal, io)
@@ -152,11 +153,10 @@ impl Printer for Recaps {
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         let session = output.text_prefix();
         match &output.result {
-            Ok((Text { text, .. }, _)) => Some(if self.styled {
-                format!("{session}\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
-            } else {
-                format!("{session}※ recap: {text}\n")
-            }),
+            Ok((recap, _)) => {
+                let line = self.style.recap_line(&recap.text);
+                Some(format!("{session}{line}\n"))
+            }
             Err(_) if self.auto => None,
             Err(no_text) => {
                 let why: &dyn Display = match &no_text.reason {

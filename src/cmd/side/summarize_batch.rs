@@ -11,7 +11,9 @@ use clap::{Args, ValueEnum};
 use crate::api::{Api, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::cmd::error::ModelFailures;
-use crate::cmd::inputs::{open_stream, report_foreign_stream, session_to_write, take_stdin};
+use crate::cmd::inputs::{
+    open_stream, report_foreign_stream, session_to_write, take_stdin, working_directory,
+};
 use crate::cmd::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
 use crate::cmd::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{CancelToken, Ids, Io, Messages, Moment, uninterrupted};
@@ -26,7 +28,7 @@ use crate::side::label::{
     Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
 };
 use crate::side::{Text, TextEngine, extension};
-use crate::view::ProgressLine;
+use crate::view::{ProgressLine, Style};
 
 /// Needles of lines with texts of the model and labels. Lines about calls have other needles.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
@@ -119,15 +121,13 @@ impl Run for SummarizeBatchArguments {
         let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
         let printing = match (self.side.model.dry_run, form) {
             (true, _) => Printing::Bodies,
-            (false, Form::Text) => Printing::Text {
-                dim: globals.colors_output(io),
-            },
+            (false, Form::Text) => Printing::Text(globals.style(io)),
             (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
             (false, Form::Jsonl) => Printing::Everything,
         };
         let mut sink = LabelPrinter {
             writer: match printing {
-                Printing::Text { .. } => output::writer(Form::Text, io)?,
+                Printing::Text(_) => output::writer(Form::Text, io)?,
                 _ => output::record_writer(io)?,
             },
             printing,
@@ -184,9 +184,7 @@ impl SummarizeBatchArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Option<Labeler>, UsageError> {
-        let gates = globals
-            .config(&io.environment)?
-            .side_gates(self.settings.as_deref())?;
+        let gates = globals.config(io)?.side_gates(self.settings.as_deref())?;
         if !gates.labels {
             return Ok(None);
         }
@@ -238,7 +236,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         session_to_write(path)?;
     }
     let name = path.file_stem().unwrap_or_default();
-    let directory = std::env::current_dir().context("cannot find the working directory")?;
+    let directory = working_directory()?;
     let facts = SessionFacts::new(name.to_string_lossy(), directory.display().to_string());
     Ok(Transcript::new(
         side_file_path(path),
@@ -269,7 +267,7 @@ pub(crate) enum Printing {
     /// Our records.
     OwnRecords,
     /// The labels as text.
-    Text { dim: bool },
+    Text(Style),
     /// The bodies of the requests that would be sent.
     Bodies,
 }
@@ -347,8 +345,7 @@ impl LabelPrinter {
         let text = &label.text;
         match self.printing {
             Printing::Bodies => return self.line(text),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {text}\u{1b}[0m"))?,
-            Printing::Text { dim: false } => self.line(&format!("● {text}"))?,
+            Printing::Text(style) => self.line(&style.label_line(text))?,
             Printing::Everything | Printing::OwnRecords => {}
         }
         let record = ToolUseSummaryRecord {
@@ -372,7 +369,7 @@ impl LabelPrinter {
             let record = serde_json::to_value(record)?;
             recorder.record(record).map_err(io::Error::other)?;
         }
-        if matches!(self.printing, Printing::Text { .. } | Printing::Bodies) {
+        if matches!(self.printing, Printing::Text(_) | Printing::Bodies) {
             return Ok(());
         }
         self.writer.record(record)?;

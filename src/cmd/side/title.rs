@@ -61,7 +61,7 @@ impl Run for TitleArguments {
             return Err(UsageError::new("--auto never replaces a title set by the user").into());
         }
         let (no_model, auto) = if self.auto {
-            let config = globals.config(&io.environment)?;
+            let config = globals.config(io)?;
             let gates = config.side_gates(None).map_err(UsageError::from)?;
             let overrides = Overrides {
                 state_directory: self.state_dir.clone(),

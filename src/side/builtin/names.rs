@@ -90,6 +90,15 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
+/// Returns the name of a file or directory.
+pub(super) fn place_name(path: &str, cwd: Option<&str>) -> String {
+    if is_file(path) {
+        file_name(path, cwd)
+    } else {
+        directory_name(path, cwd)
+    }
+}
+
 /// Whether a path is the working directory.
 pub(super) fn is_working_directory(path: &str, cwd: Option<&str>) -> bool {
     let path = path.trim_end_matches('/');
@@ -198,11 +207,7 @@ pub(super) fn is_file(path: &str) -> bool {
 
 /// Names the searched text and, if it is short, the searched file or directory.
 pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
-    let name = if is_file(place) {
-        file_name(place, cwd)
-    } else {
-        directory_name(place, cwd)
-    };
+    let name = place_name(place, cwd);
     let is_short = noun.len() + name.len() < 44 && (is_file(place) || name.len() <= 18);
     if is_working_directory(place, cwd) || place.contains(['*', '$']) || !is_short {
         return noun.to_owned();

@@ -1,7 +1,7 @@
 //! Extracts a label from a model's reply.
 
 use crate::records::TextRejection;
-use crate::side::ask::{announced, begins_with_words, is_empty_reply, is_refusal, unwrapped};
+use crate::side::ask::{announced, begins_with_any, is_empty_reply, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a label, in UTF-16 units.
@@ -59,11 +59,8 @@ pub fn clean_label(reply: &str, calls: CallsEnded) -> Result<String, TextRejecti
     if label.is_empty() || is_empty_reply(label) {
         return Err(TextRejection::Empty);
     }
-    let reports = |failures: &str| {
-        let mut failures = failures.split('|');
-        failures.any(|failure| begins_with_words(label, failure))
-    };
-    let is_failure = reports(FAILURES) || calls == CallsEnded::Well && reports(FAILED_CALLS);
+    let is_failure = begins_with_any(label, FAILURES)
+        || calls == CallsEnded::Well && begins_with_any(label, FAILED_CALLS);
     if is_failure || is_refusal(label) {
         return Err(TextRejection::Refusal);
     }

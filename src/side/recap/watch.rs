@@ -45,7 +45,7 @@ pub fn watch_terminal<Recap, Error: From<io::Error>>(
             idle: excerpt.gate().is_idle(),
             enough_new: excerpt.gate().has_enough_new() && recapped != Some(excerpt.messages()),
         };
-        if state.observe(situation) == AwayAction::Start {
+        if state.observe(situation) {
             let (recap, is_made) = make();
             if is_made {
                 recapped = Some(excerpt.messages());
@@ -72,15 +72,6 @@ struct Situation {
     enough_new: bool,
 }
 
-/// The action to take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AwayAction {
-    /// No action.
-    Wait,
-    /// Make a recap.
-    Start,
-}
-
 /// Decides when a user who was away gets a recap.
 #[derive(Debug)]
 struct Away {
@@ -100,31 +91,28 @@ impl Away {
         }
     }
 
-    /// Processes the current situation.
-    fn observe(&mut self, moment: Situation) -> AwayAction {
+    /// Processes the current situation. Returns whether a recap is due.
+    fn observe(&mut self, moment: Situation) -> bool {
         let Some(since) = self.since else {
             if !moment.focused {
                 self.since = Some(moment.now);
             }
-            return AwayAction::Wait;
+            return false;
         };
         if !moment.focused {
-            return AwayAction::Wait;
+            return false;
         }
         if moment.now.duration_since(since).unsigned_abs() < self.threshold {
             self.since = None;
-            return AwayAction::Wait;
+            return false;
         }
         // Wait for a running turn, and for the previous recap.
         if self.pending || !moment.idle {
-            return AwayAction::Wait;
+            return false;
         }
         self.since = None;
-        if !moment.enough_new {
-            return AwayAction::Wait;
-        }
-        self.pending = true;
-        AwayAction::Start
+        self.pending = moment.enough_new;
+        self.pending
     }
 
     /// Ends the work on a recap. Returns whether the recap may be shown: not if a new turn has
@@ -156,20 +144,20 @@ mod tests {
     fn a_recap_starts_on_return_after_a_long_absence() {
         let mut away = Away::new(THRESHOLD);
         // A terminal that starts with the focus is not a return.
-        assert_eq!(away.observe(moment(0, true)), AwayAction::Wait);
+        assert!(!away.observe(moment(0, true)));
         // A short absence.
         away.observe(moment(10, false));
-        assert_eq!(away.observe(moment(20, true)), AwayAction::Wait);
-        assert_eq!(away.observe(moment(900, true)), AwayAction::Wait);
+        assert!(!away.observe(moment(20, true)));
+        assert!(!away.observe(moment(900, true)));
         // A long one, counted from its beginning.
         away.observe(moment(1000, false));
         away.observe(moment(1290, false));
-        assert_eq!(away.observe(moment(1300, true)), AwayAction::Start);
+        assert!(away.observe(moment(1300, true)));
         // During a call, another absence waits.
         away.observe(moment(1310, false));
-        assert_eq!(away.observe(moment(1700, true)), AwayAction::Wait);
+        assert!(!away.observe(moment(1700, true)));
         assert!(!away.finished(false));
-        assert_eq!(away.observe(moment(1701, true)), AwayAction::Start);
+        assert!(away.observe(moment(1701, true)));
     }
 
     #[test]
@@ -180,8 +168,8 @@ mod tests {
             idle: false,
             ..moment(400, true)
         };
-        assert_eq!(away.observe(busy), AwayAction::Wait);
-        assert_eq!(away.observe(moment(401, true)), AwayAction::Start);
+        assert!(!away.observe(busy));
+        assert!(away.observe(moment(401, true)));
     }
 
     #[test]
@@ -192,8 +180,8 @@ mod tests {
             enough_new: false,
             ..moment(400, true)
         };
-        assert_eq!(away.observe(same), AwayAction::Wait);
-        assert_eq!(away.observe(moment(401, true)), AwayAction::Wait);
+        assert!(!away.observe(same));
+        assert!(!away.observe(moment(401, true)));
     }
 
     proptest! {
@@ -213,7 +201,7 @@ mod tests {
                 if !focused {
                     left = left.or(Some(second));
                 }
-                if away.observe(moment) == AwayAction::Start {
+                if away.observe(moment) {
                     prop_assert!(focused && idle && !running);
                     prop_assert!(left.is_some_and(|left| second - left >= 300));
                     running = true;

@@ -12,12 +12,12 @@ use serde_json::json;
 use super::assessment::{Move, Start, assess, directory_after, start_directory};
 use super::exit_code::{expects_no_output, interpretation};
 use super::script::{REPORT, arguments, final_directory};
-use crate::io::Environment;
+use crate::io::{Environment, milliseconds};
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
 use crate::tools::child_environment::{keep_git_from_writing, search_path};
-use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
+use crate::tools::printed::{Printed, Streams, failure_of, joined_lines};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,
     PreparedCall, ResultLimit, ShellTimeouts, ToolFailure, ToolKind, ToolReply,

@@ -13,14 +13,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::template::{Template, value_of};
+use crate::io::milliseconds;
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::access::resolve_links;
-use crate::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of, milliseconds};
+use crate::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of};
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
-    InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
-    ToolReply, Touch,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InterruptBehavior,
+    InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch,
 };
 
 /// Default size of inline output, in UTF-16 units.
@@ -229,11 +229,8 @@ impl CommandCall {
         if status == CallStatus::TimedOut {
             structured["timedOutAfterMs"] = milliseconds(timeout).into();
         }
-        Ok(ToolReply {
-            status,
-            content: Content::Text(printed.failure(&headline)),
-            ..ToolReply::text("", structured)
-        })
+        let text = printed.failure(&headline);
+        Ok(ToolReply::ended(status, text, structured))
     }
 }
 

@@ -108,7 +108,7 @@ fn created(parameters: &Edit) -> Edited {
 }
 
 fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
-    let limit = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX);
+    let limit = MAX_FILE_BYTES as u64;
     let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
     let before = regular_file::bytes(source, limit)
         .map_err(|failure| failure.0)?

@@ -1,5 +1,6 @@
 //! `Glob`: files by name pattern, newest first.
 
+use crate::io::milliseconds;
 use crate::tools::context::normalised;
 use crate::tools::paths::{absolute, absolute_or_current};
 use std::ops::ControlFlow;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 
 use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use crate::tools::builtin::Parameters;
-use crate::tools::printed::milliseconds;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
     ToolFailure, ToolReply,
@@ -180,10 +180,7 @@ fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) ->
     if status == CallStatus::TimedOut {
         structured["timedOut"] = Value::Bool(true);
     }
-    ToolReply {
-        status,
-        ..ToolReply::text(text, structured)
-    }
+    ToolReply::ended(status, text, structured)
 }
 
 #[cfg(test)]

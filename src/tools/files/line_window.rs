@@ -81,7 +81,7 @@ impl LineWindow {
         while !chunk.is_empty() {
             if self.is_full() {
                 let lines = memchr_iter(b'\n', chunk).count();
-                self.page.total_lines += u64::try_from(lines).unwrap_or(u64::MAX);
+                self.page.total_lines += lines as u64;
                 return;
             }
             let end = memchr(b'\n', chunk);
@@ -90,7 +90,7 @@ impl LineWindow {
             if wanted {
                 let kept = line.len().min(KEPT_LINE_BYTES - self.line.len());
                 self.line.extend_from_slice(&line[..kept]);
-                self.dropped += u64::try_from(line.len() - kept).unwrap_or(u64::MAX);
+                self.dropped += (line.len() - kept) as u64;
             }
             if end.is_some() {
                 if wanted {
@@ -115,7 +115,7 @@ impl LineWindow {
     }
 
     fn is_full(&self) -> bool {
-        let lines = u64::try_from(self.page.lines.len()).unwrap_or(u64::MAX);
+        let lines = self.page.lines.len() as u64;
         lines >= self.window.limit || self.page.ended == PageEnd::Characters
     }
 

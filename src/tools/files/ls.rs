@@ -73,10 +73,7 @@ impl PreparedCall for ListDirectory {
             }
         }
         let text = listing(entries, &path, status);
-        Ok(ToolReply {
-            status,
-            ..ToolReply::text(text.clone(), Value::String(text))
-        })
+        Ok(ToolReply::ended(status, text.clone(), Value::String(text)))
     }
 }
 

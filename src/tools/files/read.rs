@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
+use crate::io::uninterrupted;
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::paths::absolute;
@@ -89,10 +90,8 @@ impl PreparedCall for Read {
             .build(head.as_slice().chain(file));
         let streamed = stream(&mut text, window, call).map_err(failed)?;
         let Some(page) = streamed else {
-            return Ok(ToolReply {
-                status: CallStatus::Cancelled,
-                ..ToolReply::text("The read was cancelled.", Value::Null)
-            });
+            let text = "The read was cancelled.";
+            return Ok(ToolReply::ended(CallStatus::Cancelled, text, Value::Null));
         };
         if page.ended == PageEnd::Characters && self.limit.is_some() {
             return Err(ToolFailure(format!(
@@ -134,7 +133,7 @@ fn image(
         let rest = (MAX_IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
         bytes.extend(read_at_most(file, rest).map_err(failed)?);
     }
-    let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let read = bytes.len() as u64;
     let image = image_block(media_type, &bytes, size.max(read))?;
     let mut file = json!({
         "base64": image.data,
@@ -162,17 +161,15 @@ fn stream(
         if call.cancel.is_cancelled() {
             return Ok(None);
         }
-        match text.read(&mut buffer) {
-            Ok(0) => return Ok(Some(lines.finish())),
-            Ok(count) => lines.push(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| text.read(&mut buffer))? {
+            0 => return Ok(Some(lines.finish())),
+            count => lines.push(&buffer[..count]),
         }
     }
 }
 
 fn shown_lines(page: &Page) -> u64 {
-    u64::try_from(page.lines.len()).unwrap_or(u64::MAX)
+    page.lines.len() as u64
 }
 
 fn range(page: &Page, window: Window) -> ReadRange {

@@ -9,9 +9,9 @@ use serde_json::json;
 use super::fetcher::Found;
 use super::page::{PageBody, WebPage, reason};
 use crate::http::Address;
+use crate::io::milliseconds;
 use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
-use crate::tools::printed::milliseconds;
 use crate::tools::{
     Access, Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
     PreparedCall, ResultLimit, ToolFailure, ToolReply,
@@ -74,10 +74,8 @@ impl PreparedCall for FetchPage {
                 (status, 0, Content::Text(self.redirect(status, &to)))
             }
             Found::Cancelled => {
-                return Ok(ToolReply {
-                    status: CallStatus::Cancelled,
-                    ..ToolReply::text("The fetch was cancelled.", json!(null))
-                });
+                let text = "The fetch was cancelled.";
+                return Ok(ToolReply::ended(CallStatus::Cancelled, text, json!(null)));
             }
         };
         let structured = json!({

@@ -136,23 +136,14 @@ async fn answer(mut response: Response) -> Result<Fetched, String> {
             reason(status)
         ));
     }
-    let mut body = Vec::new();
-    while let Some(piece) = response
-        .piece()
-        .await
-        .map_err(|failure| failure.to_string())?
-    {
-        body.extend_from_slice(&piece);
-        if body.len() > MAX_PAGE_BYTES {
-            let kind = response
-                .headers
-                .get("content-type")
-                .map_or("unknown type", String::as_str);
-            return Err(format!(
-                "the page ({kind}) has more than {MAX_PAGE_BYTES} bytes"
-            ));
-        }
-    }
+    let body = response.body(MAX_PAGE_BYTES as u64).await;
+    let Some(body) = body.map_err(|failure| failure.to_string())? else {
+        let kind = response.headers.get("content-type");
+        let kind = kind.map_or("unknown type", String::as_str);
+        return Err(format!(
+            "the page ({kind}) has more than {MAX_PAGE_BYTES} bytes"
+        ));
+    };
     Ok((response, Ok(body)))
 }
 

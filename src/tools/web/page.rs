@@ -72,7 +72,7 @@ pub(super) fn reason(status: u16) -> &'static str {
 
 fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<PageBody, String> {
     if let Some(media_type) = media_type(bytes) {
-        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let size = bytes.len() as u64;
         let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
         return Ok(PageBody::Image(image));
     }
@@ -85,7 +85,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Pag
     // Text never contains NUL bytes, even if the content type says otherwise.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
-        let size = byte_size(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let size = byte_size(bytes.len() as u64);
         return Err(format!("the page is binary ({kind}, {size})"));
     }
     let text = if is_html {

@@ -164,24 +164,19 @@ fn issues(lines: &[&str]) -> Evidence {
     }
 }
 
-#[derive(Default)]
-struct Tally {
-    failed: Option<u64>,
-    passed: Option<u64>,
-}
-
-impl Tally {
-    fn add(sum: &mut Option<u64>, count: Option<u64>, how: Count) {
-        match (count, how) {
-            (Some(count), Count::Sum) => *sum = Some(sum.unwrap_or_default() + count),
-            (Some(count), Count::Last) => *sum = Some(count),
-            (None, _) => {}
+impl Count {
+    /// Combines a count with the earlier ones.
+    fn add(self, before: Option<u64>, count: Option<u64>) -> Option<u64> {
+        match (count, self) {
+            (Some(count), Self::Sum) => Some(before.unwrap_or_default() + count),
+            (Some(count), Self::Last) => Some(count),
+            (None, _) => before,
         }
     }
 }
 
 fn tests(lines: &[&str]) -> Evidence {
-    let mut tally = Tally::default();
+    let (mut failures, mut passed_tests) = (None, None);
     let mut failing: BTreeSet<&str> = BTreeSet::new();
     let mut failed = false;
     let mut go_passed = false;
@@ -203,7 +198,7 @@ fn tests(lines: &[&str]) -> Evidence {
                 .and_then(|count| count.parse::<u64>().ok());
         }
         if line == "OK" && unittest_ran.is_some() {
-            tally.passed = unittest_ran;
+            passed_tests = unittest_ran;
         }
         failed |= FAILURE.is_match(line);
         for (pattern, how) in SUMMARY.iter() {
@@ -225,11 +220,11 @@ fn tests(lines: &[&str]) -> Evidence {
             if wrong.is_none() && passed.is_none() {
                 continue;
             }
-            Tally::add(&mut tally.failed, wrong, *how);
-            Tally::add(&mut tally.passed, passed, *how);
+            failures = how.add(failures, wrong);
+            passed_tests = how.add(passed_tests, passed);
         }
     }
-    match (tally.failed, tally.passed) {
+    match (failures, passed_tests) {
         (Some(count), _) if count > 0 => Evidence::Failed(Some(count)),
         _ if failed => {
             Evidence::Failed(u64::try_from(failing.len()).ok().filter(|count| *count > 0))

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::side::builtin::clean::{WordList, cut};
 use crate::side::builtin::names::{
     address, directory_name, distinct, file_name, file_names, glob_noun, is_file,
-    is_working_directory, last_part, pattern_noun, revision, sought,
+    is_working_directory, last_part, pattern_noun, place_name, revision, sought,
 };
 
 /// The table of commands, and lists of their words.
@@ -95,10 +95,7 @@ impl Invocation<'_> {
                 let argument = self.operands.get(1).copied().unwrap_or_default();
                 cut(&format!("{} {argument}", file(script)), 32)
             }
-            "address" => {
-                let is_address = |word: &&&str| word.contains(['.', ':']);
-                address(self.operands.iter().find(is_address)?)
-            }
+            "address" => address(self.address()?),
             "sought" => self.sought()?,
             "method" => self.method()?,
             "saved" => address(self.saved()?),
@@ -151,11 +148,7 @@ impl Invocation<'_> {
     fn moved(&self) -> Option<String> {
         let (last, several) = self.operands.split_last()?;
         let from = self.files(several);
-        let to = if is_file(last) {
-            file_name(last, self.cwd)
-        } else {
-            directory_name(last, self.cwd)
-        };
+        let to = place_name(last, self.cwd);
         let is_named = several.len() == 1 && from != to && !last.contains('$');
         Some(if is_named {
             format!("{from} to {to}")
@@ -166,8 +159,9 @@ impl Invocation<'_> {
 
     fn places(&self) -> String {
         match self.operands.as_slice() {
-            [one] if is_file(one) => file_name(one, self.cwd),
-            [one] if !is_working_directory(one, self.cwd) => directory_name(one, self.cwd),
+            [one] if is_file(one) || !is_working_directory(one, self.cwd) => {
+                place_name(one, self.cwd)
+            }
             [] | [_] => "working directory".to_owned(),
             several => format!("{} places", several.len()),
         }
@@ -253,13 +247,12 @@ impl Invocation<'_> {
         let target = short.or_else(|| self.value(&["--output", "--output-document"]));
         let saves = self.program == "wget" && !has("--spider") || has("--remote-name");
         let is_saved = target.map_or(saves, |target| !matches!(target, "-" | "/dev/null"));
-        let is_address = |word: &&&str| word.contains(['.', ':']);
-        let address = self
-            .operands
-            .iter()
-            .copied()
-            .find(|word| is_address(&word))?;
-        is_saved.then_some(address)
+        self.address().filter(|_| is_saved)
+    }
+
+    fn address(&self) -> Option<&str> {
+        let mut operands = self.operands.iter().copied();
+        operands.find(|word| word.contains(['.', ':']))
     }
 
     /// Returns the name of a single test, or the runner and the tested package or file.

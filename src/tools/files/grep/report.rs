@@ -126,10 +126,7 @@ impl Report {
                 "\n\n(The search took too long and was stopped; there may be more matches.)",
             ),
         };
-        ToolReply {
-            status,
-            ..ToolReply::text(text + note, structured)
-        }
+        ToolReply::ended(status, text + note, structured)
     }
 
     fn content(&self, page: Option<String>) -> (String, Value) {
@@ -254,7 +251,7 @@ impl ContentSink<'_> {
             }
             let before = memchr::memchr_iter(b'\n', &buffer[start..matched.start()]).count();
             for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
-                let offset = u64::try_from(before + below).unwrap_or(u64::MAX);
+                let offset = (before + below) as u64;
                 let number = found.line_number().map(|number| number + offset);
                 self.push(MATCH_SEPARATOR, number, &cut(without_line_end(text), 0));
             }
