@@ -25,6 +25,15 @@ pub(super) struct Interruption {
     idle_since: Instant,
 }
 
+/// The effect of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demand {
+    /// Start no more calls, and cancel the running ones.
+    Stop,
+    /// Kill the running calls.
+    StopAtOnce,
+}
+
 impl Interruption {
     pub(super) fn new(timeout: Option<Duration>) -> Self {
         let now = Instant::now();
@@ -38,18 +47,18 @@ impl Interruption {
         }
     }
 
-    /// Handles a signal. Returns whether it is not the first, so that running calls are killed.
-    pub(super) fn signalled(&mut self, signal: EndSignal, now: Instant) -> bool {
+    /// Handles a signal.
+    pub(super) fn signalled(&mut self, signal: EndSignal, now: Instant) -> Demand {
         if self.signal.is_none() {
             self.signal = Some(signal);
             self.idle_since = now;
-            return false;
+            return Demand::Stop;
         }
         self.insisted = true;
         if signal == EndSignal::Terminate {
             self.signal = Some(signal);
         }
-        true
+        Demand::StopAtOnce
     }
 
     /// Returns the reason to refuse calls that arrive now; `None` if they may start.
@@ -143,7 +152,7 @@ mod tests {
 
     fn signalled(signal: EndSignal, now: Instant) -> Interruption {
         let mut state = Interruption::new(None);
-        assert!(!state.signalled(signal, now));
+        assert_eq!(state.signalled(signal, now), Demand::Stop);
         state
     }
 
@@ -184,7 +193,10 @@ mod tests {
         let later = now + Duration::from_hours(1);
         assert_eq!(state.ends_the_run(StageKind::History, later), None);
         assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
-        assert!(state.signalled(EndSignal::Interrupt, now));
+        assert_eq!(
+            state.signalled(EndSignal::Interrupt, now),
+            Demand::StopAtOnce
+        );
         let end = state.ends_the_run(StageKind::History, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }

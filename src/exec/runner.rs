@@ -12,7 +12,7 @@ use super::cancellation::Force;
 use super::delivery::ResultWriter;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
-use super::interruption::{Interruption, StageKind};
+use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
@@ -265,18 +265,19 @@ impl Runner<'_> {
     }
 
     fn signalled(&mut self, signal: EndSignal) {
-        let insists = self.interruption.signalled(signal, Instant::now());
+        let demand = self.interruption.signalled(signal, Instant::now());
         self.stop(&CancelReason::Interrupt);
-        if insists {
-            self.calls.end_running(Force::AtOnce, &mut self.session);
-            return;
-        }
-        let mut running = self.calls.running();
-        if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
-            let label = &call.profile.label;
-            self.messages
-                .warn(&format!("interrupted: waiting for {label} to finish"));
-            self.messages.hint("interrupt again to end it now");
+        match demand {
+            Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
+            Demand::Stop => {
+                let mut running = self.calls.running();
+                if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
+                    let label = &call.profile.label;
+                    self.messages
+                        .warn(&format!("interrupted: waiting for {label} to finish"));
+                    self.messages.hint("interrupt again to end it now");
+                }
+            }
         }
     }
 
