@@ -18,7 +18,7 @@ use super::programs;
 use super::standard_input::{Composed, Given};
 use super::started::StartedCommands;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
-use crate::shell::{CommandPart, PartWord};
+use crate::shell::{CommandPart, PartWord, is_connection};
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -354,7 +354,7 @@ impl Command<'_> {
 /// Whether a command runs a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
 /// `cat < "$x"`.
 fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
-    let program = level.words.first().and_then(|word| word.value.as_deref());
+    let program = level.program();
     let program = program.unwrap_or_default();
     let names_variable = |pair: &[PartWord]| {
         let [before, word] = pair else { return false };
@@ -364,9 +364,7 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
         takes && begins_with_gap(&outline(word, context))
     };
     let may_connect = |word: &PartWord| {
-        let is_server = |name: String| {
-            name.starts_with(GAP) || name.starts_with("/dev/tcp/") || name.starts_with("/dev/udp/")
-        };
+        let is_server = |name: String| name.starts_with(GAP) || is_connection(&name);
         !word.text.starts_with("<(") && outlines(word, context).into_iter().any(is_server)
     };
     let evaluates = programs::EVALUATES.contains(program);
@@ -375,10 +373,10 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
         let mut options = level.words.iter().skip(1).map(|word| word.text.as_str());
         options.any(|option| option.starts_with('-') && option.contains('i'))
     };
-    let has_index = context.script().contains("[$(") || context.script().contains("[`");
+    let has_index = || context.script().contains("[$(") || context.script().contains("[`");
     context.sets_programs()
         || evaluates
-            && (has_index
+            && (has_index()
                 || programs::SETS.contains(program) && declares_integers()
                 || !evaluated(level, program, context).is_empty()
                 || level.words.windows(2).any(names_variable))

@@ -74,11 +74,8 @@ pub(super) fn commands<'a>(
         let is_alone = creating == 1 && command.relocating().next().is_some();
         // `script -c 'ln -s x y; cat y/z'`
         let is_own = |one: &Invocation| {
-            let mut levels = command
-                .levels
-                .iter()
-                .filter_map(|level| level.words.first());
-            levels.any(|word| word.value.as_deref().map(programs::name) == Some(one.program()))
+            let mut programs = command.levels.iter().filter_map(CommandPart::program);
+            programs.any(|program| programs::name(program) == one.program())
         };
         let starts = command.relocating().any(|one| !is_own(one));
         if !is_alone
@@ -111,8 +108,7 @@ pub(super) fn commands<'a>(
         let mut started = command.invocations.iter().map(|one| one.words.as_slice());
         if line.is_used_by(&command.levels) || started.any(|words| line.is_named_by(words)) {
             command.uses_text = true;
-            let program = command.levels.last().and_then(|level| level.words.first());
-            let program = program.and_then(|word| word.value.as_deref());
+            let program = command.levels.last().and_then(CommandPart::program);
             command.is_configured =
                 line.configures(&command.levels) || line.is_default_of(program.unwrap_or_default());
             let mut invocations = command.invocations.iter();

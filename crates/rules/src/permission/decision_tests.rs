@@ -64,8 +64,9 @@ impl Row {
         let mode = self.mode.as_deref().unwrap_or("default");
         let mode = Mode::from_str(mode, false).unwrap();
         self.with_request(|request| {
-            let decided = self.rules().decide(mode, request);
-            let one_by_one = self.rules().one_by_one().decide(mode, request);
+            let rules = self.rules();
+            let decided = rules.decide(mode, request);
+            let one_by_one = rules.one_by_one().decide(mode, request);
             assert_eq!(decided, one_by_one, "{self:?}");
             decided
         })

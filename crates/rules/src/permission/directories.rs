@@ -115,20 +115,15 @@ fn may_repeat(script: &str) -> bool {
 
 /// Whether a command runs the program with this name.
 fn is_program(levels: &[CommandPart], name: &str) -> bool {
-    let mut programs = levels
-        .iter()
-        .filter_map(|level| level.words.first()?.value.as_deref());
-    programs.any(|program| program == name)
+    levels.iter().any(|level| level.program() == Some(name))
 }
 
 /// Whether the words of a command may change the directory: `trap "cd x" DEBUG`.
 fn changes_directory(levels: &[CommandPart]) -> bool {
     let mut words = levels.iter().flat_map(|level| &level.words);
     words.any(|word| {
-        let text = word.value.as_deref().unwrap_or(&word.text);
-        ["cd", "chdir", "pushd"]
-            .iter()
-            .any(|name| text.contains(name))
+        let mut names = programs::ENTERS.names().iter();
+        names.any(|name| word.value_or_text().contains(name))
     })
 }
 
@@ -145,9 +140,10 @@ fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
 
 /// Returns the directory that a command changes to, if any.
 pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
-    let words = &levels.last()?.words;
-    match words.first()?.value.as_deref()? {
-        "cd" | "chdir" | "pushd" => {}
+    let level = levels.last()?;
+    let words = &level.words;
+    match level.program()? {
+        program if programs::ENTERS.contains(program) => {}
         "popd" => {
             return Some(if words.len() == 1 {
                 Target::Back
@@ -156,8 +152,8 @@ pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Optio
             });
         }
         "." | "source" => {
-            let given = levels.last()?.input != PartInput::Inherited;
-            return given.then_some(Target::Unknown);
+            let is_given = level.input != PartInput::Inherited;
+            return is_given.then_some(Target::Unknown);
         }
         _ => return None,
     }
@@ -256,6 +252,7 @@ pub(super) fn reached(
 pub(super) fn leaves_links(levels: &[CommandPart]) -> bool {
     let words = levels.last().map_or(&[][..], |level| &level.words);
     let mut values = words.iter().map(|word| word.value.as_deref());
-    matches!(values.next().flatten(), Some("cd" | "chdir" | "pushd"))
+    let program = values.next().flatten();
+    program.is_some_and(|program| programs::ENTERS.contains(program))
         && values.any(|word| word.is_none_or(|word| word.starts_with('-') || word.contains("..")))
 }

@@ -116,7 +116,7 @@ impl Invocation {
     /// Whether it, or a command that it starts, changes the files that a patch names.
     fn patches(&self) -> bool {
         self.beginnings().any(|at| {
-            let name = self.words[at].value.as_deref().unwrap_or_default();
+            let name = self.words[at].known_value();
             programs::PATCHES.contains_with(programs::name(name), &self.words[at + 1..])
         })
     }

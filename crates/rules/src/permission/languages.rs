@@ -3,10 +3,9 @@
 use super::invocation::joined;
 use super::outline::{names_in, outlines};
 use super::path_context::PathContext;
-use super::pattern_words::is_name;
 use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
-use crate::shell::CommandPart;
+use crate::shell::{CommandPart, PartWord, is_identifier};
 
 /// Returns the variables that a command sets, with their values if known.
 pub(super) fn variables(
@@ -49,12 +48,14 @@ pub(super) fn run_variables(set: &[(String, Option<String>)]) -> Vec<String> {
 
 /// Returns the command lines in arguments with their possible values: texts of several words, and
 /// text after an option letter or `=` with the arguments that follow (`env -Srm x`).
-pub(super) fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
-    arguments.iter().enumerate().flat_map(|(index, values)| {
-        let following = arguments.get(index + 1..).unwrap_or_default();
-        // These words are passed unchanged.
-        let following = joined(following.iter().map(|values| values[0].as_str()));
-        let following = following.replace('*', "\\*").replace('?', "\\?");
+pub(super) fn scripts_in(arguments: &[Vec<String>]) -> Vec<String> {
+    // The words that follow are passed unchanged.
+    let words = arguments.iter().map(|values| values[0].as_str());
+    let words = joined(words).replace('*', "\\*").replace('?', "\\?");
+    let mut following = words.as_str();
+    let scripts = arguments.iter().flat_map(|values| {
+        let own = values[0].len() + values[0].matches(['*', '?']).count();
+        following = following.get(own + 1..).unwrap_or_default();
         let values = values.iter().filter(|value| !is_query(value));
         values.flat_map(move |value| {
             let is_script = value
@@ -75,7 +76,8 @@ pub(super) fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = Stri
                 .filter(|text| !begins_with_gap(text))
                 .map(|text| text.trim_start_matches('!').replace("\\_", " "))
         })
-    })
+    });
+    scripts.collect()
 }
 
 /// Whether a text is a query of a database: `select count(*) from t`. As a command line, it could only start a program
@@ -100,7 +102,7 @@ pub(super) fn evaluated(
         .collect();
     if programs::EVALUATES.contains(program) {
         let words = level.words.iter().skip(1);
-        let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
+        let words = words.map(PartWord::value_or_text);
         texts.extend(words.map(|text| text.replace('\\', "")));
         texts.extend(level.input.text().map(str::to_owned));
     }
@@ -131,7 +133,9 @@ pub(super) fn commands_in(script: &str) -> Vec<String> {
     }
     commands.extend(strings_in(script));
     // `awk -v c="cd x && rm y"`
-    let assigned = script.split_once('=').filter(|(name, _)| is_name(name));
+    let assigned = script
+        .split_once('=')
+        .filter(|(name, _)| is_identifier(name));
     commands.extend(assigned.map(|(_, value)| value.to_owned()));
     commands.retain(|command| command.contains(char::is_whitespace));
     commands

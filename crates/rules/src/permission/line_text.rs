@@ -68,8 +68,7 @@ impl<'a> PathContext<'a> {
         let mut words = self
             .unquoted
             .split(|letter: char| letter.is_whitespace() || ";|&(){}`<>".contains(letter));
-        let is_command =
-            |word: &str| commands.contains(&word.rsplit('/').next().unwrap_or_default());
+        let is_command = |word: &str| commands.contains(&programs::name(word));
         while words.any(is_command) {
             let mut options = words.clone();
             while let Some(option) = options.next().filter(|word| word.starts_with(['-', '+'])) {
@@ -109,7 +108,7 @@ impl<'a> PathContext<'a> {
     /// Whether zsh is started with options or commands that change how it reads words.
     fn sets_up_zsh(&self) -> bool {
         let mut words = self.unquoted.split_whitespace();
-        let is_zsh = |word: &str| word.rsplit('/').next() == Some("zsh");
+        let is_zsh = |word: &str| programs::name(word) == "zsh";
         let is_option = |word: &&str| word.starts_with(['-', '+']);
         let is_plain = |word: &str| {
             let letters = word.strip_prefix('-');
@@ -190,26 +189,45 @@ impl<'a> PathContext<'a> {
     }
 
     /// Whether the command line may set a variable.
-    pub(super) fn sets(&self, name: &str) -> bool {
+    pub(super) fn sets(&self, name: &'static str) -> bool {
         let script = &self.unquoted;
-        let mut places = script.match_indices(name);
-        places.any(|(at, _)| {
-            !script[..at]
-                .ends_with(|letter: char| "${_".contains(letter) || letter.is_alphanumeric())
-        })
+        let may_set = || {
+            let mut places = script.match_indices(name);
+            places.any(|(at, _)| {
+                !script[..at]
+                    .ends_with(|letter: char| "${_".contains(letter) || letter.is_alphanumeric())
+            })
+        };
+        *self
+            .line
+            .set
+            .borrow_mut()
+            .entry(name)
+            .or_insert_with(may_set)
     }
 
     /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
     pub(super) fn sets_programs(&self) -> bool {
-        *self
-            .line
-            .sets_programs
-            .get_or_init(|| self.may_set_programs())
-    }
-
-    fn may_set_programs(&self) -> bool {
         let mut names = programs::PROGRAM_VARIABLES.names().iter();
         names.any(|name| self.sets(name))
+    }
+
+    /// Whether the command line sets a variable with arguments of a program: `TF_CLI_ARGS=apply terraform`.
+    pub(super) fn gives_arguments(&self) -> bool {
+        *self
+            .line
+            .gives_arguments
+            .get_or_init(|| self.may_give_arguments())
+    }
+
+    fn may_give_arguments(&self) -> bool {
+        let mut names = self.script().split('=').rev().skip(1);
+        names.any(|before| {
+            let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let name = before.rsplit(|letter| !is_letter(letter)).next();
+            let mut parts = ["ARGS", "OPT", "FLAGS"].iter();
+            name.is_some_and(|name| parts.any(|part| name.contains(part)))
+        })
     }
 
     /// Whether globs of the command line may match names with a leading dot or in directories

@@ -6,18 +6,16 @@ use std::collections::{BTreeSet, HashSet};
 use super::command_pattern::CommandPattern;
 use super::invocation::Invocation;
 use super::languages::{MAX_COMMANDS, run_by_sed, strings_in};
-use super::outline::{names_in, outlines};
+use super::outline::outlines;
 use super::path_context::PathContext;
 use super::programs;
 use super::standard_input::{Given, StandardInput};
+use super::text_words::{any_names, is_plain, names_of, words_of};
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{CommandPart, PartWord, analyse, lenient_parts};
 
 /// Maximum number of names that are looked up. More are replaced by one name that may be any file.
 const MAX_NAMES: usize = 4096;
-
-/// Maximum length of a name with spaces, in bytes.
-const MAX_NAME: usize = 255;
 
 /// Maximum length of a word in which a name may follow a command without a blank, in bytes. A longer one may have any.
 const MAX_GLUED: usize = 64;
@@ -100,7 +98,10 @@ impl Mentions {
     pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
         let words = || self.runnable.iter().flatten();
         words().any(|word| pattern.may_start_with(word)) && {
-            let line = words_of(context.script());
+            let line = context
+                .line
+                .words
+                .get_or_init(|| words_of(context.script()));
             let words = words().chain(line.iter().flatten());
             pattern.is_composed_of(&words.map(String::as_str).collect::<Vec<_>>())
         }
@@ -117,7 +118,7 @@ impl Mentions {
     }
 
     fn add(&mut self, level: &CommandPart, scope: Scope<'_>) {
-        let first = level.words.first().and_then(|word| word.value.as_deref());
+        let first = level.program();
         let is_assigning =
             first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
         self.add_assigned(level, scope.context);
@@ -168,10 +169,10 @@ impl Mentions {
             let only_reads =
                 at.is_some_and(|at| invocation.only_reads_operand(at)) && !invocation.remounts();
             let names_no_program = at.is_some_and(|at| {
-                let before = invocation.words[at - 1].value.as_deref();
-                !programs::PROGRAM_OPTIONS.contains(before.unwrap_or_default())
+                let before = invocation.words[at - 1].known_value();
+                (takes_data || invocation.is_subcommand(at))
+                    && !programs::PROGRAM_OPTIONS.contains(before)
                     && !behind_runner(at)
-                    && (takes_data || invocation.is_subcommand(at))
             });
             // A copy of a program or a link to it is the program: `cp "$(which rm)" x; ./x`.
             if copies && word.value.is_none() {
@@ -254,8 +255,8 @@ impl Mentions {
         for text in set.flat_map(|set| outlines(&set.word, context)) {
             self.add_text(&text);
         }
-        if gives_arguments(context.script()) {
-            let program = level.words.first().and_then(|word| word.value.as_deref());
+        if context.gives_arguments() {
+            let program = level.program();
             self.runnable.extend(words_of(program.unwrap_or_default()));
         }
         let sets = |text: &str| text.starts_with("-v") || text.contains("${") && text.contains('=');
@@ -368,108 +369,4 @@ fn takes_data(invocation: &Invocation, level: &CommandPart) -> bool {
     !invocation.begins_anywhere()
         && programs::is_harmlessly_set(level)
         && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program))
-}
-
-/// Whether a command line sets a variable with arguments of a program: `TF_CLI_ARGS=apply terraform`.
-fn gives_arguments(script: &str) -> bool {
-    let mut names = script.split('=').rev().skip(1);
-    names.any(|before| {
-        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let start = before
-            .rfind(|letter| !is_letter(letter))
-            .map_or(0, |at| at + 1);
-        let mut parts = ["ARGS", "OPT", "FLAGS"].iter();
-        parts.any(|part| before[start..].contains(part))
-    })
-}
-
-/// Returns names that stand for any file.
-fn any_names() -> [String; 2] {
-    [format!("{GAP}/{GLOB}"), format!("{GAP}/.{GLOB}")]
-}
-
-/// Whether a text has only letters, digits and these characters, and does not start with a dash.
-fn is_plain(text: &str, others: &str) -> bool {
-    let is_allowed = |letter: char| {
-        letter.is_alphanumeric() || [GAP, GLOB].contains(&letter) || others.contains(letter)
-    };
-    !text.starts_with('-') && text.chars().all(is_allowed)
-}
-
-/// Whether a text has signs that are unusual in the name of a file and the value of an option.
-fn is_code(text: &str) -> bool {
-    !is_plain(text.trim_start_matches('-'), "_.+-/@~:,%{}[]*?=")
-}
-
-/// Returns the words of a text in any language, also with its quotes and escapes removed.
-fn words_of(text: &str) -> Vec<Vec<String>> {
-    let is_separator = |letter: char| {
-        !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
-    };
-    // In code, any sign may enclose a name: `q.rm x.`, `/rm/`; `-rm` of `make` is `rm`.
-    let is_code = is_code(text);
-    let is_option = text.starts_with('-') && !is_code;
-    // `git+ssh://h/x`, `url.ssh://h/.insteadOf`
-    let is_address = text.contains("://");
-    let words = |text: &str| {
-        let words = text.split(is_separator).flat_map(|word| {
-            let pieces = word
-                .split(['/', '+', '.', '-', '_'])
-                .filter(|_| is_code || is_address);
-            let unmarked = word.strip_prefix('-').filter(|_| !is_option);
-            let is_assigned = text.contains('=');
-            let unmarked = unmarked.filter(|word| is_assigned || !word.starts_with('-'));
-            let unmarked = unmarked.map(|word| word.trim_start_matches('-'));
-            let word = word.trim_start_matches('+').trim_end_matches('.');
-            std::iter::once(word).chain(unmarked).chain(pieces)
-        });
-        let words = words.filter(|word| !word.is_empty());
-        // `git-push` is `git push`.
-        let words = words.map(programs::name).flat_map(|word| {
-            let command = word.strip_prefix("git-").map(|command| ["git", command]);
-            std::iter::once(word).chain(command.into_iter().flatten())
-        });
-        words.map(str::to_owned).collect()
-    };
-    spelled(text).map(|text| words(&text)).collect()
-}
-
-/// Returns a text with `\n` and `\t` replaced, and the same without quotes and backslashes if it has any.
-fn spelled(text: &str) -> impl Iterator<Item = String> {
-    let quotes = ['"', '\'', '\\'];
-    let text = text.replace("\\n", "\n").replace("\\t", "\t");
-    let plain = text.contains(quotes).then(|| text.replace(quotes, ""));
-    std::iter::once(text).chain(plain)
-}
-
-/// Returns the possible names of files in a text in any language, without unknown text before them.
-fn names_of(text: &str) -> Vec<String> {
-    let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
-    // `s,x,cat .env,`: any character may enclose a name.
-    let is_delimiter = |letter: char| "!#%,:;@^~+=-_".contains(letter);
-    let named = |text: String| {
-        let is_code = is_code(&text);
-        let pieces = text.split(is_separator).flat_map(|piece| {
-            let inner = piece.split(is_delimiter).filter(|_| is_code);
-            let inner = inner.filter(move |inner| *inner != piece && inner.len() > 1);
-            let below =
-                Some(piece.trim_start_matches('/')).filter(|below| is_code && *below != piece);
-            // `--- a/x` of a patch
-            let patched = ["a/", "b/"]
-                .iter()
-                .find_map(|side| piece.strip_prefix(side));
-            let names = names_in(piece)
-                .chain(below)
-                .chain(patched.filter(|_| is_code));
-            names.chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
-        });
-        let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
-        let names = whole.into_iter().chain(pieces);
-        let names = names.map(|name| {
-            name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
-        });
-        let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
-        names.map(str::to_owned).collect::<Vec<_>>()
-    };
-    spelled(text).flat_map(named).collect()
 }

@@ -14,6 +14,7 @@ mod domain;
 mod effects;
 mod glob;
 mod hint;
+mod inner_programs;
 mod invocation;
 mod languages;
 mod line_text;
@@ -32,9 +33,11 @@ mod proposal;
 mod reads;
 mod request;
 mod rule;
+mod rule_text;
 mod rules;
 mod standard_input;
 mod started;
+mod text_words;
 mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
@@ -44,7 +47,8 @@ pub use path_context::{is_of_system, normalised};
 pub use path_pattern::RuleSource;
 pub use proposal::Proposal;
 pub use request::{Action, Request};
-pub use rule::{InvalidRule, OutsideAccess, Rule};
+pub use rule::{OutsideAccess, Rule};
+pub use rule_text::InvalidRule;
 pub use rules::Rules;
 
 #[cfg(test)]

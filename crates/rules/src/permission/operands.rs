@@ -122,7 +122,7 @@ impl Invocation {
     pub(super) fn transfers(&self) -> bool {
         let is_transfer = |word: &PartWord| {
             let names = ["fetch", "pull", "push", "remote", "ls-remote"];
-            names.contains(&word.value.as_deref().unwrap_or_default())
+            names.contains(&word.known_value())
         };
         let is_path = |word: &PartWord| {
             let value = word.value.as_deref();
@@ -177,13 +177,14 @@ impl Invocation {
     /// Whether it removes files from git's index only.
     fn unstages(&self) -> bool {
         let mut words = self.words.iter().map(|word| word.value.as_deref());
+        if words.next() != Some(Some("git")) || words.next() != Some(Some("rm")) {
+            return false;
+        }
         let is_option = |word: &&str| word.starts_with('-');
-        let options = words.clone().skip(2).flatten().filter(is_option);
+        let options = words.clone().flatten().filter(is_option);
         let (cached, others): (Vec<&str>, Vec<&str>) =
             options.partition(|word| *word == "--cached");
-        words.next() == Some(Some("git"))
-            && words.next() == Some(Some("rm"))
-            && words.all(|word| word.is_some())
+        words.all(|word| word.is_some())
             && !cached.is_empty()
             && others
                 .iter()
@@ -209,7 +210,7 @@ impl Invocation {
     pub(super) fn only_reads_operand(&self, at: usize) -> bool {
         let value = |at: usize| {
             let word = &self.words[at];
-            word.value.as_deref().unwrap_or(&word.text)
+            word.value_or_text()
         };
         let is_option = |text: &str| text.starts_with('-') && text != "-";
         let is_switch = |at: usize| {
@@ -289,7 +290,7 @@ pub(super) fn option_values<'a>(
     is_option: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = PartWord> + 'a {
     words.iter().enumerate().filter_map(move |(index, word)| {
-        let text = word.value.as_deref().unwrap_or(&word.text);
+        let text = word.value_or_text();
         if is_option(text) {
             return words.get(index + 1).cloned();
         }
@@ -304,7 +305,7 @@ pub(super) fn option_values<'a>(
 
 /// Whether a word is an option of `sed` whose value, a script, is the next word.
 fn precedes_script(word: &PartWord) -> bool {
-    let option = word.value.as_deref().unwrap_or_default();
+    let option = word.known_value();
     let letters = option
         .strip_prefix('-')
         .and_then(|letters| letters.strip_suffix('e'));

@@ -160,7 +160,7 @@ pub(super) fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let Some((first, arguments)) = words.split_first_mut() else {
         return words;
     };
-    let program = programs::name(first.value.as_deref().unwrap_or_default());
+    let program = programs::name(first.known_value());
     if !programs::REPLACES.contains(program) {
         return words;
     }
@@ -168,7 +168,7 @@ pub(super) fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let mut placeholders = vec!["{}".to_owned()];
     let names_placeholder = matches!(program, "xargs" | "parallel");
     for (index, word) in arguments.iter().enumerate().filter(|_| names_placeholder) {
-        let value = word.value.as_deref().unwrap_or_default();
+        let value = word.known_value();
         let next = arguments.get(index + 1).and_then(|next| next.value.clone());
         match value.strip_prefix("-I").or(value.strip_prefix("-J")) {
             Some("") => placeholders.extend(next),
@@ -214,7 +214,7 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let is = |word: &PartWord, text: &str| word.value.as_deref() == Some(text);
     let is_git = words
         .first()
-        .is_some_and(|word| programs::name(word.value.as_deref().unwrap_or_default()) == "git");
+        .is_some_and(|word| programs::name(word.known_value()) == "git");
     if !is_git {
         return words;
     }

@@ -103,8 +103,12 @@ pub(super) struct PathContext<'a> {
 pub(super) struct LineFacts {
     pub(super) is_unclear: OnceCell<bool>,
     pub(super) passes_unseen: OnceCell<bool>,
-    pub(super) sets_programs: OnceCell<bool>,
+    pub(super) gives_arguments: OnceCell<bool>,
     pub(super) writes_through_descriptors: OnceCell<bool>,
+    /// Whether it may set a variable, by name.
+    pub(super) set: RefCell<HashMap<&'static str, bool>>,
+    /// Its words, as code in any language would have them.
+    pub(super) words: OnceCell<Vec<Vec<String>>>,
 }
 
 /// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does

@@ -3,6 +3,7 @@
 use super::option_pattern::{GivenOptions, OptionPattern};
 use super::programs;
 use super::wildcard::{Wildcard, begins_with_gap};
+use crate::shell::is_identifier;
 
 /// The words of a pattern such as `git reset --hard *`, for matching options in any place.
 #[derive(Debug, Clone)]
@@ -35,8 +36,10 @@ impl Words {
         let mut options = Vec::new();
         let mut is_free = false;
         let mut is_value = false;
-        let is_assignment =
-            |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let is_assignment = |word: &&str| {
+            word.split_once('=')
+                .is_some_and(|(name, _)| is_identifier(name))
+        };
         // `git commit -m "wip"`
         let is_quoted = pattern.contains(['"', '\'']);
         let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
@@ -196,13 +199,6 @@ impl Words {
         let given = GivenOptions::of(self.program(), words, fills_gaps);
         self.options.iter().all(|option| option.is_among(&given))
     }
-}
-
-/// Whether a text is the name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text.bytes().all(is_letter)
 }
 
 /// Whether a word is an operand of a pattern, which may be written with another directory if it names a file.

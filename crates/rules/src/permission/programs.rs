@@ -1,15 +1,6 @@
 //! Tables of programs with special effects for permission.
 
-use std::sync::LazyLock;
-
 use crate::shell::{CommandPart, PartWord};
-
-/// Variables that may be assigned before a command without affecting allow rules.
-static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    super::programs::lines(include_str!("tables/variables.txt"))
-        .flat_map(str::split_whitespace)
-        .collect()
-});
 
 /// Programs with a property.
 pub(super) struct Programs {
@@ -40,6 +31,8 @@ pub(super) static SUBCOMMANDS: Programs = with!("subcommands");
 pub(super) static STARTS_BEHIND_OPERAND: Programs = with!("starts-behind-operand");
 /// Options and words that precede a command.
 pub(super) static COMMAND_OPTIONS: Programs = with!("command-options");
+/// Commands that change the directory of the shell to their operand.
+pub(super) static ENTERS: Programs = with!("enters");
 /// Options that change the directory of the program.
 pub(super) static DIRECTORY_OPTIONS: Programs = with!("directory-options");
 /// Programs that replace `{}` with other words.
@@ -56,6 +49,8 @@ pub(super) static READS_COMMANDS: Programs = with!("reads-commands");
 pub(super) static READS_LANGUAGE: Programs = with!("reads-language");
 /// Variables whose values are run as command lines.
 pub(super) static RUN_VARIABLES: Programs = with!("run-variables");
+/// Variables that may be assigned before a command without affecting allow rules.
+static HARMLESS_VARIABLES: Programs = with!("harmless-variables");
 /// Variables that add code or options to programs.
 pub(super) static CODE_VARIABLES: Programs = with!("code-variables");
 /// Variables with names of files that the shell or programs read and write.
@@ -201,7 +196,7 @@ impl Programs {
 
     /// Whether a program has the property with these arguments.
     pub(super) fn contains_with(&self, name: &str, arguments: &[PartWord]) -> bool {
-        self.contains(name) || arguments.iter().any(|word| self.is_mark(name, word))
+        self.contains(name) || self.has_one_of(name, arguments)
     }
 
     /// Whether a program has the property with some arguments only.
@@ -217,18 +212,28 @@ impl Programs {
 
     /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
-        let marks = self.marks_of(name).unwrap_or_default();
-        // `tar cT list` has options without a dash.
-        let text = argument.value.as_deref().unwrap_or(&argument.text);
-        let is_dashless = name.ends_with("tar") && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);
-        let bundle = is_dashless.then(|| PartWord::known(&format!("-{text}")));
-        let argument = bundle.as_ref().unwrap_or(argument);
-        marks.iter().any(|mark| is_marked(argument, mark))
+        self.has_one_of(name, std::slice::from_ref(argument))
+    }
+
+    /// Whether one of these arguments gives a program the property.
+    fn has_one_of(&self, name: &str, arguments: &[PartWord]) -> bool {
+        let Some(marks) = self.marks_of(name) else {
+            return false;
+        };
+        arguments.iter().any(|argument| {
+            // `tar cT list` has options without a dash.
+            let text = argument.value_or_text();
+            let is_dashless =
+                name.ends_with("tar") && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);
+            let bundle = is_dashless.then(|| PartWord::known(&format!("-{text}")));
+            let argument = bundle.as_ref().unwrap_or(argument);
+            marks.iter().any(|mark| is_marked(argument, mark))
+        })
     }
 }
 
 fn is_marked(word: &PartWord, mark: &str) -> bool {
-    let text = word.value.as_deref().unwrap_or(&word.text);
+    let text = word.value_or_text();
     match mark.strip_prefix('-') {
         Some(letter) if letter.len() == 1 => {
             text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
@@ -331,7 +336,7 @@ pub(super) fn may_run_project(name: &str) -> bool {
 pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     part.assignments
         .iter()
-        .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name.as_str()))
+        .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name))
 }
 
 /// Whether the command starts something that rules with `*` do not see.

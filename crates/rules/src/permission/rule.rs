@@ -1,6 +1,5 @@
 //! A permission rule.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -28,7 +27,7 @@ pub struct Rule {
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
     /// The argument that calls must have, if the specifier has the form `name:value`.
-    argument: Option<Argument>,
+    pub(super) argument: Option<Argument>,
 }
 
 /// The calls of a tool that a rule matches.
@@ -63,80 +62,14 @@ pub enum OutsideAccess {
     Command,
 }
 
+/// An argument that a call must have.
 #[derive(Debug, Clone)]
-struct Argument {
-    name: String,
-    value: Wildcard,
-}
-
-/// The text of a rule is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{source_name}: `{text}` is not a permission rule: {problem}")]
-pub struct InvalidRule {
-    source_name: String,
-    text: String,
-    problem: String,
+pub(super) struct Argument {
+    pub(super) name: String,
+    pub(super) value: Wildcard,
 }
 
 impl Rule {
-    /// Parses a rule such as `Bash(npm run *)`.
-    ///
-    /// # Errors
-    /// The rule is malformed.
-    pub fn parse(
-        text: &str,
-        behavior: Behavior,
-        source: &Arc<RuleSource>,
-    ) -> Result<Self, InvalidRule> {
-        let invalid = |problem: String| InvalidRule {
-            source_name: source.name.clone(),
-            text: text.to_owned(),
-            problem,
-        };
-        let (name, specifier) =
-            split(text.trim()).map_err(|problem| invalid(problem.to_owned()))?;
-        if behavior == Behavior::Allow && name.contains('*') && !begins_with_server(name) {
-            let problem = "an allow rule can have `*` in the tool name only after `mcp__SERVER__`";
-            return Err(invalid(problem.to_owned()));
-        }
-        let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
-        let mut argument = argument(&specifier);
-        let tool = canonical_tool(name);
-        let specifier = match (tool, specifier.as_ref()) {
-            (_, "" | "*") => Specifier::Any,
-            ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
-            ("Read", pattern) => Specifier::Reading(path(pattern)?),
-            ("Edit", pattern) => Specifier::Writing(path(pattern)?),
-            ("WebFetch", pattern) => {
-                let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
-                Specifier::Domain(DomainPattern::parse(host.trim()))
-            }
-            ("Agent" | "Skill", pattern) if argument.is_none() => {
-                let name = if tool == "Agent" {
-                    "subagent_type"
-                } else {
-                    "skill"
-                };
-                argument = Some(Argument {
-                    name: name.to_owned(),
-                    value: Wildcard::parse(pattern),
-                });
-                Specifier::Argument
-            }
-            _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
-            _ => Specifier::Nothing,
-        };
-        let is_named_by_specifier = matches!(specifier, Specifier::Argument);
-        Ok(Self {
-            text: text.trim().to_owned(),
-            behavior,
-            source: Arc::clone(source),
-            tool: ToolName::parse(tool),
-            argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
-            specifier,
-        })
-    }
-
     /// Returns the rule of a setting, `text`, for files outside the working directories.
     pub fn outside(
         text: &str,
@@ -372,53 +305,4 @@ impl Argument {
             _ => false,
         }
     }
-}
-
-/// Splits a rule into the tool name and the specifier, which may be empty.
-fn split(text: &str) -> Result<(&str, Cow<'_, str>), &'static str> {
-    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
-    if name.is_empty()
-        || name.contains(|character: char| character.is_whitespace() || character == ')')
-    {
-        return Err("it does not start with a tool name");
-    }
-    let Some(inside) = rest.strip_prefix('(') else {
-        return Ok((name, Cow::default()));
-    };
-    let inside = inside
-        .strip_suffix(')')
-        .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
-        .ok_or("it does not end with the closing parenthesis")?;
-    let inside = inside.trim();
-    let inside = if inside.contains('\\') {
-        Cow::Owned(inside.replace("\\(", "(").replace("\\)", ")"))
-    } else {
-        Cow::Borrowed(inside)
-    };
-    Ok((name, inside))
-}
-
-fn begins_with_server(name: &str) -> bool {
-    let (literal, _) = name.split_once('*').unwrap_or((name, ""));
-    literal
-        .strip_prefix("mcp__")
-        .and_then(|rest| rest.split_once("__"))
-        .is_some_and(|(server, _)| !server.is_empty())
-}
-
-/// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
-fn argument(specifier: &str) -> Option<Argument> {
-    let (name, value) = specifier.split_once(':')?;
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let is_canonical = matches!(
-        name,
-        "command" | "file_path" | "path" | "notebook_path" | "url"
-    );
-    (is_name && !is_canonical).then(|| Argument {
-        name: name.to_owned(),
-        value: Wildcard::parse(value.trim()),
-    })
 }

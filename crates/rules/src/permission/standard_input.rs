@@ -67,7 +67,7 @@ impl<'a> StandardInput<'a> {
     pub(super) fn new(parts: &[CommandPart], context: &'a PathContext<'a>) -> Self {
         let texts = parts.iter().flat_map(|part| {
             let arguments = part.words.iter().skip(1);
-            let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
+            let arguments = arguments.map(PartWord::value_or_text);
             let input = part.input.text().map(str::to_owned);
             std::iter::once(joined(arguments)).chain(input)
         });
@@ -199,9 +199,7 @@ impl<'a> StandardInput<'a> {
     /// Whether an option of a command, or a variable, names a file that the command line writes, other than one with a
     /// message.
     pub(super) fn configures(&self, levels: &[CommandPart]) -> bool {
-        let program = levels
-            .last()
-            .and_then(|level| level.words.first()?.value.as_deref());
+        let program = levels.last().and_then(CommandPart::program);
         let program = program.unwrap_or_default();
         // `WGETRC=/tmp/x wget h`
         let mut assigned = levels.iter().flat_map(|level| &level.assignments);
@@ -258,10 +256,7 @@ fn written(
     replaces_input: bool,
     context: &PathContext<'_>,
 ) -> (Vec<String>, bool) {
-    let mut values = part
-        .words
-        .iter()
-        .map(|word| word.value.as_deref().unwrap_or_default());
+    let mut values = part.words.iter().map(PartWord::known_value);
     let program = programs::name(values.next().unwrap_or_default());
     let is_source = |name: String| name == "stdin" || names.iter().any(|(_, known)| *known == name);
     let changes = programs::COPIES.contains(program) || programs::CHANGES.contains(program);
@@ -303,11 +298,11 @@ fn written(
 /// Returns the texts that a command may print or write to a file: its words and its input. `date '+rm x'` prints what
 /// its words say, but a word without spaces is most often the name of a file that the command reads.
 fn composed((origin, part): (usize, &CommandPart)) -> Vec<Composed> {
-    let program = part.words.first().and_then(|word| word.value.as_deref());
+    let program = part.program();
     let prints = matches!(program, Some("echo" | "printf"));
     let words = part.words.iter().skip(1).chain(&part.reads);
     let words = words.map(|word| {
-        let text = word.value.as_deref().unwrap_or(&word.text).to_owned();
+        let text = word.value_or_text().to_owned();
         Composed {
             is_name: !prints
                 && !text.contains(|sign: char| sign.is_whitespace() || "<>\"'({|;".contains(sign)),

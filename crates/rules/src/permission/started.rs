@@ -72,8 +72,9 @@ impl StartedCommands {
 
     fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
         for level in parts.iter().flat_map(CommandPart::levels) {
-            let program = level.words.first().and_then(|word| word.value.as_deref());
-            if matches!(program, Some("cd" | "chdir" | "pushd" | "popd")) {
+            let program = level.program();
+            let enters = |program| programs::ENTERS.contains(program) || program == "popd";
+            if program.is_some_and(enters) {
                 self.changes_directory = true;
                 self.entered.extend_from_slice(&level.words[1..]);
             }
@@ -138,7 +139,7 @@ impl StartedCommands {
         let mut scripts = run_variables(&set);
         let mut words = invocation.words.iter();
         self.changes_directory |= words.any(|word| {
-            let value = word.value.as_deref().unwrap_or_default();
+            let value = word.known_value();
             program == "find" && value.starts_with('-') && value.ends_with("dir")
         });
         if invocation.begins_anywhere() && !programs::SCRIPT_FIRST.contains(&program) {
@@ -165,20 +166,24 @@ impl StartedCommands {
         self.runs_unknown |= programs::OTHER_SHELLS.contains(&program)
             && scripts.iter().any(|script| !is_read_as_by_bash(script));
         self.invocations.push(invocation);
-        let inside = line.inside(level);
-        for script in scripts {
+        let inside = (!scripts.is_empty()).then(|| line.inside(level));
+        for (script, inside) in scripts.iter().zip(inside.iter().cycle()) {
+            if line.context.is_exhausted() {
+                self.runs_unknown = true;
+                break;
+            }
             if !programs::READS_LANGUAGE.contains(&program) {
-                self.add_script(&script, depth, &inside);
+                self.add_script(script, depth, inside);
                 if !is_shell {
                     // To dash, `[[` is a command, whose `>` redirects; `((` opens two subshells.
                     let by_dash = script.replace("[[", "[").replace("((", "( (");
-                    if by_dash != script {
-                        self.add_script(&by_dash.replace("))", ") )"), depth, &inside);
+                    if by_dash != *script {
+                        self.add_script(&by_dash.replace("))", ") )"), depth, inside);
                     }
                 }
             }
             if !is_shell {
-                self.add_anywhere(&script, line);
+                self.add_anywhere(script, line);
             }
         }
         for text in evaluated(level, &program, line.context) {
@@ -209,7 +214,7 @@ impl StartedCommands {
             self.runs_unknown = true;
             return Vec::new();
         }
-        scripts_in(&texts).collect()
+        scripts_in(&texts)
     }
 
     /// Adds what a program with a language of its own runs from its arguments and its input.
@@ -363,7 +368,7 @@ fn is_unknown_git(invocation: &Invocation) -> bool {
     invocation.program() == "git"
         && words.peek().is_some()
         && !words.any(|word| {
-            let name = word.value.as_deref().unwrap_or_default();
+            let name = word.known_value();
             name.is_empty() || programs::GIT_COMMANDS.contains(name)
         })
 }

@@ -1,7 +1,7 @@
 //! The program of a command, its operands and its subcommand, read leniently from its words.
 
 use super::command_list::{SimpleCommand, is_keyword};
-use super::expansion::identifier_length;
+use super::expansion::assigned_name;
 use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
 use super::verdict::is_one_of;
 
@@ -93,12 +93,8 @@ fn behind_wrapper(words: &[String]) -> Option<&[String]> {
     if rest.is_empty() {
         return None;
     }
-    let is_assignment = |word: &String| {
-        let length = identifier_length(word);
-        length > 0 && word.get(length..).is_some_and(|rest| rest.starts_with('='))
-    };
     while let [first, others @ ..] = rest
-        && (first.starts_with('-') || is_assignment(first))
+        && (first.starts_with('-') || assigned_name(first).is_some())
     {
         let skipped = usize::from(takes_next_word(&name, first));
         rest = others.get(skipped..).unwrap_or_default();

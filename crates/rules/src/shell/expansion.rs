@@ -64,6 +64,18 @@ pub(super) fn identifier_length(text: &str) -> usize {
         .count()
 }
 
+/// Whether a text is the name of a variable.
+pub fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && identifier_length(text) == text.len()
+}
+
+/// Returns the length of the name if the text starts with `NAME=`. Other forms of assignment (`+=`,
+/// an element) are parsed as words, which no command is named like.
+pub(super) fn assigned_name(text: &str) -> Option<usize> {
+    let length = identifier_length(text);
+    (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
+}
+
 /// Parses `$((…))` with numbers only: values of variables would be evaluated and can run commands.
 fn arithmetic(text: &str) -> Result<(Expanded, usize), Problem> {
     let mut depth = 0_usize;

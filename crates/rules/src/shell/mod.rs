@@ -34,6 +34,8 @@ pub use analysis::{Analysis, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
 pub use command_words::{is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
+pub use expansion::is_identifier;
+pub use parsed_command::is_connection;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;
 pub use portable::is_read_alike;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::expansion::identifier_length;
+use super::expansion::assigned_name;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use super::verdict::{Checked, Refusal, excerpt};
 use super::word::Word;
@@ -82,13 +82,6 @@ pub(super) fn read<'tree>(
             simple.words.push(word);
         }
     }
-}
-
-/// Returns the length of the name if the text starts with `NAME=`. Other forms of assignment (`+=`,
-/// an element) are parsed as words, which no command is named like.
-fn assigned_name(text: &str) -> Option<usize> {
-    let length = identifier_length(text);
-    (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
 
 fn assigned_value(lexer: &mut Lexer<'_, '_>) -> Result<Word, Refusal> {
@@ -225,7 +218,7 @@ impl Redirection {
     /// Returns whether it opens a file for reading and for writing. Connections are refused.
     pub(super) fn opens(&self) -> Result<(bool, bool), Refusal> {
         let target = self.target.literal();
-        if target.is_some_and(|path| NETWORK.iter().any(|network| path.starts_with(network))) {
+        if target.is_some_and(is_connection) {
             return Err(Refusal::unknown(self.span.clone(), "a network connection"));
         }
         let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
@@ -256,12 +249,17 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
     }))
 }
 
-/// Whether bash opens a connection instead of a file for this path.
+/// Beginnings of paths for which bash opens a connection instead of a file.
 const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+/// Whether bash opens a connection instead of a file for this path.
+pub fn is_connection(path: &str) -> bool {
+    NETWORK.iter().any(|network| path.starts_with(network))
+}
 
 fn may_be_socket(target: &Word) -> bool {
     match target.literal() {
-        Some(path) => NETWORK.iter().any(|network| path.starts_with(network)),
+        Some(path) => is_connection(path),
         None => NETWORK.iter().any(|network| {
             network.starts_with(&target.prefix) || target.prefix.starts_with(network)
         }),

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::expansion::identifier_length;
+use super::expansion::{assigned_name, identifier_length};
 use super::lexer::is_reserved;
 use super::parsed_command::{ParsedCommand, Redirection};
 use super::table::WRAPPERS;
@@ -139,6 +139,11 @@ impl CommandPart {
         Ok((!is_empty || !opens_nothing).then_some(part))
     }
 
+    /// Returns the first word, unless it is known only at run time.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first()?.value.as_deref()
+    }
+
     /// Returns this command and the commands it wraps, outermost first.
     pub fn levels(&self) -> Vec<Self> {
         let levels = std::iter::successors(Some(self.clone()), Self::unwrapped);
@@ -241,6 +246,16 @@ impl PartWord {
         }
     }
 
+    /// Returns the value; an empty text if it is known only at run time.
+    pub fn known_value(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the value, or the source text if the value is known only at run time.
+    pub fn value_or_text(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.text)
+    }
+
     /// Returns the words that it becomes by brace expansion. Bash removes empty ones.
     pub fn alternatives(&self) -> Vec<Self> {
         if self.pieces.is_empty() {
@@ -274,16 +289,10 @@ impl PartWord {
     fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
         let (name, value) = match wrapper {
             "env" => {
-                let (name, value) = self.value.as_ref().unwrap_or(&self.text).split_once('=')?;
+                let (name, value) = self.value_or_text().split_once('=')?;
                 (name, self.value.as_ref().map(|_| value))
             }
-            "time" => {
-                let (name, rest) = self.text.split_at(identifier_length(&self.text));
-                if name.is_empty() || !rest.starts_with('=') {
-                    return None;
-                }
-                (name, None)
-            }
+            "time" => (self.text.get(..assigned_name(&self.text)?)?, None),
             _ => return None,
         };
         let name = name.to_owned();
