@@ -26,6 +26,8 @@ pub(super) enum Condition {
     Absolute,
     /// No value.
     Unset,
+    /// A command that shows the output of git on a terminal, or one that such a command starts.
+    Pager,
     Any,
 }
 
@@ -47,6 +49,7 @@ fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
     let condition = match words.next()? {
         "absolute" => Condition::Absolute,
         "unset" => Condition::Unset,
+        "pager" => Condition::Pager,
         "any" => Condition::Any,
         _ => return None,
     };

@@ -9,16 +9,6 @@ use crate::io::is_of_process;
 use crate::tools::DecisionContext;
 use crate::tools::removed_variables::{Concerned, Condition, removed_variable};
 
-/// Variables with programs that show the output of git on a terminal, or that those start.
-const PAGERS: [&str; 6] = [
-    "PAGER",
-    "GIT_PAGER",
-    "BAT_PAGER",
-    "DELTA_PAGER",
-    "LESSOPEN",
-    "LESSCLOSE",
-];
-
 /// Returns why programs may run code, or use settings, of the workspace because of a variable.
 pub(super) fn refused(
     context: &DecisionContext,
@@ -37,8 +27,10 @@ pub(super) fn refused(
         entries.all(|path| is_outside(&path) && !is_of_process(&path))
     };
     let usual = ["less", "more", "pager"].map(Some);
-    let named = PAGERS.into_iter().filter_map(|name| environment.get(name));
-    let pagers = named.map(OsStr::to_str).chain(usual);
+    let named = environment.iter().filter(|(name, _)| {
+        removed_variable(name).is_some_and(|variable| variable.condition == Condition::Pager)
+    });
+    let pagers = named.map(|(_, value)| value.to_str()).chain(usual);
     let pagers: Option<Vec<_>> = pagers.map(|pager| pager_programs(pager?)).collect();
     let pagers = pagers.map(|names| names.concat());
     let is_git = programs.contains(&"git");
@@ -57,7 +49,7 @@ pub(super) fn refused(
             let holds = match variable.condition {
                 Condition::Absolute => is_absolute(value),
                 Condition::Unset => false,
-                Condition::Any => true,
+                Condition::Pager | Condition::Any => true,
             };
             !holds && concerns(variable.concerns)
         })
