@@ -39,8 +39,8 @@ struct Scope<'a> {
 /// Texts that a command passes to programs that may interpret them.
 #[derive(Default)]
 pub(super) struct Mentions {
-    /// Words of the texts that may be run, one list per text.
-    runnable: Vec<Vec<String>>,
+    /// Words of the texts that may be run.
+    runnable: Vec<String>,
     /// Possible names of files that are read.
     read: BTreeSet<String>,
     /// Possible names of files that are changed.
@@ -96,14 +96,12 @@ impl Mentions {
     /// Whether a text mentions the program of a pattern, and the whole command line has the other words of
     /// the pattern.
     pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
-        let words = || self.runnable.iter().flatten();
-        words().any(|word| pattern.may_start_with(word)) && {
-            let line = context
-                .line
-                .words
-                .get_or_init(|| words_of(context.script()));
-            let words = words().chain(line.iter().flatten());
-            pattern.is_composed_of(&words.map(String::as_str).collect::<Vec<_>>())
+        let mut words = self.runnable.iter();
+        words.any(|word| pattern.may_start_with(word)) && {
+            let line = &context.line.words;
+            let line = line.get_or_init(|| words_of(context.script()));
+            let words = self.runnable.iter().chain(line).map(String::as_str);
+            pattern.is_composed_of(&words.collect::<Vec<_>>())
         }
     }
 

@@ -108,7 +108,7 @@ pub(super) struct LineFacts {
     /// Whether it may set a variable, by name.
     pub(super) set: RefCell<HashMap<&'static str, bool>>,
     /// Its words, as code in any language would have them.
-    pub(super) words: OnceCell<Vec<Vec<String>>>,
+    pub(super) words: OnceCell<Vec<String>>,
 }
 
 /// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does

@@ -26,7 +26,7 @@ fn is_code(text: &str) -> bool {
 }
 
 /// Returns the words of a text in any language, also with its quotes and escapes removed.
-pub(super) fn words_of(text: &str) -> Vec<Vec<String>> {
+pub(super) fn words_of(text: &str) -> Vec<String> {
     let is_separator = |letter: char| {
         !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
     };
@@ -35,13 +35,13 @@ pub(super) fn words_of(text: &str) -> Vec<Vec<String>> {
     let is_option = text.starts_with('-') && !is_code;
     // `git+ssh://h/x`, `url.ssh://h/.insteadOf`
     let is_address = text.contains("://");
-    let words = |text: &str| {
+    let words = |text: String| {
+        let is_assigned = text.contains('=');
         let words = text.split(is_separator).flat_map(|word| {
             let pieces = word
                 .split(['/', '+', '.', '-', '_'])
                 .filter(|_| is_code || is_address);
             let unmarked = word.strip_prefix('-').filter(|_| !is_option);
-            let is_assigned = text.contains('=');
             let unmarked = unmarked.filter(|word| is_assigned || !word.starts_with('-'));
             let unmarked = unmarked.map(|word| word.trim_start_matches('-'));
             let word = word.trim_start_matches('+').trim_end_matches('.');
@@ -53,9 +53,9 @@ pub(super) fn words_of(text: &str) -> Vec<Vec<String>> {
             let command = word.strip_prefix("git-").map(|command| ["git", command]);
             std::iter::once(word).chain(command.into_iter().flatten())
         });
-        words.map(str::to_owned).collect()
+        words.map(str::to_owned).collect::<Vec<_>>()
     };
-    spelled(text).map(|text| words(&text)).collect()
+    spelled(text).flat_map(words).collect()
 }
 
 /// Returns a text with `\n` and `\t` replaced, and the same without quotes and backslashes if it has any.
@@ -87,10 +87,11 @@ pub(super) fn names_of(text: &str) -> Vec<String> {
                 .chain(patched.filter(|_| is_code));
             names.chain(inner.flat_map(|inner| [inner, inner.trim_matches('/')]))
         });
+        let has_gap = text.contains(GAP);
         let whole = Some(text.as_str()).filter(|text| text.len() <= MAX_NAME);
         let names = whole.into_iter().chain(pieces);
         let names = names.map(|name| {
-            name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
+            name.trim_start_matches(|letter| letter == GAP || letter == '/' && has_gap)
         });
         let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
         names.map(str::to_owned).collect::<Vec<_>>()
