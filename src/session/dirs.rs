@@ -47,7 +47,7 @@ pub(super) struct DirContext {
 pub struct Candidate {
     /// The file.
     pub path: PathBuf,
-    /// The size in bytes; 0 with [`FileTimes::Unread`].
+    /// The size in bytes; 0 if it was not read.
     pub size: u64,
     /// The modification time, which programs may set.
     pub modified: SystemTime,

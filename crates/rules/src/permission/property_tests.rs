@@ -153,6 +153,13 @@ const PLACES: &[(&str, &str)] = &[
     ("echo > o", ""),
 ];
 
+/// Returns the commands of the table of decisions.
+fn decision_commands() -> Vec<String> {
+    let rows = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
+    let rows = rows.map(|line| serde_json::from_str::<Row>(line).unwrap());
+    rows.filter_map(|row| row.command).collect()
+}
+
 proptest! {
     #[test]
     fn a_rule_works_in_one_direction(
@@ -241,6 +248,27 @@ proptest! {
             ..Row::default()
         };
         prop_assert!(row.decided().decision > Decision::Allow, "{:?}", row.command);
+    }
+
+    /// A hook that crashes decides nothing, and the agent goes on.
+    #[test]
+    fn no_letter_hides_a_denied_command(
+        line in prop::sample::select(decision_commands()),
+        letter in prop::sample::select(&["é", "漢", "😀", "\u{301}", "\u{a0}", "ß", "\u{200b}", "＝"][..]),
+        at in any::<prop::sample::Index>(),
+        replaces in any::<bool>(),
+    ) {
+        let mut letters: Vec<String> = line.chars().map(String::from).collect();
+        letters.push(String::new());
+        let at = at.index(letters.len());
+        letters.splice(at..at + usize::from(replaces), [letter.to_owned()]);
+        let row = Row {
+            allow: vec!["Bash".to_owned()],
+            deny: vec!["Bash(rm *)".to_owned(), "Read(.env)".to_owned(), "Edit(src/**)".to_owned()],
+            command: Some(format!("cat .env\n{}", letters.concat())),
+            ..Row::default()
+        };
+        prop_assert_eq!(row.decided().decision, Decision::Deny, "{:?}", row.command);
     }
 
     /// Bash runs `rm` in each of these.
