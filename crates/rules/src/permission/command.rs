@@ -262,15 +262,17 @@ impl Command<'_> {
     /// Returns the files that a word, or part of one, may name in its base directories.
     pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
         let work = name.len() + FILE_WORK * (1 + self.new_names.len());
-        if !context.spend(work) && (name.contains([GAP, GLOB]) || !self.new_names.is_empty()) {
+        let is_affordable = context.spend(work);
+        if !is_affordable && name.contains([GAP, GLOB]) {
             return vec![NamedFile::anything()];
         }
         let mut files = NamedFile::of(name, &self.reached.known, context);
         let is_relative = Path::new(name).is_relative() && !name.starts_with([GAP, '-']);
-        if self.reached.is_open && is_relative {
+        let is_renamed = !is_affordable && !self.new_names.is_empty();
+        if self.reached.is_open && is_relative || is_renamed {
             files.push(NamedFile::anything());
         }
-        if !self.new_names.is_empty() {
+        if is_affordable && !self.new_names.is_empty() {
             for directory in &self.reached.known {
                 let path = directory.join(name);
                 files.extend(new_names::behind(&self.new_names, &path, context));
