@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::call::FinishedCall;
 use super::calls::Calls;
 use super::emitter::Emitter;
-use super::session::{Emit, Options, RunSession};
+use super::session::{Dedup, Emit, Options, RunSession};
 use crate::io::Messages;
 use crate::jsonl::{WriteError, WriteResult};
 use crate::message::ToolUseId;
@@ -20,7 +20,7 @@ use crate::tools::Content;
 pub(super) struct ResultWriter {
     pub(super) emitter: Emitter,
     emit: Emit,
-    dedup: bool,
+    dedup: Dedup,
     messages: Messages,
     /// Results that wait for the end of their turn (`--emit turn`).
     waiting: VecDeque<FinishedCall>,
@@ -146,7 +146,7 @@ impl ResultWriter {
         session: &mut RunSession,
     ) -> WriteResult {
         let result = &mut call.result;
-        if self.dedup
+        if self.dedup == Dedup::On
             && !result.is_error()
             && let Content::Text(text) = &result.content
             && let Some(reference) = session.seen.reference(&call.name, &call.id, text)

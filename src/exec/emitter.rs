@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::call::{FinishedCall, RunCall};
 use super::intake::Boundary;
-use super::session::{Listener, Options};
+use super::session::{Echo, Listener, Options};
 use crate::assemble::VerbatimReply;
 use crate::io::{Clock, Ids, milliseconds};
 use crate::jsonl::{Piece, RecordWriter, WriteResult};
@@ -26,7 +26,7 @@ pub(super) struct Emitter {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     pub(super) session: SessionId,
-    echo: bool,
+    echo: Echo,
     /// Records that wait for the end of an open line.
     pending: Vec<Value>,
     boundary: Boundary,
@@ -74,7 +74,7 @@ impl Emitter {
             piece.visit_records(|record| api.record(record));
             return Ok(());
         }
-        if self.echo {
+        if self.echo == Echo::Everything {
             self.writer.echo(piece.raw())?;
             self.boundary = boundary;
         }
@@ -89,7 +89,7 @@ impl Emitter {
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> WriteResult {
         let reply = self.api.as_mut().map(VerbatimReply::take_reply);
-        self.messages(reply.filter(|_| self.echo))
+        self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
     fn messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {

@@ -44,13 +44,22 @@ pub struct Lifecycle {
     pub prompter: Option<Box<dyn Prompter>>,
     /// Limits on results.
     pub limits: ToolLimits,
-    /// Whether all shell commands count as read-only, whatever the analysis says. For tests of the sandbox, which
-    /// alone then prevents writes.
-    pub assume_read_only: bool,
+    /// Whether the analysis of shell commands counts.
+    pub shell_verdicts: ShellVerdicts,
     /// The only tools that run; all if `None`.
     pub tools_only: Option<BTreeSet<String>>,
     /// The directory of session state and of results that are too long for the stream.
     pub state_root: StateRoot,
+}
+
+/// The classification of shell commands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShellVerdicts {
+    /// By analysis.
+    #[default]
+    Analysed,
+    /// All count as read-only. For tests of the sandbox, which alone then prevents writes.
+    AssumedReadOnly,
 }
 
 impl Lifecycle {
@@ -172,14 +181,14 @@ impl Lifecycle {
         call: &dyn PreparedCall,
         session: &ToolContext,
     ) -> Assessment {
-        if self.assume_read_only && tool.kind() == ToolKind::Shell {
-            return Assessment {
+        match (self.shell_verdicts, tool.kind()) {
+            (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => Assessment {
                 access: Access::reads_everything(),
                 why: "assumed".to_owned(),
                 action: Action::Harmless,
-            };
+            },
+            _ => call.assess(session),
         }
-        call.assess(session)
     }
 
     /// Returns the assessment for the permission decision. A shell command that was read-only when it

@@ -26,15 +26,15 @@ mod turns;
 mod workers;
 
 pub use hooks::CallHooks;
-pub use lifecycle::Lifecycle;
+pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use prompting::{
     GuardedJudge, Judge, JudgedCall, Judgement, PromptResponse, Prompter, Question, ToolPrompter,
 };
 pub use runner::run;
 pub use schedule::Policy;
 pub use session::{
-    Dependencies, Emit, EndCause, Listener, Observer, OnError, Options, Progress, RunEnd,
-    RunningCall,
+    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Observer, OnError, Options,
+    Progress, RunEnd, RunMode, RunningCall, StartDirectory,
 };
 pub use terminal_prompter::TerminalPrompter;
 pub use trace::Trace;

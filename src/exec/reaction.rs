@@ -3,6 +3,7 @@
 use super::call::CallState;
 use super::intake::InputItem;
 use super::runner::Runner;
+use super::session::RunMode;
 use crate::assemble::Event;
 use crate::jsonl::{WriteError, WriteResult};
 use crate::message::{SessionId, ToolUseId};
@@ -47,7 +48,7 @@ impl Runner<'_> {
             self.damaged_lines += 1;
             self.messages.warn(&damage.to_string());
         }
-        let is_first_claim = !self.options.plan && !self.claimed;
+        let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
             for event in &item.events {
                 self.learn_session(event);
@@ -100,16 +101,15 @@ impl Runner<'_> {
 
     /// Whether to run or plan the next call of the input.
     fn wants(&mut self, id: &ToolUseId) -> bool {
-        if self.options.plan {
-            self.stream.skip(id)
-        } else {
-            self.stream.take(id)
+        match self.options.mode {
+            RunMode::Plan => self.stream.skip(id),
+            RunMode::Execute => self.stream.take(id),
         }
     }
 
     /// Plans or admits a call whose input has `weight` bytes.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
-        if self.options.plan {
+        if self.options.mode == RunMode::Plan {
             let context = &self.session.context;
             let decision = self.lifecycle.planned_decision(&state, context);
             self.plan.add(id, name, &state, decision);
@@ -145,7 +145,7 @@ impl Runner<'_> {
     }
 
     fn resume_session(&mut self) {
-        if !self.options.plan
+        if self.options.mode == RunMode::Execute
             && let Err(error) = self.session.resume()
         {
             self.messages

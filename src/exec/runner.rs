@@ -101,7 +101,7 @@ pub fn run(
             context,
             key,
             has_name,
-            options.keep_directory,
+            options.start_directory,
             lifecycle.state_root.clone(),
         ),
         lifecycle,

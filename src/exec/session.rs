@@ -25,7 +25,7 @@ pub(super) struct RunSession {
     pub(super) key: SessionKey,
     /// Whether the session has a given id, so that a later process can use it.
     has_name: bool,
-    keep_directory: bool,
+    start: StartDirectory,
     pub(super) seen: SeenResults,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
@@ -38,14 +38,14 @@ impl RunSession {
         context: ToolContext,
         key: SessionKey,
         has_name: bool,
-        keep_directory: bool,
+        start: StartDirectory,
         root: StateRoot,
     ) -> Self {
         Self {
             context: Arc::new(context),
             key,
             has_name,
-            keep_directory,
+            start,
             seen: SeenResults::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
@@ -83,7 +83,7 @@ impl RunSession {
         let directory = self.root.session(&self.key)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
-        if self.keep_directory
+        if self.start == StartDirectory::Kept
             && let Some(kept) = state
                 .directory
                 .filter(|kept| context.allows_directory(kept))
@@ -164,8 +164,8 @@ impl RunSession {
 
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether to write the batches that would run instead of running calls.
-    pub plan: bool,
+    /// Run calls or only plan them.
+    pub mode: RunMode,
     /// Conflict granularity of the schedule.
     pub policy: Policy,
     /// Maximum number of calls that run at once.
@@ -174,17 +174,17 @@ pub struct Options {
     pub on_error: OnError,
     /// When to write results.
     pub emit: Emit,
-    /// Whether to copy the input byte for byte.
-    pub echo: bool,
+    /// Whether to copy the input.
+    pub echo: Echo,
     /// Write the messages of the next request to this API instead of records: the model's reply instead
     /// of a copy of the input, and the results of each turn.
     pub results: Option<Api>,
     /// Whether to warn of the first denied call.
     pub mentions_denial: bool,
-    /// Whether to run the calls of recordings that have no result.
-    pub execute_history: bool,
+    /// Whether to run the calls of recordings.
+    pub history: HistoryPolicy,
     /// Whether to replace repeated results with a reference.
-    pub dedup: bool,
+    pub dedup: Dedup,
     /// The time limit of the whole run.
     pub timeout: Option<Duration>,
     /// The id of the session, if it was given.
@@ -194,9 +194,8 @@ pub struct Options {
     pub file_id: Option<SessionId>,
     /// The session file, or else the directory in which the run starts.
     pub session_scope: SessionScope,
-    /// Whether shell calls start in the last working directory of the session's previous run, if there is one, instead
-    /// of the directory of the context.
-    pub keep_directory: bool,
+    /// The first working directory of shell calls.
+    pub start_directory: StartDirectory,
     /// Prefix of the ids of calls that have none. It differs between the runs of a session.
     pub call_ids: String,
     /// Whether to check lines without calls and results.
@@ -224,6 +223,26 @@ pub struct Dependencies {
     pub listener: Option<Listener>,
 }
 
+/// Run or plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunMode {
+    /// Run the calls.
+    #[default]
+    Execute,
+    /// Write the batches that would run.
+    Plan,
+}
+
+/// The first working directory of shell calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StartDirectory {
+    /// The last working directory of the session's previous run, if there is one.
+    #[default]
+    Kept,
+    /// The directory of the context, which the user named.
+    Given,
+}
+
 /// The effect of a failed call on its siblings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -246,6 +265,36 @@ pub enum Emit {
     Result,
     /// All results at the end of the turn, within the turn's budget.
     Turn,
+}
+
+/// Whether to copy the input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Echo {
+    /// Copy every line byte for byte.
+    #[default]
+    Everything,
+    /// Write only records of this run.
+    OwnRecords,
+}
+
+/// Whether to run the calls of recordings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HistoryPolicy {
+    /// Do not run them.
+    #[default]
+    Respect,
+    /// Run those without a result (`--execute`).
+    Execute,
+}
+
+/// Whether to replace repeated results with a reference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Dedup {
+    /// Write repeated results in full.
+    #[default]
+    Off,
+    /// Write references.
+    On,
 }
 
 /// The progress of a run.

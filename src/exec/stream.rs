@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use super::session::Options;
+use super::session::{HistoryPolicy, Options};
 use crate::agent::Opening;
 use crate::assemble::Event;
 use crate::io::Messages;
@@ -25,10 +25,7 @@ impl Stream {
     pub(super) fn new(options: &Options, messages: Messages) -> Self {
         Self {
             ledger: Ledger::default(),
-            ownership: StreamOwnership {
-                execute_history: options.execute_history,
-                ..StreamOwnership::default()
-            },
+            ownership: StreamOwnership::new(options.history),
             messages,
             call_ids: options.call_ids.clone(),
             mentioned_history: false,
@@ -129,8 +126,7 @@ impl Stream {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StreamOwnership {
     owner: StreamOwner,
-    /// Whether calls of others run too.
-    execute_history: bool,
+    history: HistoryPolicy,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,6 +143,13 @@ enum StreamOwner {
 }
 
 impl StreamOwnership {
+    fn new(history: HistoryPolicy) -> Self {
+        Self {
+            owner: StreamOwner::default(),
+            history,
+        }
+    }
+
     /// Updates the owner. A recording stays a recording, even if it contains another opening.
     fn observe(&mut self, event: &Event) {
         self.owner = match (self.owner, event) {
@@ -165,7 +168,12 @@ impl StreamOwnership {
     }
 
     fn runs_calls(&self) -> bool {
-        self.execute_history || matches!(self.owner, StreamOwner::Unclaimed | StreamOwner::Ours)
+        match self.history {
+            HistoryPolicy::Execute => true,
+            HistoryPolicy::Respect => {
+                matches!(self.owner, StreamOwner::Unclaimed | StreamOwner::Ours)
+            }
+        }
     }
 }
 
@@ -296,10 +304,7 @@ mod tests {
 
     #[test]
     fn foreign_calls_run_on_request() {
-        let mut stream = StreamOwnership {
-            execute_history: true,
-            ..StreamOwnership::default()
-        };
+        let mut stream = StreamOwnership::new(HistoryPolicy::Execute);
         stream.observe(&Event::Opening(Opening::Foreign("Codex stream")));
         assert!(stream.runs_calls());
         assert_eq!(stream.owner, StreamOwner::Foreign("Codex stream"));

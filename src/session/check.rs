@@ -22,6 +22,15 @@ const MAX_IDS: usize = 10_000;
 /// Findings that mean lost or broken data. Others, such as calls without results, are normal.
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
+/// Whether a check looks for records that seem to contain a key or a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretSearch {
+    /// It does not.
+    Off,
+    /// It does, which takes longer.
+    On,
+}
+
 impl Session {
     /// Writes every whole record into a file, one per line.
     ///
@@ -42,14 +51,14 @@ impl Session {
         file.sync_all()
     }
 
-    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines. With
-    /// `with_secrets`, records that seem to contain a key or a password come last.
+    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines. Records with
+    /// secrets come last.
     ///
     /// # Errors
     /// Reading failed.
     pub fn check(
         &self,
-        with_secrets: bool,
+        secrets: SecretSearch,
     ) -> io::Result<(SessionCheckRecord, Vec<SessionDamageRecord>)> {
         let mut check = Check {
             totals: SessionCheckRecord {
@@ -93,7 +102,7 @@ impl Session {
         }
         check.links();
         check.pairs(self)?;
-        if with_secrets {
+        if secrets == SecretSearch::On {
             check.secrets(self)?;
         }
         let findings = &check.totals.findings;
@@ -216,7 +225,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, lines).unwrap();
-        Session::open(&path).unwrap().check(false).unwrap()
+        Session::open(&path)
+            .unwrap()
+            .check(SecretSearch::Off)
+            .unwrap()
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub use crate::agent::{
     Part, Root, Shape, SideCost, StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
+pub use check::SecretSearch;
 pub use conversation::ConversationReader;
 pub use description::session_description;
 pub(crate) use description::{dialog_facts, is_shown, print_dialog, status_line};

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
-use crate::exec::{Channels, Prompter, TerminalPrompter, ToolPrompter};
+use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
 use crate::io::{Ids, Io};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
@@ -95,10 +95,19 @@ pub(crate) struct LaneArguments {
     enforce: Enforcement,
     /// Run all shell commands in parallel (to test `--enforce`)
     #[arg(long, hide = true)]
-    pub(crate) assume_read_only: bool,
+    assume_read_only: bool,
 }
 
 impl LaneArguments {
+    /// Whether shell commands are analysed.
+    pub(crate) fn shell_verdicts(&self) -> ShellVerdicts {
+        if self.assume_read_only {
+            ShellVerdicts::AssumedReadOnly
+        } else {
+            ShellVerdicts::Analysed
+        }
+    }
+
     /// Starts the lane with this many threads. Its temporary files are removed with the returned
     /// directory.
     ///

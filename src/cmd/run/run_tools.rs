@@ -23,8 +23,8 @@ use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
-    self, CallHooks, Channels, Dependencies, Emit, EndCause, Lifecycle, Listener, OnError, Options,
-    Policy, RunEnd,
+    self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
+    Listener, OnError, Options, Policy, RunEnd, RunMode, StartDirectory,
 };
 use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
@@ -180,7 +180,7 @@ impl Run for RunToolsArguments {
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        if !options.plan {
+        if options.mode == RunMode::Execute {
             globals.guard_children(&io.messages);
         }
         watch(&channels, io)?;
@@ -213,7 +213,7 @@ impl Run for RunToolsArguments {
             anchor: context.home_directory.clone(),
             prompter,
             limits: settings.limits.clone(),
-            assume_read_only: self.lane.assume_read_only,
+            shell_verdicts: self.lane.shell_verdicts(),
             tools_only,
             state_root: settings.state_root.clone(),
         };
@@ -339,7 +339,11 @@ impl RunToolsArguments {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
-            plan: self.plan,
+            mode: if self.plan {
+                RunMode::Plan
+            } else {
+                RunMode::Execute
+            },
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
@@ -348,16 +352,27 @@ impl RunToolsArguments {
             results: self.results,
             mentions_denial: form == Form::Jsonl,
             // Text about calls needs their input.
-            echo: !self.no_echo || form == Form::Text,
-            execute_history: self.execute,
-            dedup: self.dedup,
+            echo: if self.no_echo && form == Form::Jsonl {
+                Echo::OwnRecords
+            } else {
+                Echo::Everything
+            },
+            history: if self.execute {
+                HistoryPolicy::Execute
+            } else {
+                HistoryPolicy::Respect
+            },
+            dedup: if self.dedup { Dedup::On } else { Dedup::Off },
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
             file_id: self.session.as_deref().map(|path| {
                 SessionId(recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
             session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
-            keep_directory: self.cwd.is_none(),
+            start_directory: match self.cwd {
+                Some(_) => StartDirectory::Given,
+                None => StartDirectory::Kept,
+            },
             unwanted: if self.strict {
                 UnwantedLines::Checked
             } else {

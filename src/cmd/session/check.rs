@@ -11,7 +11,7 @@ use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::DamageKind;
-use crate::session::Session;
+use crate::session::{SecretSearch, Session};
 use crate::view::{ProgressLine, check_page};
 
 /// Report problems in session files
@@ -58,9 +58,14 @@ impl Run for SessionCheckArguments {
             .collect::<anyhow::Result<_>>()?;
         let progress = ProgressLine::of_sessions("checking", sessions.len(), io);
         let mut writer = output::writer(form, io)?;
+        let secrets = if self.secrets {
+            SecretSearch::On
+        } else {
+            SecretSearch::Off
+        };
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let checked = session.check(self.secrets);
+                let checked = session.check(secrets);
                 Ok((session, checked.map_err(UsageError::reason)?))
             });
             progress.advance();

@@ -120,19 +120,18 @@ impl HitPrinter {
     /// Prints a hit in the session, or counts it.
     pub(crate) fn hit(&mut self, found: SearchHit) -> WriteResult {
         self.hits += 1;
+        if self.detail != HitDetail::Hits {
+            return Ok(());
+        }
+        let excerpt = found.excerpt.clone();
+        let about = self.about.clone().unwrap_or_default();
+        let hit = found.into_record(about, self.parent.clone());
         match self.form {
-            _ if self.detail != HitDetail::Hits => Ok(()),
             Form::Text => {
-                let excerpt = found.excerpt.clone();
-                let hit = found.into_record(SessionDescription::default(), None);
                 let line = hit_line(&hit, &excerpt, self.style, &self.zone);
                 self.writer.echo(line.as_bytes())
             }
-            Form::Jsonl => {
-                let about = self.about.clone().unwrap_or_default();
-                self.writer
-                    .record(&found.into_record(about, self.parent.clone()))
-            }
+            Form::Jsonl => self.writer.record(&hit),
         }
     }
 

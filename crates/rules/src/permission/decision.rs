@@ -162,7 +162,9 @@ impl Rules {
         if let Some(rule) = self.restricting_command(command, context) {
             return by_rule(rule);
         }
-        if mode != Mode::BypassPermissions && self.may_restrict_unknown(command, context) {
+        // That mode accepts what is unknown, but not a line that was not followed to its end.
+        let asks = mode != Mode::BypassPermissions || context.is_exhausted();
+        if asks && self.may_restrict_unknown(command, context) {
             return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }
         if only_reads && !command.reads_outside(context) {

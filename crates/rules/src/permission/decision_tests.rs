@@ -157,7 +157,7 @@ fn decisions() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The command of a line that is too long to follow is still denied, in the mode that asks about nothing.
+/// The commands of a line that is too long to follow are still denied, and it needs approval in every mode.
 #[test]
 fn a_line_that_takes_too_much_work_needs_approval() {
     let padding = format!("find . {} -exec cat {{}} +", "-name a -o ".repeat(600));
@@ -182,7 +182,7 @@ fn a_line_that_takes_too_much_work_needs_approval() {
         (
             format!("{padding}; ls x"),
             "bypassPermissions",
-            Decision::Allow,
+            Decision::Ask,
         ),
     ] {
         let row = Row {
