@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::executable::executable;
 
 /// A step of a job.
 #[derive(Default)]
@@ -83,9 +84,7 @@ impl Runner {
         fs::create_dir_all(runner.path("work")).unwrap();
         let agent = "#!/bin/sh\necho \"$2\" >task\nexec cat \"$HOME/stream\"\n";
         for (name, program) in [("claude", agent), ("npm", "#!/bin/sh\n")] {
-            let path = runner.path("bin").join(name);
-            fs::write(&path, program).unwrap();
-            fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+            executable(&runner.path("bin").join(name), program);
         }
         runner
     }

@@ -10,6 +10,8 @@ mod ci_example;
 mod doctor;
 mod entry_points;
 mod examples;
+#[path = "../executable/mod.rs"]
+mod executable;
 mod help;
 mod hook;
 mod hook_settings;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::files::{executable, records};
+use crate::executable::executable;
+use crate::files::records;
 use crate::server::{Server, completion};
 use crate::turnpipe::Run;
 

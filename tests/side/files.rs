@@ -122,15 +122,6 @@ pub(crate) fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Writes a program in another process: children of this one could
-/// keep the file open for writing, so that it could not be executed.
-pub(crate) fn executable(path: &Path, text: &str) {
-    let script = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
-    let mut shell = std::process::Command::new("sh");
-    let written = shell.args(["-c", script]).arg(path).arg(text).status();
-    assert!(written.unwrap().success());
-}
-
 /// Returns the records on the lines of an output.
 pub(crate) fn records(output: &str) -> Vec<Value> {
     output

@@ -5,6 +5,8 @@
 
 mod agent_script;
 mod costs;
+#[path = "../executable/mod.rs"]
+mod executable;
 mod files;
 mod fixtures;
 mod labels;

@@ -11,7 +11,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent_script::{call, wait_until};
-use crate::files::{TALK, claude, executable, qwen, records, write};
+use crate::executable::executable;
+use crate::files::{TALK, claude, qwen, records, write};
 use crate::server::{Server, completion, fed, says, titles};
 use crate::turnpipe::Run;
 
