@@ -167,9 +167,10 @@ fn filters_are_the_same_for_all_commands() {
     let pages = tempfile::tempdir().unwrap();
     let to = pages.path().join("pages");
     let to = to.to_str().unwrap();
-    let filters: [&[&str]; 7] = [
+    let filters: [&[&str]; 8] = [
         &["--title", "compare files"],
         &["--branch", "feat"],
+        &["--last-model", "model-b"],
         &[
             "--first-cwd",
             "/me/demo",

@@ -72,18 +72,20 @@ pub(crate) struct FilterArguments {
     /// Only sessions whose first directory contains this text
     #[arg(long, alias = "project", value_name = "TEXT")]
     first_cwd: Option<String>,
+    /// Only sessions whose last model's name contains this text
+    #[arg(long, value_name = "TEXT")]
+    last_model: Option<String>,
 }
 
 /// All arguments that select sessions, except a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+// Commands that ask a model have a `--model` of their own.
+#[command(mut_arg("last_model", |argument| argument.alias("model")))]
 pub(crate) struct MatchArguments {
     #[command(flatten)]
     pub(crate) source: SourceArguments,
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
-    /// Only sessions whose last model's name contains this text
-    #[arg(long, alias = "model", value_name = "TEXT")]
-    last_model: Option<String>,
 }
 
 /// The limit of commands for many sessions.
@@ -252,6 +254,7 @@ impl FilterArguments {
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
         selection.first_cwd.clone_from(&self.first_cwd);
+        selection.model.clone_from(&self.last_model);
     }
 
     /// Returns the times of `--since` and `--until`.
@@ -266,12 +269,7 @@ impl FilterArguments {
 
     /// Whether there is any filter.
     fn is_set(&self) -> bool {
-        self.since.is_some()
-            || self.until.is_some()
-            || self.untitled
-            || self.title.is_some()
-            || self.branch.is_some()
-            || self.first_cwd.is_some()
+        *self != Self::default()
     }
 }
 
@@ -293,14 +291,13 @@ impl MatchArguments {
 
     /// Whether there is a filter besides the directories and the agent.
     pub(crate) fn is_restrictive(&self) -> bool {
-        self.filter.is_set() || self.last_model.is_some() || self.source.cwd.is_some()
+        self.filter.is_set() || self.source.cwd.is_some()
     }
 
     /// Returns the settings to list the selected sessions with. Includes empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
-        listing.selection.model.clone_from(&self.last_model);
         listing
     }
 
