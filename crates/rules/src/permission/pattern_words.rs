@@ -141,8 +141,11 @@ impl Words {
                 let is_next = has_options
                     || is_free
                     || (0..at).all(|at| is_skipped(rest, at) || is_left_out(at));
-                // `npm run i` is no `npm install`.
-                let is_same = || !(0..at).any(is_left_out) && self.is_same(index, word, operand);
+                // `npm run i` is no `npm install`, but `docker image remove` is `docker rmi`.
+                let is_group =
+                    |at: usize| programs::SUBCOMMANDS.has_mark(self.program(), &rest[at]);
+                let is_script = |at| is_left_out(at) && !is_group(at);
+                let is_same = || !(0..at).any(is_script) && self.is_same(index, word, operand);
                 is_next && (is_here(word) || is_same())
             });
             match found {
@@ -180,11 +183,13 @@ impl Words {
     fn is_same(&self, index: usize, word: &str, operand: &Operand) -> bool {
         let canonical = |word| programs::canonical(self.program(), word);
         let pushes = || self.program() == "git" && self.operands[1].text == "push";
-        if index == 0 {
-            // `npm isntall` for `npm install*`
-            let mut spellings = programs::spellings(self.program(), word);
-            return canonical(word) == canonical(&operand.text)
-                || spellings.any(|spelling| operand.wildcard.covers(spelling));
+        // `npm isntall` for `npm install*`, `gh pr new` for `gh pr create`
+        let mut spellings = programs::spellings(self.program(), word);
+        let is_spelled = index < 2
+            && (canonical(word) == canonical(&operand.text)
+                || spellings.any(|spelling| operand.wildcard.covers(spelling)));
+        if is_spelled || index == 0 {
+            return is_spelled;
         }
         let target = word.trim_start_matches('+').rsplit(':').next();
         let target = target.map(|name| {
