@@ -25,6 +25,9 @@ const MAX_ANCESTORS: usize = 16;
 /// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
+    /// The name is the beginning of every id.
+    #[error("the name is empty")]
+    Empty,
     /// No session has that name.
     #[error("there is no such session")]
     Nothing,
@@ -36,8 +39,11 @@ pub enum FindError {
 /// Finds the file that `name` identifies among `candidates` (most recently changed first).
 ///
 /// # Errors
-/// No file matches, or more than one.
+/// No file matches, or more than one; the name is empty.
 pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
+    if name.is_empty() {
+        return Err(FindError::Empty);
+    }
     if name == LATEST {
         let newest = Listing {
             selection: Selection {
@@ -81,7 +87,7 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
             let end = facts.session_id.as_ref().and_then(|id| id.rsplit_once('-'));
             end.is_some_and(|(_, end)| end.starts_with(name))
         },
-        &|facts| facts.title.as_ref().is_some_and(|title| title.text == name),
+        &|facts| facts.heading().is_some_and(|heading| heading == name),
     ];
     for test in tests {
         let found = sessions.iter().filter(|session| test(&session.facts));

@@ -35,6 +35,39 @@ fn sessions_are_found_by_id_prefix_title_and_latest() {
 }
 
 #[test]
+fn an_empty_name_is_refused_even_if_there_is_one_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("one.jsonl");
+    std::fs::copy(data("claude-parallel.jsonl"), &file).unwrap();
+    let root = dir.path().to_str().unwrap();
+    for command in [&["remove", "--yes"][..], &["show"], &["path"]] {
+        let said = session(&[command, &["", "--root", root]].concat());
+        assert_eq!(said.status, Some(2), "{command:?}");
+        let message = &said.messages;
+        assert!(message.contains("the name is empty"), "{message}");
+    }
+    assert!(file.exists());
+}
+
+#[test]
+fn a_title_or_prompt_may_have_a_slash() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"What does src/a.rs do?"}}"#;
+    std::fs::write(dir.path().join("one.jsonl"), record).unwrap();
+    let root = dir.path().to_str().unwrap();
+    let path = |name: &str| session(&["path", name, "--root", root]);
+    let found = path("What does src/a.rs do?");
+    assert_eq!(
+        found.text,
+        format!("{root}/one.jsonl\n"),
+        "{}",
+        found.messages
+    );
+    let message = path("no/such/file.jsonl").messages;
+    assert!(message.contains("No such file or directory"), "{message}");
+}
+
+#[test]
 fn filters_apply_to_names() {
     let dir = tempfile::tempdir().unwrap();
     for (id, branch, day) in [("old", "topic", 1), ("new", "main", 2)] {

@@ -146,7 +146,7 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
     let (listed, _) = list(&discover(&session_roots(environment)), &listing);
     let known = listed.into_iter().filter_map(|session| {
         let facts = session.facts;
-        let title = facts.title.map(|title| title.text).or(facts.first_prompt);
+        let title = facts.heading().cloned();
         let title = terminal_safe_line(&title.unwrap_or_default());
         Some((facts.session_id?, fitted(&title, TITLE_COLUMNS)))
     });

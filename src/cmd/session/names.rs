@@ -154,15 +154,20 @@ impl SourceArguments {
 
     fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<PathBuf, UsageError> {
         let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
-        if is_file || name.contains('/') {
+        // `opencode.db#ses_1` is no file. A title may have a slash as well.
+        let has_slash = name.contains('/');
+        let is_path = || has_slash && Path::new(name).parent().is_some_and(Path::exists);
+        if is_file || is_path() {
             return Ok(name.into());
         }
-        find(name, &self.candidates(&io.environment), listing).map_err(|error| {
+        find(name, &self.candidates(&io.environment), listing).or_else(|error| {
             let hint = match error {
+                FindError::Nothing if has_slash => return Ok(name.into()),
                 FindError::Nothing => "`turnpipe session list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
+                FindError::Empty => "give an id, a title, a path or `latest`",
             };
-            UsageError::reason(error).with_hint(hint)
+            Err(UsageError::reason(error).with_hint(hint))
         })
     }
 }
