@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::format::{Detail, Entry, Format, ReportedEnd, SideCost};
 use super::sign::{
     ATIF_FILE, CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
-    QWEN_STREAM,
+    PRINTED_SESSION, QWEN_STREAM,
 };
 use super::stream::{StreamConversation, StreamItem};
 use super::{atif, codex_stream, gemini, opencode, pi};
@@ -50,7 +50,8 @@ struct Run {
 impl EntryReader {
     /// Reads the first record next.
     pub fn new(format: &'static Format) -> Self {
-        let stream = format.stream.map(|name| {
+        let run = format.stream.filter(|name| *name != PRINTED_SESSION);
+        let stream = run.map(|name| {
             Box::new(Run {
                 is_trajectory: name == ATIF_FILE,
                 ..Run::default()

@@ -40,6 +40,8 @@ const OPENCODE_FILE: &str = "opencode export";
 pub(crate) const PI_FILE: &str = "pi session";
 pub(super) const ATIF_FILE: &str = "ATIF trajectory";
 pub(super) const PI_STREAM: &str = "pi stream";
+/// What `session show` prints.
+pub(super) const PRINTED_SESSION: &str = "printed session";
 pub(super) const UNNAMED_STREAM: &str = "another agent's stream";
 
 /// A requirement on a record in addition to its type.
@@ -152,6 +154,7 @@ fn system(record: &Envelope<'_>) -> Option<Sign> {
         "init" if record.claude_version.is_some() => Opening::Foreign(CLAUDE_STREAM),
         "init" if record.qwen_version.is_some() => Opening::Foreign(QWEN_STREAM),
         "init" => Opening::Foreign(UNNAMED_STREAM),
+        "session_start" if record.agent.is_some() => Opening::Foreign(PRINTED_SESSION),
         "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
         _ => return by_members("system", record),
     };

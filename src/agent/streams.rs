@@ -1,5 +1,5 @@
-//! The formats of saved streams, which runs of agents write to standard output. Two agents write stream-json;
-//! the others have their own formats.
+//! The formats of saved streams: of runs of agents, two of which write stream-json while the others have their own
+//! formats, and of `session show`.
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
@@ -7,8 +7,8 @@ use super::content::{decimal, is_true, note, string};
 use super::entry_reader::read_row;
 use super::format::{Detail, Entry, Format, LineClass, Part, ReportedEnd, SideCost};
 use super::sign::{
-    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
-    Sign, UNNAMED_STREAM, sign,
+    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
+    PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,
 };
 use crate::api::{Envelope, anthropic_usage};
 use crate::json::{elements, non_null, number, object, text};
@@ -78,6 +78,23 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
         Sign::Hints(_) => return None,
     };
     STREAMS.iter().find(|format| format.stream == Some(name))
+}
+
+/// Returns the format of what `session show` prints of sessions of this format.
+pub(super) fn printed(format: &Format) -> Format {
+    Format {
+        has_global_ids: format.has_global_ids,
+        ..stream(format.agent, PRINTED_SESSION, read)
+    }
+}
+
+/// Returns the agent whose session `session show` printed, if this is the first record.
+pub(super) fn printed_agent(record: &str) -> Option<Agent> {
+    let record = Envelope::read(record)?;
+    let sign = sign(text(record.kind).as_deref(), &record)?;
+    let is_printed = sign == Sign::Opens(Opening::Foreign(PRINTED_SESSION));
+    let agent = text(record.agent).filter(|_| is_printed)?;
+    Some(Agent::named(&agent).unwrap_or(CLAUDE.agent))
 }
 
 /// Reads a record. The cost of a `result` covers the whole run.

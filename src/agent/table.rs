@@ -1,6 +1,7 @@
 //! The formats of all agents.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::Agent;
 use super::atif::ATIF;
@@ -15,13 +16,16 @@ use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::streams::stream_of;
+use super::streams::{printed, printed_agent, stream_of};
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
 const FORMATS: [&Format; 10] = [
     &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
+
+/// The formats of what `session show` prints.
+static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(printed));
 
 impl Agent {
     /// Returns the format of its session files.
@@ -75,7 +79,11 @@ pub fn trajectory_format() -> &'static Format {
 pub fn format_of(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
     let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
-    format.or_else(|| stream_of(record))
+    let printed = || {
+        let agent = printed_agent(record)?;
+        PRINTED.iter().find(|format| format.agent == agent)
+    };
+    format.or_else(|| stream_of(record)).or_else(printed)
 }
 
 /// Returns the rows of a session that is a single JSON document, with the format of these rows.

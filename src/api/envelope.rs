@@ -23,7 +23,7 @@ object! {
         set = "$set", rewind_to = "$rewindTo", info, messages, parent_id = "parentId", is_error,
         call_result = "toolCallResult", preceding_tool_use_ids, item, response, object, output,
         status, incomplete_details, done, done_reason, tool_name, model, usage, arguments,
-        reasoning_content, reasoning, summary, encrypted = "encrypted_content", error,
+        reasoning_content, reasoning, summary, encrypted = "encrypted_content", error, agent,
     }
 }
 

@@ -261,6 +261,43 @@ fn recordings_are_shown_in_all_forms() {
     }
 }
 
+/// With its agent, and with tokens that count once if the original is there as well.
+#[test]
+fn a_printed_session_is_read_like_the_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = folder.path().join("printed.jsonl");
+    let printed_path = printed.to_str().unwrap();
+    for name in [
+        "claude-parallel.jsonl",
+        "claude-repeated.jsonl",
+        "codex.jsonl",
+        "gemini-resumed.jsonl",
+        "pi.jsonl",
+        "qwen-rewound.jsonl",
+        "../costs/gemini.jsonl",
+    ] {
+        let path = data(name);
+        let all = session(&["show", "--all-branches", &path]).text;
+        std::fs::write(&printed, all).unwrap();
+        let stats = |paths: &[&str]| {
+            let said = session(&[&["stats", "-q", "-o", "jsonl"], paths].concat());
+            let mut record = said.records().remove(0);
+            let model = record["by_model"].take();
+            (record["usage"].take(), model, record["runs"].take())
+        };
+        assert_eq!(stats(&[printed_path]), stats(&[&path]), "{name}");
+        let agent = |path: &str| session(&["show", path]).records()[0]["agent"].take();
+        assert_eq!(agent(printed_path), agent(&path), "{name}");
+    }
+    let original = data("claude-parallel.jsonl");
+    std::fs::write(&printed, session(&["show", &original]).text).unwrap();
+    let replies = |paths: &[&str]| {
+        let said = session(&[&["stats", "-o", "jsonl"], paths].concat());
+        said.records()[0]["replies"].take()
+    };
+    assert_eq!(replies(&[printed_path, &original]), replies(&[&original]));
+}
+
 #[test]
 fn a_page_loads_nothing() {
     let folder = tempfile::tempdir().unwrap();

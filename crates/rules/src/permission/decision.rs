@@ -163,7 +163,7 @@ impl Rules {
             return by_rule(rule);
         }
         // That mode accepts what is unknown, but not a line that was not followed to its end.
-        let asks = mode != Mode::BypassPermissions || context.is_exhausted();
+        let asks = mode != Mode::BypassPermissions || context.is_cut_off();
         if asks && self.may_restrict_unknown(command, context) {
             return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Behavior, Decided, Mode, Request, Rule, RuleSource, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
+use crate::shell::MAX_LENGTH;
 use crate::shell::analyse;
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
@@ -161,7 +162,16 @@ fn decisions() {
 #[test]
 fn a_line_that_takes_too_much_work_needs_approval() {
     let padding = format!("find . {} -exec cat {{}} +", "-name a -o ".repeat(600));
+    let blanks = " ".repeat(MAX_LENGTH);
     for (command, mode, expected) in [
+        (format!("{blanks}rm x"), "default", Decision::Ask),
+        (format!("{blanks}rm x"), "bypassPermissions", Decision::Ask),
+        (format!("rm x{blanks}"), "bypassPermissions", Decision::Deny),
+        (
+            format!("ls #{blanks}\nls x"),
+            "bypassPermissions",
+            Decision::Ask,
+        ),
         (format!("{padding}; ls x"), "default", Decision::Ask),
         (format!("{padding}; rm x"), "default", Decision::Deny),
         (
@@ -193,8 +203,8 @@ fn a_line_that_takes_too_much_work_needs_approval() {
             ..Row::default()
         };
         let command = row.command.as_deref().unwrap_or_default();
-        let end = &command[padding.len()..];
-        assert_eq!(row.decided().decision, expected, "{end} {mode}");
+        let end = command.get(padding.len()..);
+        assert_eq!(row.decided().decision, expected, "{end:?} {mode}");
     }
 }
 

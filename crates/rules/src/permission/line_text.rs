@@ -4,6 +4,7 @@
 use super::path_context::PathContext;
 use super::programs;
 use super::request::Action;
+use crate::shell::MAX_LENGTH;
 
 /// Names that change how bash or zsh reads other words, or where it finds files.
 const REREAD: &str = "\
@@ -17,6 +18,11 @@ impl<'a> PathContext<'a> {
             Action::Command { script, .. } => script,
             _ => "",
         }
+    }
+
+    /// Whether the command line is too long, or took too much work, to be followed to its end.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_exhausted() || self.script().len() > MAX_LENGTH
     }
 
     /// Whether a shell other than bash may read the command line in another way.

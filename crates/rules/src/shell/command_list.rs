@@ -8,11 +8,8 @@ use super::expansion::{Enclosed, identifier_length};
 use super::lexer::{Expansions, Lexer, LineBreaks, ends_word, is_reserved};
 use super::parsed_command::{self, HereDocument};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
-use super::syntax::parse;
+use super::syntax::{MAX_LENGTH, parse};
 use super::word::Word;
-
-/// Maximum length of the parsed text, in bytes.
-const MAX_LENGTH: usize = 16 * 1024;
 
 /// Whether a command may follow a word.
 pub(super) fn is_keyword(word: &str) -> bool {

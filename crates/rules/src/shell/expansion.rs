@@ -244,31 +244,27 @@ pub(super) fn enclosed_length(text: &str) -> Option<usize> {
 }
 
 /// Returns the value of the `$'…'` at the start of `text` and its length in bytes; `None` if it is
-/// unclosed or an escape is not a single ASCII character other than NUL.
+/// unclosed, has a NUL character, or is not valid UTF-8.
 pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {
     let inside = text.strip_prefix("$'")?;
-    let mut value = String::new();
+    let mut value = Vec::new();
     let mut at = 0;
     loop {
         let rest = inside.get(at..)?;
         match rest.chars().next()? {
-            '\'' => return Some((value, at + 3)),
-            '\\' => {
-                let (escaped, length) = ansi_c_escape(rest.get(1..)?)?;
-                value.push(escaped);
-                at += 1 + length;
-            }
+            '\'' => return Some((String::from_utf8(value).ok()?, at + 3)),
+            '\\' => at += 1 + ansi_c_escape(rest.get(1..)?, &mut value)?,
             character => {
-                value.push(character);
-                at += character.len_utf8();
+                let length = character.len_utf8();
+                value.extend(&rest.as_bytes()[..length]);
+                at += length;
             }
         }
     }
 }
 
-/// Returns the character of an escape, given the text after its backslash, and the length of the
-/// escape in bytes.
-fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
+/// Adds the value of an escape, given the text after its backslash. Returns the length of the escape in bytes.
+fn ansi_c_escape(text: &str, value: &mut Vec<u8>) -> Option<usize> {
     let first = text.chars().next()?;
     let (digits, radix, most) = match first {
         '0'..='7' => (text, 8, 3),
@@ -276,7 +272,7 @@ fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
         'u' => (&text[1..], 16, 4),
         'U' => (&text[1..], 16, 8),
         _ => {
-            let value = match first {
+            let character = match first {
                 'n' => '\n',
                 't' => '\t',
                 'r' => '\r',
@@ -288,15 +284,22 @@ fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
                 '\\' | '\'' | '"' | '?' => first,
                 _ => return None,
             };
-            return Some((value, 1));
+            value.push(u8::try_from(character).ok()?);
+            return Some(1);
         }
     };
     let is_digit = |letter: &char| letter.is_digit(radix);
     let count = digits.chars().take(most).take_while(is_digit).count();
     let code = u32::from_str_radix(digits.get(..count)?, radix).ok()?;
-    // Bytes of a multibyte character would have to be combined, and NUL ends the text.
-    let value = char::from_u32(code).filter(|value| value.is_ascii() && *value != '\0')?;
-    Some((value, text.len() - digits.len() + count))
+    if most > 3 {
+        let character = char::from_u32(code)?;
+        value.extend(character.encode_utf8(&mut [0; 4]).bytes());
+    } else {
+        // `\456` is `\056`.
+        value.push(u8::try_from(code & 0xff).ok()?);
+    }
+    // NUL ends the text.
+    (value.last() != Some(&0)).then_some(text.len() - digits.len() + count)
 }
 
 #[cfg(test)]
@@ -373,7 +376,9 @@ mod tests {
             (r"$'\x2Z\x9'", Some(("\x02Z\t", 10))),
             (r"$'\u002dx\U0000002E'", Some(("-x.", 20))),
             (r"$'\055\1011'", Some(("-A1", 12))),
-            (r"$'\u00e9'", None),
+            (r"$'\u00e9'", Some(("é", 9))),
+            (r"$'\xc3\xa9'", Some(("é", 11))),
+            (r"$'\456'", Some((".", 7))),
             (r"$'\777'", None),
             (r"$'\u'", None),
             (r"$'\cA'", None),

@@ -40,6 +40,7 @@ pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;
 pub use portable::is_read_alike;
 pub use source::keeps_ascii;
+pub use syntax::MAX_LENGTH;
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 

@@ -118,7 +118,7 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
 }
 
 /// Maximum length of an analysed command line, in bytes; parsing longer ones takes too long.
-const MAX_LENGTH: usize = 16 * 1024;
+pub const MAX_LENGTH: usize = 16 * 1024;
 
 /// Maximum number of redirection operators. The shell itself opens redirections of groups, and when
 /// out of descriptors it abandons a pipeline that is partly started.
