@@ -8,7 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, session_roots};
@@ -24,8 +25,10 @@ pub struct AgentHookInput {
     hook_event_name: AgentEvent,
     /// The name of the tool.
     pub tool_name: String,
-    /// The arguments of the call.
-    pub tool_input: Map<String, Value>,
+    /// The arguments of the call, or why they cannot be read: a call that the agent can read must not pass because they
+    /// are nested too deeply here.
+    #[serde(deserialize_with = "arguments")]
+    pub tool_input: Result<Map<String, Value>, String>,
     /// The working directory of the agent.
     pub cwd: PathBuf,
     permission_mode: Option<String>,
@@ -46,6 +49,13 @@ enum AgentEvent {
     PermissionRequest,
     /// Gemini CLI's name of `PreToolUse`.
     BeforeTool,
+}
+
+fn arguments<'de, D: Deserializer<'de>>(
+    value: D,
+) -> Result<Result<Map<String, Value>, String>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(value)?;
+    Ok(serde_json::from_str(raw.get()).map_err(|error| error.to_string()))
 }
 
 impl AgentHookInput {
@@ -121,7 +131,9 @@ impl AgentHookInput {
             cwd: self.cwd.display().to_string(),
             event: name_of(self.hook_event_name),
             tool: self.tool_name.clone(),
-            about: input_gist(&self.tool_input, self.cwd.to_str()),
+            about: (self.tool_input.as_ref())
+                .map(|input| input_gist(input, self.cwd.to_str()))
+                .unwrap_or_default(),
             decision: answer.unwrap_or(decision),
             answered: answer.is_some(),
             by: decided_by_rules.map(|decided| decided.by.clone()),

@@ -200,6 +200,30 @@ fn errors_are_neither_a_decision_nor_a_denial() {
 }
 
 /// Otherwise a call that a rule denies would run.
+/// Otherwise the agent, which can read the call, would run it.
+#[test]
+fn arguments_that_cannot_be_read_are_denied() {
+    let nested = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+    for other in [&*nested, "1e999"] {
+        let input = format!(
+            r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"/","tool_input":{{"command":"ls","x":{other}}}}}"#
+        );
+        let told = run(&["hook", "pre-tool-use"], input.as_bytes());
+        assert_eq!(told.status, Some(0), "{}", told.stderr);
+        assert!(told.stdout.contains(r#""permissionDecision":"deny""#));
+        assert!(told.stderr.contains("invalid arguments"), "{}", told.stderr);
+    }
+}
+
+#[test]
+fn a_call_with_invalid_text_is_judged() {
+    let start = &br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"/","tool_input":{"command":"rm "#[..];
+    let input = [start, b"\xff", br#""}}"#].concat();
+    let told = run(&["hook", "pre-tool-use", "--deny", "Bash(rm *)"], &input);
+    assert_eq!((told.status, &*told.stderr), (Some(0), ""));
+    assert!(told.stdout.contains(r#""permissionDecision":"deny""#));
+}
+
 #[test]
 fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
     let directory = tempfile::tempdir().unwrap();

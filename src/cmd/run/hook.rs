@@ -69,18 +69,19 @@ enum HookShell {
 
 impl Run for HookArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let stdin = take_stdin(io)?;
         stdin
             .take(INPUT_LIMIT)
-            .read_to_string(&mut text)
+            .read_to_end(&mut bytes)
             .context("cannot read standard input")?;
+        let text = String::from_utf8_lossy(&bytes);
         if text.trim().is_empty() {
             let problem = "standard input is empty; expected the call";
             return Err(UsageError::new(problem).into());
         }
-        let text = replace_lone_surrogates(&text).unwrap_or(text);
-        let input: AgentHookInput = serde_json::from_str(&text)
+        let replaced = replace_lone_surrogates(&text);
+        let input: AgentHookInput = serde_json::from_str(replaced.as_deref().unwrap_or(&text))
             .map_err(|error| UsageError::reason(error).about("invalid hook input"))?;
         if !input.cwd.is_absolute() {
             return Err(UsageError::new("invalid hook input: `cwd` is not absolute").into());
@@ -91,19 +92,16 @@ impl Run for HookArguments {
         } else {
             self.permissions.mode.unwrap_or_default()
         };
+        let arguments = match &input.tool_input {
+            Ok(arguments) => arguments,
+            Err(problem) => {
+                let problem = UsageError::new(problem.clone()).about("invalid arguments");
+                return self.refuse(&input, "read the call", problem, io);
+            }
+        };
         let settings = match permissions(&self.permissions, &project, globals, io) {
             Ok(settings) => settings,
-            // Without its deny rules the hook denies; `PermissionRequest` asks the user anyway.
-            Err(problem) if !input.asks_user() => {
-                let reason = format!("turnpipe cannot apply its rules: {problem}");
-                problem.report(&io.messages);
-                let answer = input.denial(&reason);
-                return self.respond(&input, Err(&reason), answer, io);
-            }
-            Err(problem) => {
-                self.log(&input, Err(&problem.to_string()), None, io);
-                return Err(problem.into());
-            }
+            Err(problem) => return self.refuse(&input, "apply its rules", problem, io),
         };
         let shell = ShellGuarantees {
             dialect: match self.shell {
@@ -121,7 +119,7 @@ impl Run for HookArguments {
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = std::env::current_dir().ok();
         let context = decisions.context.in_directory(&input.cwd);
-        let (call, decided) = decisions.decide(&input.tool_name, &input.tool_input, &context, mode);
+        let (call, decided) = decisions.decide(&input.tool_name, arguments, &context, mode);
         let denies = decisions.denies_instead_of_asking;
         let answer = input.response(&decided, &call.action, denies);
         self.respond(&input, Ok(&decided), answer, io)
@@ -129,6 +127,23 @@ impl Run for HookArguments {
 }
 
 impl HookArguments {
+    /// Denies a call that cannot be judged; `PermissionRequest` asks the user anyway.
+    fn refuse(
+        &self,
+        input: &AgentHookInput,
+        what: &str,
+        problem: UsageError,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        if input.asks_user() {
+            self.log(input, Err(&problem.to_string()), None, io);
+            return Err(problem.into());
+        }
+        let reason = format!("turnpipe cannot {what}: {problem}");
+        problem.report(&io.messages);
+        self.respond(input, Err(&reason), input.denial(&reason), io)
+    }
+
     /// Writes the response, if any, then the record of the decision.
     fn respond(
         &self,
