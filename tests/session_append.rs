@@ -216,6 +216,11 @@ fn records_that_another_agent_rejects_go_to_a_second_file() {
     let title = json!({"type": "title", "ok": true, "title": "Go on", "title_source": "auto"});
     let stream = format!("{}{label}\n{title}\n", call("m", "t", "true"));
     fs::write(bench.path("stream"), &stream).unwrap();
+    fs::copy(bench.path("theirs.jsonl"), bench.path("loop.jsonl")).unwrap();
+    let run = bench.shell("turnpipe -q session append loop.jsonl --no-echo --exit-status < stream");
+    assert_eq!(run.status.code(), Some(11));
+    let message = "turnpipe: loop.jsonl: file of another agent: 1 message was not recorded\n";
+    assert_eq!(text(&run.stderr), message);
     let run = bench.shell("turnpipe session append theirs.jsonl < stream");
     assert_eq!(run.status.code(), Some(0));
     assert_eq!(text(&run.stdout), stream);

@@ -54,7 +54,8 @@ pub(crate) struct SessionAppendArguments {
     no_echo: bool,
     #[command(flatten)]
     form: FormArguments,
-    /// Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue
+    /// Exit with 10 if no call was made, with 11 if the turn was stopped or not recorded; 0 means
+    /// continue
     #[arg(long)]
     exit_status: bool,
 }
@@ -97,16 +98,23 @@ impl Run for SessionAppendArguments {
         report_foreign_stream(run.recording.understanding, &io.messages);
         let left_out = run.recording.messages_left_out();
         if left_out > 0 {
-            io.messages.warn(&format!(
+            let problem = format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
                 counted(left_out, "message was", "messages were")
-            ));
+            );
+            if self.exit_status {
+                io.messages.error(&problem);
+            } else {
+                io.messages.warn(&problem);
+            }
         }
         let continuation = run.recording.continuation();
         run.recording.finish(self.sync).map_err(refused)?;
         Ok(match (end, self.exit_status, continuation) {
             (Some(signal), ..) => signal.into(),
+            // A loop would not make progress.
+            (None, true, Continuation::Continue) if left_out > 0 => Status::TurnStopped,
             (None, false, _) | (None, true, Continuation::Continue) => {
                 run.refused.outcome(Status::Done)
             }

@@ -1,5 +1,6 @@
 //! Selects the records of a stream to keep, and converts them.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::chain::Chain;
@@ -74,6 +75,8 @@ pub(super) struct Recorder {
     pub(super) chain: Chain,
     /// The id of the last record that has one.
     last_uuid: Option<String>,
+    /// The time of the last record that had none.
+    stamped: Option<String>,
     moment: Moment,
 }
 
@@ -84,6 +87,7 @@ impl Recorder {
             facts,
             chain: Chain::default(),
             last_uuid: None,
+            stamped: None,
             moment,
         }
     }
@@ -174,7 +178,16 @@ impl Recorder {
         let uuid = text("uuid").filter(|uuid| self.last_uuid.as_ref() != Some(uuid));
         self.last_uuid = text("uuid");
         let uuid = uuid.unwrap_or_else(|| self.moment.uuid());
-        let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
+        // A call without a time gets that of its line, while its result has the time when it ended.
+        let is_late = |time: &String| {
+            let stamped = self.stamped.as_ref()?.parse::<Timestamp>().ok()?;
+            Some(time.parse::<Timestamp>().ok()? < stamped)
+        };
+        let timestamp = match text("timestamp").filter(|time| is_late(time) != Some(true)) {
+            Some(timestamp) => timestamp,
+            None if record["timestamp"].is_string() => self.stamped.clone().unwrap_or_default(),
+            None => self.stamped.insert(self.moment.now()).clone(),
+        };
         let parent = self.chain.leaf.replace(uuid.clone());
         create(&NewRecord {
             session_id: &self.facts.session_id,
@@ -255,6 +268,31 @@ mod tests {
         assert_eq!(result["parentUuid"], second["uuid"]);
         assert_eq!(result["toolUseResult"]["stdout"], "x");
         assert_eq!(result["turnpipe"]["outcome"], "ok");
+    }
+
+    #[test]
+    fn a_result_is_not_older_than_its_call() {
+        let mut recorder = recorder();
+        let mut time = |record: &str| value(recorder.line_of(record))["timestamp"].take();
+        let call = r#"{"type":"assistant","message":{"role":"assistant","content":[]}}"#;
+        let result = |time: &str| {
+            format!(
+                r#"{{"type":"user","message":{{"role":"user","content":[]}},"timestamp":"{time}"}}"#
+            )
+        };
+        assert_eq!(
+            time(&result("2026-01-01T00:00:00Z")),
+            "2026-01-01T00:00:00Z"
+        );
+        assert_eq!(time(call), "2026-01-02T03:04:05.000Z");
+        assert_eq!(
+            time(&result("2026-01-02T03:04:04.999Z")),
+            "2026-01-02T03:04:05.000Z"
+        );
+        assert_eq!(
+            time(&result("2026-01-02T03:04:06Z")),
+            "2026-01-02T03:04:06Z"
+        );
     }
 
     #[test]
