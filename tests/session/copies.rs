@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::bench::{data, session};
+use crate::bench::{data, session, turnpipe};
 use crate::more_agents::Opencode;
 
 /// Returns a row of Codex, `seconds` after the first.
@@ -249,6 +249,16 @@ fn a_thread_of_codex_may_have_several_files() {
         let (shown, messages) = prompts(&path(name), &root);
         assert_eq!(shown.len(), 1, "{shown:?}");
         assert!(messages.contains("not found in another file"), "{messages}");
+    }
+    let model = ["--model", "ollama:qwen3", "--prompt", "next", "--dry-run"];
+    let turn = turnpipe(&[&["turn", "--session", &path("f01d")], &model[..]].concat());
+    let request = String::from_utf8({ turn }.output().unwrap().stdout).unwrap();
+    for prompt in ["List the files", "Reverted", "In a fork", "next"] {
+        assert_eq!(
+            request.matches(&format!("\"{prompt}\"")).count(),
+            1,
+            "{request}"
+        );
     }
     // Without ids in their names, the first file of a thread is the one without a beginning in itself.
     for (name, other) in [("c0de", "x"), ("c0de_0a9e", "a"), ("f01d", "f")] {
