@@ -87,11 +87,14 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
     ];
     for test in tests {
         let found = sessions.iter().filter(|session| test(&session.facts));
-        let found: Vec<_> = found.collect();
+        let found: Vec<&Listed> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(one.path.clone()),
             several => {
+                if let Some(newest) = newest_part(several) {
+                    return Ok(newest.path.clone());
+                }
                 let shown = several.iter().take(MAX_SHOWN);
                 let shown = shown.map(|session| session.path.display().to_string());
                 return Err(FindError::Several(shown.collect()));
@@ -99,6 +102,21 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
         }
     }
     Err(FindError::Nothing)
+}
+
+/// Returns the first of these sessions if they are one thread in several files, and all but one continue another one.
+fn newest_part<'a>(sessions: &[&'a Listed]) -> Option<&'a Listed> {
+    let id = |session: &Listed| session.facts.session_id.clone();
+    let newest = sessions.first()?;
+    let is_later = |session: &&&Listed| {
+        let history = session.facts.history.as_ref();
+        let bases = history.map(|history| bases(history, sessions.iter().copied()));
+        let mut bases = bases.into_iter().flatten();
+        bases.any(|base| base.path != session.path)
+    };
+    let is_thread = sessions.iter().all(|one| id(one) == id(newest))
+        && sessions.iter().filter(is_later).count() + 1 == sessions.len();
+    is_thread.then_some(*newest)
 }
 
 /// Returns the possible ids in a file name: the whole stem, and the part after each separator.
@@ -122,22 +140,25 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
 
 /// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
 /// named after the id that others refer to. Without such a name, the first file of the thread is meant.
-pub(super) fn bases<'a>(history: &CopiedHistory, listed: &'a [Box<Listed>]) -> Vec<&'a Listed> {
+pub(super) fn bases<'a>(
+    history: &CopiedHistory,
+    listed: impl Iterator<Item = &'a Listed> + Clone,
+) -> Vec<&'a Listed> {
     let id = &history.session_id;
     let is_first_of_thread = |facts: &Facts| {
         let base = facts.history.as_ref().map(|base| &base.session_id);
         facts.session_id.as_ref() == Some(id) && base != Some(id)
     };
-    let tests: [&dyn Fn(&Listed) -> bool; 2] =
-        [&|session| is_named_after(&session.path, id), &|session| {
-            is_first_of_thread(&session.facts)
-        }];
-    let found = tests.iter().map(|test| {
-        let sessions = listed.iter().map(Box::as_ref);
-        sessions.filter(|session| test(session)).collect()
-    });
-    let mut found = found.filter(|found: &Vec<_>| !found.is_empty());
-    found.next().unwrap_or_default()
+    let named = listed.clone();
+    let named: Vec<&Listed> = named
+        .filter(|session| is_named_after(&session.path, id))
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    listed
+        .filter(|session| is_first_of_thread(&session.facts))
+        .collect()
 }
 
 /// Whether the name of a file ends with this id.
@@ -204,7 +225,8 @@ impl Session {
         let candidates = if named.is_empty() { candidates } else { &named };
         let (listed, _) = list(candidates, listing);
         let own = SessionScope::of(&self.file.path);
-        bases(history, &listed).into_iter().find_map(|found| {
+        let listed = listed.iter().map(Box::as_ref);
+        bases(history, listed).into_iter().find_map(|found| {
             let session = Self::open_with(&found.path, &listing.selection.named_roots).ok()?;
             let is_other = || SessionScope::of(&found.path) != own;
             let contains = session.file.size >= history.end && is_other();

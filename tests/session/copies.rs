@@ -250,6 +250,13 @@ fn a_thread_of_codex_may_have_several_files() {
         assert_eq!(shown.len(), 1, "{shown:?}");
         assert!(messages.contains("not found in another file"), "{messages}");
     }
+    let found = |name: &str| session(&["path", name, "--root", &root]);
+    assert_eq!(found("c0de").text.trim_end(), path("c0de_0a9e"));
+    let copies = folder.path().join("copies");
+    fs::create_dir(&copies).unwrap();
+    fs::copy(path("c0de"), copies.join("rollout-c0de.jsonl")).unwrap();
+    assert!(found("c0de").messages.contains("several sessions"));
+    fs::remove_dir_all(copies).unwrap();
     let model = ["--model", "ollama:qwen3", "--prompt", "next", "--dry-run"];
     let turn = turnpipe(&[&["turn", "--session", &path("f01d")], &model[..]].concat());
     let request = String::from_utf8({ turn }.output().unwrap().stdout).unwrap();
