@@ -56,9 +56,9 @@ pub struct Facts {
 /// The beginning of another session's file, which is also the beginning of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedHistory {
-    /// The other session.
+    /// The id of the other session, or of the file in which a part of it starts.
     pub session_id: String,
-    /// The length of the part of its file that belongs to this session, in bytes.
+    /// The length of the part of the file that belongs to this session, in bytes.
     pub end: u64,
 }
 

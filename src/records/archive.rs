@@ -76,7 +76,7 @@ pub struct SessionArchiveRecord {
 pub enum RemovalOutcome {
     /// It was removed, or would be in a dry run.
     Removed,
-    /// It changed recently or is open in a process, so nothing was removed.
+    /// It changed recently, is open in a process, or another session continues it, so nothing was removed.
     InUse,
     /// Something could not be removed, or is not in the archive.
     Failed,

@@ -1,6 +1,7 @@
 //! Finds a session by id, prefix of an id, title, or `latest`, and the sessions that it continues.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,11 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use super::discover::{Candidate, discover};
-use super::listing::{Listing, list};
+use super::listing::{Listed, Listing, list};
 use super::selection::Selection;
 use super::session::Session;
-use crate::agent::{Facts, Root};
+use crate::agent::{CopiedHistory, Facts, Root, session_stem};
+use crate::state::SessionScope;
 
 /// The name of the most recently active session.
 pub const LATEST: &str = "latest";
@@ -19,8 +21,8 @@ pub const LATEST: &str = "latest";
 /// Maximum number of matches in an error.
 const MAX_SHOWN: usize = 4;
 
-/// Maximum number of forks of forks to follow.
-const MAX_ANCESTORS: usize = 16;
+/// Maximum number of files that a session continues.
+const MAX_ANCESTORS: usize = 64;
 
 /// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,11 +93,14 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
     ];
     for test in tests {
         let found = sessions.iter().filter(|session| test(&session.facts));
-        let found: Vec<_> = found.collect();
+        let found: Vec<&Listed> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(one.path.clone()),
             several => {
+                if let Some(newest) = newest_part(several) {
+                    return Ok(newest.path.clone());
+                }
                 let shown = several.iter().take(MAX_SHOWN);
                 let shown = shown.map(|session| session.path.display().to_string());
                 return Err(FindError::Several(shown.collect()));
@@ -103,6 +108,21 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
         }
     }
     Err(FindError::Nothing)
+}
+
+/// Returns the first of these sessions if they are one thread in several files, and all but one continue another one.
+fn newest_part<'a>(sessions: &[&'a Listed]) -> Option<&'a Listed> {
+    let id = |session: &Listed| session.facts.session_id.clone();
+    let newest = sessions.first()?;
+    let is_later = |session: &&&Listed| {
+        let history = session.facts.history.as_ref();
+        let bases = history.map(|history| bases(history, sessions.iter().copied()));
+        let mut bases = bases.into_iter().flatten();
+        bases.any(|base| base.path != session.path)
+    };
+    let is_thread = sessions.iter().all(|one| id(one) == id(newest))
+        && sessions.iter().filter(is_later).count() + 1 == sessions.len();
+    is_thread.then_some(*newest)
 }
 
 /// Returns the possible ids in a file name: the whole stem, and the part after each separator.
@@ -124,48 +144,100 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     whole.into_iter().flatten().chain(starts)
 }
 
+/// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
+/// named after the id that others refer to. Without such a name, the first file of the thread is meant.
+pub(super) fn bases<'a>(
+    history: &CopiedHistory,
+    listed: impl Iterator<Item = &'a Listed> + Clone,
+) -> Vec<&'a Listed> {
+    let id = &history.session_id;
+    let is_first_of_thread = |facts: &Facts| {
+        let base = facts.history.as_ref().map(|base| &base.session_id);
+        facts.session_id.as_ref() == Some(id) && base != Some(id)
+    };
+    let named = listed.clone();
+    let named: Vec<&Listed> = named
+        .filter(|session| is_named_after(&session.path, id))
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    listed
+        .filter(|session| is_first_of_thread(&session.facts))
+        .collect()
+}
+
+/// Whether the name of a file ends with this id.
+fn is_named_after(path: &Path, id: &str) -> bool {
+    let stem = session_stem(path).unwrap_or_default().as_encoded_bytes();
+    let before = stem.strip_suffix(id.as_bytes()).map(<[u8]>::last);
+    before.is_some_and(|before| matches!(before, None | Some(b'-' | b'_')))
+}
+
 impl Session {
     /// Returns the sessions that this one continues, oldest first. They are among the `candidates`, or beside the
-    /// session that continues them. `missing` receives the file that continues a session that is not found, and the
-    /// id of that session.
+    /// session that continues them. `missing` receives the file that continues a session, and the beginning of that
+    /// session, if no other file contains it.
     pub fn ancestors(
         &self,
         facts: &Facts,
         listing: &Listing,
         candidates: &dyn Fn() -> Vec<Candidate>,
-        missing: &dyn Fn(&Path, &str),
+        missing: &dyn Fn(&Path, &CopiedHistory),
     ) -> Vec<Self> {
-        let listing = listing.of_all();
-        let named_roots = &listing.selection.named_roots;
-        let mut ancestors = Vec::new();
+        let mut listing = listing.of_all();
+        listing.selection.with_subagents = true;
+        let mut ancestors: Vec<Self> = Vec::new();
         let mut history = facts.history.clone();
-        let mut beside = self.file.path.clone();
-        while let Some(base) = history.take()
-            && ancestors.len() < MAX_ANCESTORS
-        {
-            let mut candidates = candidates();
-            candidates.extend(discover(&[Root {
-                agent: None,
-                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
-            }]));
-            candidates.dedup_by(|one, other| one.path == other.path);
-            let found = candidates.iter().find_map(|candidate| {
-                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
-            });
-            let opened = found.and_then(|path| Self::open_with(&path, named_roots).ok());
-            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
-                missing(&self.file.path, &base.session_id);
+        let mut ids = HashSet::new();
+        while let Some(base) = history.take() {
+            let newest = ancestors.last().unwrap_or(self);
+            let is_repeated = !ids.insert(base.session_id.clone());
+            let parent = if is_repeated || ancestors.len() == MAX_ANCESTORS {
+                None
+            } else {
+                let beside = newest.file.path.parent().unwrap_or(Path::new("."));
+                let beside = Root {
+                    agent: None,
+                    path: beside.to_owned(),
+                };
+                let beside = || discover(std::slice::from_ref(&beside));
+                self.base(&base, &candidates(), &listing)
+                    .or_else(|| self.base(&base, &beside(), &listing))
+            };
+            let Some(parent) = parent else {
+                missing(&newest.file.path, &base);
                 break;
             };
-            beside.clone_from(&parent.file.path);
-            history = parent
-                .summary(listing.mapping)
-                .ok()
-                .and_then(|facts| facts.history);
+            let facts = parent.first_facts(listing.mapping);
+            history = facts.ok().and_then(|facts| facts.history);
             ancestors.push(parent);
         }
         ancestors.reverse();
         ancestors
+    }
+
+    /// Returns the session in another file that contains this beginning, up to there.
+    fn base(
+        &self,
+        history: &CopiedHistory,
+        candidates: &[Candidate],
+        listing: &Listing,
+    ) -> Option<Self> {
+        let named = candidates
+            .iter()
+            .filter(|candidate| is_named_after(&candidate.path, &history.session_id));
+        let named: Vec<Candidate> = named.cloned().collect();
+        let candidates = if named.is_empty() { candidates } else { &named };
+        let (listed, _) = list(candidates, listing);
+        let own = SessionScope::of(&self.file.path);
+        let listed = listed.iter().map(Box::as_ref);
+        bases(history, listed).into_iter().find_map(|found| {
+            let session = Self::open_with(&found.path, &listing.selection.named_roots).ok()?;
+            let is_other = || SessionScope::of(&found.path) != own;
+            let contains = session.file.size >= history.end && is_other();
+            contains.then(|| session.up_to(history.end))
+        })
     }
 }
 

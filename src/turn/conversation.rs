@@ -15,7 +15,7 @@ use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::{Message, Origin, Usage};
 use crate::records::Replacement;
 use crate::results::persist;
-use crate::session::{Detail, Prices, Scope, Session, SessionError};
+use crate::session::{Detail, Facts, Prices, Scope, Session, SessionError};
 use crate::state::{SessionKey, StateRoot};
 
 /// A conversation with its usage.
@@ -32,14 +32,17 @@ pub struct TurnConversation {
 }
 
 impl TurnConversation {
-    /// Reads the conversation in a session file.
+    /// Reads the conversation in a session file. `ancestors` returns the sessions that it continues.
     ///
     /// # Errors
-    /// The file is unreadable, or not a session.
-    pub fn read(path: &Path) -> Result<Self, SessionError> {
+    /// A file is unreadable, or not a session.
+    pub fn read(
+        path: &Path,
+        ancestors: impl FnOnce(&Session, &Facts) -> Vec<Session>,
+    ) -> Result<Self, SessionError> {
         let mut conversation = Self::default();
         let session = Session::open(path)?;
-        conversation.session_id = session.summary(Mapping::Allowed)?.session_id;
+        let facts = session.summary(Mapping::Allowed)?;
         let prefilter = Prefilter::new(&SPECIAL_RECORDS).map_err(io::Error::other)?;
         let mut reader = Reader::new(File::open(path)?, prefilter);
         while let Some(piece) = reader.next_piece()? {
@@ -47,9 +50,12 @@ impl TurnConversation {
                 conversation.record(record.text(piece.raw()));
             }
         }
-        for message in session.messages(Scope::SinceCompaction)? {
-            conversation.note(message?);
+        for part in ancestors(&session, &facts).iter().chain([&session]) {
+            for message in part.messages(Scope::SinceCompaction)? {
+                conversation.note(message?);
+            }
         }
+        conversation.session_id = facts.session_id;
         Ok(conversation)
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use crate::bench::{Said, data, files, turnpipe};
+use crate::copies::reverted;
 use crate::more_agents::Opencode;
 use crate::skip::skip;
 
@@ -734,4 +735,78 @@ fn what_is_not_in_the_archive_is_not_removed() {
         .run(&["list", "--agent", "codex", "--root", &archive])
         .records();
     assert_eq!(archived[0]["title"], "Named");
+}
+
+/// A user with a thread of Codex in two files, and forks of both.
+fn with_forks() -> Home {
+    let home = Home::new();
+    let dir = home.path(".codex/sessions/2026/01/01");
+    fs::create_dir_all(&dir).unwrap();
+    reverted(&dir);
+    for path in all_files(&dir) {
+        age(&path);
+    }
+    home
+}
+
+#[test]
+fn sessions_that_others_continue_are_kept() {
+    let home = with_forks();
+    let remove = |names: &[&str]| {
+        let said = home.run(&[&["remove", "--yes"], names].concat());
+        assert_eq!(said.status, Some(0), "{}", said.messages);
+        let mut records = said.records();
+        let totals = records.pop().unwrap();
+        let reasons = records
+            .iter()
+            .filter_map(|record| record["reason"].as_str());
+        let reasons: Vec<String> = reasons.map(str::to_owned).collect();
+        assert!(
+            reasons
+                .iter()
+                .all(|reason| reason.contains("is continued by")),
+            "{reasons:?}"
+        );
+        assert_eq!(totals["in_use"], reasons.len());
+        (totals["removed"].as_u64().unwrap(), reasons.len())
+    };
+    // The thread has two files.
+    assert_eq!(remove(&["c0de"]), (0, 2));
+    assert_eq!(remove(&["0001"]), (0, 1));
+    assert_eq!(remove(&["0001", "0002"]), (2, 0));
+    // Its later file is not removed without the earlier one.
+    assert_eq!(remove(&["c0de", "f02d"]), (1, 2));
+    assert_eq!(remove(&["c0de", "f01d"]), (3, 0));
+}
+
+#[test]
+fn an_archive_has_the_sessions_that_others_continue() {
+    let home = with_forks();
+    let (archive, other) = (home.archive(), home.path("other").display().to_string());
+    let prompts = |name: &str, root: &str| {
+        let said = home.run(&["show", name, "--root", root, "-o", "text"]);
+        assert!(!said.messages.contains("not found"), "{}", said.messages);
+        let prompts = said.text.lines().filter(|line| line.starts_with("> "));
+        prompts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let archived = home.run(&["archive", &archive, "f02d"]).records();
+    assert_eq!(archived.last().unwrap()["archived"], 3);
+    let expected = [
+        "> List the files",
+        "> Instead",
+        "> In a fork of the second file",
+    ];
+    assert_eq!(prompts("f02d", &archive), expected);
+    let removed = home.run(&["remove", "f02d", "f01d", "--yes", "--archive", &other]);
+    assert_eq!(
+        removed.records().pop().unwrap()["removed"],
+        2,
+        "{}",
+        removed.messages
+    );
+    assert_eq!(prompts("f02d", &other), expected);
+    let expected = ["> List the files", "> Reverted", "> In a fork"];
+    assert_eq!(prompts("f01d", &other), expected);
+    let listed = home.run(&["list"]).records();
+    assert_eq!(listed.len(), 4, "{listed:?}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::bench::{data, session};
+use crate::bench::{data, session, turnpipe};
 use crate::more_agents::Opencode;
 
 /// Returns a row of Codex, `seconds` after the first.
@@ -161,6 +161,121 @@ fn codex(dir: &Path, version: Version) {
         turn("d", 110, 6, "And the hidden ones", 2, 2),
     ];
     write(dir, "d", &page);
+}
+
+/// Returns a head that states the part of another file before this one.
+fn continuation(id: &str, base: &str, end: u64) -> String {
+    let base = json!({"history_base": {"thread_id": base, "end_byte_offset": end}});
+    head(100, id, None, &base)
+}
+
+/// A thread of Codex of two turns; a second file of it, after its second turn was reverted, with a turn of its own; a
+/// fork of each; and two files that continue each other.
+pub(crate) fn reverted(dir: &Path) {
+    let file = |name: &str, head: String, number: u32, prompt: &str| {
+        let turn = Turn {
+            thread: name,
+            seconds: 100 + number,
+            number,
+            prompt,
+            meter: 0,
+            of_thread: 0,
+        };
+        let rows = turn.rows(Version::New);
+        write(dir, name, &[vec![head], rows.clone()]);
+        let path = dir.join(format!("rollout-2026-01-01T10-00-00-{name}.jsonl"));
+        (path.clone(), fs::metadata(path).unwrap().len(), rows)
+    };
+    let second = file("c0de", String::new(), 2, "Reverted").2;
+    let (path, kept, _) = file(
+        "c0de",
+        head(0, "c0de", None, &json!({})),
+        1,
+        "List the files",
+    );
+    let whole = fs::read_to_string(&path).unwrap() + &second.join("\n") + "\n";
+    fs::write(&path, &whole).unwrap();
+    file(
+        "f01d",
+        continuation("f01d", "c0de", whole.len() as u64),
+        3,
+        "In a fork",
+    );
+    let page = continuation("c0de", "c0de", kept);
+    let (_, end, _) = file("c0de_0a9e", page, 4, "Instead");
+    file(
+        "f02d",
+        continuation("f02d", "0a9e", end),
+        5,
+        "In a fork of the second file",
+    );
+    file("0001", continuation("0001", "0002", 9), 6, "One");
+    file("0002", continuation("0002", "0001", 9), 7, "Two");
+}
+
+/// Returns the prompts that `session show` shows, and its messages.
+fn prompts(name: &str, root: &str) -> (Vec<String>, String) {
+    let said = session(&["show", name, "--root", root, "-o", "text"]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let prompts = said.text.lines().filter_map(|line| line.strip_prefix("> "));
+    (prompts.map(str::to_owned).collect(), said.messages)
+}
+
+#[test]
+fn a_thread_of_codex_may_have_several_files() {
+    let folder = tempfile::tempdir().unwrap();
+    reverted(folder.path());
+    let root = folder.path().display().to_string();
+    let path = |name: &str| {
+        let path = folder
+            .path()
+            .join(format!("rollout-2026-01-01T10-00-00-{name}.jsonl"));
+        path.display().to_string()
+    };
+    for (name, expected) in [
+        ("c0de", &["List the files", "Reverted"][..]),
+        ("c0de_0a9e", &["List the files", "Instead"]),
+        ("f01d", &["List the files", "Reverted", "In a fork"]),
+        (
+            "f02d",
+            &["List the files", "Instead", "In a fork of the second file"],
+        ),
+    ] {
+        let (shown, messages) = prompts(&path(name), &root);
+        assert_eq!(shown, expected, "{name}");
+        assert!(!messages.contains("not found"), "{name}: {messages}");
+    }
+    for name in ["0001", "0002"] {
+        let (shown, messages) = prompts(&path(name), &root);
+        assert_eq!(shown.len(), 1, "{shown:?}");
+        assert!(messages.contains("not found in another file"), "{messages}");
+    }
+    let found = |name: &str| session(&["path", name, "--root", &root]);
+    assert_eq!(found("c0de").text.trim_end(), path("c0de_0a9e"));
+    let copies = folder.path().join("copies");
+    fs::create_dir(&copies).unwrap();
+    fs::copy(path("c0de"), copies.join("rollout-c0de.jsonl")).unwrap();
+    assert!(found("c0de").messages.contains("several sessions"));
+    fs::remove_dir_all(copies).unwrap();
+    let model = ["--model", "ollama:qwen3", "--prompt", "next", "--dry-run"];
+    let turn = turnpipe(&[&["turn", "--session", &path("f01d")], &model[..]].concat());
+    let request = String::from_utf8({ turn }.output().unwrap().stdout).unwrap();
+    for prompt in ["List the files", "Reverted", "In a fork", "next"] {
+        assert_eq!(
+            request.matches(&format!("\"{prompt}\"")).count(),
+            1,
+            "{request}"
+        );
+    }
+    // Without ids in their names, the first file of a thread is the one without a beginning in itself.
+    for (name, other) in [("c0de", "x"), ("c0de_0a9e", "a"), ("f01d", "f")] {
+        fs::rename(path(name), folder.path().join(format!("{other}.jsonl"))).unwrap();
+    }
+    let fork = folder.path().join("f.jsonl").display().to_string();
+    assert_eq!(
+        prompts(&fork, &root).0,
+        ["List the files", "Reverted", "In a fork"]
+    );
 }
 
 #[test]

@@ -346,7 +346,9 @@ fn a_fork_begins_in_another_file() {
     std::fs::remove_file(folder.path().join("rollout-parent.jsonl")).unwrap();
     let alone = session(&["show", &name, "-o", "text"]);
     assert!(
-        alone.messages.contains("which is not found"),
+        alone
+            .messages
+            .contains("which are not found in another file"),
         "{}",
         alone.messages
     );

@@ -10,6 +10,7 @@ use crate::cmd::model_arguments::{ModelArguments, StopWatch};
 use crate::cmd::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_reply::{StopArguments, report_end};
+use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
 use crate::message::{SessionId, Usage};
@@ -17,7 +18,7 @@ use crate::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
 use crate::records::{InitSubtype, TurnInitExtension, TurnInitRecord};
-use crate::session::Prices;
+use crate::session::{Facts, Prices, Session};
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH, function};
 use crate::turn::{
@@ -249,8 +250,14 @@ impl TurnArguments {
     /// Reads the conversation and appends the prompt.
     fn conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
-            Some(path) if path.exists() => TurnConversation::read(path)
-                .map_err(|error| UsageError::reason(error).in_option("--session", path))?,
+            Some(path) if path.exists() => {
+                let ancestors = |session: &Session, facts: &Facts| {
+                    let source = SourceArguments::default();
+                    source.ancestors(session, facts, &io.environment, &io.messages)
+                };
+                TurnConversation::read(path, ancestors)
+                    .map_err(|error| UsageError::reason(error).in_option("--session", path))?
+            }
             None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(io)?,
             Some(_) | None => TurnConversation::default(),
         };

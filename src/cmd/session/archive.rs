@@ -15,14 +15,14 @@ use crate::jsonl::WriteResult;
 use crate::records::{
     ArchiveOutcome, SessionArchiveRecord, SessionArchivedRecord, SessionRemovalRecord,
 };
-use crate::session::archiver::{ArchiveDir, ArchiveError, Selected, select};
-use crate::session::{Depth, SessionError, SessionUsers, each_in_order};
+use crate::session::archiver::{ArchiveDir, ArchiveError, Bundle, Removal, Selected, select};
+use crate::session::{Depth, SessionError, each_in_order};
 use crate::view::{ProgressLine, archive_sum, archived_line, removal_sum, removed_line};
 
 /// Copy sessions to a directory, compressed, before their agents delete them
 ///
-/// Copies what changed since the last run, with the files of subagents and saved results; `--root DIR` lets every
-/// command read the archive. A run that is killed leaves only whole files, which the next run completes. A session
+/// Copies what changed since the last run, with the files of subagents, saved results and the sessions that are
+/// continued; `--root DIR` lets every command read the archive. A run that is killed leaves only whole files, which the next run completes. A session
 /// that is being written is copied up to its last whole record. Sessions in databases are copied as records. Prints
 /// one record per session, then the totals.
 #[derive(Debug, Args)]
@@ -44,8 +44,8 @@ pub(crate) struct SessionArchiveArguments {
 
 /// Remove sessions with their subagents and saved results
 ///
-/// Shows what would be removed, and with `--yes` removes it. Sessions that changed within the last ten minutes or
-/// that a process has open are kept. Sessions must be named or selected by a filter; `--root` and `--agent` alone are not
+/// Shows what would be removed, and with `--yes` removes it. Sessions that changed within the last ten minutes, that
+/// a process has open, or that others continue which are not removed with them are kept. Sessions must be named or selected by a filter; `--root` and `--agent` alone are not
 /// enough. Sessions in databases are left to their agents. Prints one record per session, then the totals.
 #[derive(Debug, Args)]
 pub(crate) struct SessionRemoveArguments {
@@ -72,7 +72,8 @@ impl Run for SessionArchiveArguments {
         let mut errors = InputErrors::new(&io.messages);
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
         let selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
-        let progress = ProgressLine::of_sessions("archiving", selected.bundles.len(), io);
+        let bundles: Vec<&Bundle> = selected.with_bases().collect();
+        let progress = ProgressLine::of_sessions("archiving", bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionArchiveRecord {
             path: dir.path().display().to_string(),
@@ -82,13 +83,13 @@ impl Run for SessionArchiveArguments {
         let mut output_failed = false;
         let jobs = self.matching.source.jobs().get();
         each_in_order(
-            &selected.bundles,
+            &bundles,
             jobs,
             |bundle| dir.archive(bundle),
             |at, archived| {
                 progress.advance();
                 output_failed |= archived.problems.iter().any(|problem| problem.is_of_output);
-                let record = archived.record(&selected.bundles[at], &dir);
+                let record = archived.record(bundles[at], &dir);
                 write(&record, form, &mut totals, &mut errors, &mut writer)
             },
         )?;
@@ -96,7 +97,7 @@ impl Run for SessionArchiveArguments {
         for record in selected.failures() {
             write(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
-        if let Err(problem) = dir.write_names(selected.bundles.iter()) {
+        if let Err(problem) = dir.write_names(selected.with_bases()) {
             output_failed |= problem.is_of_output;
             errors.report("names of sessions", &UsageError::reason(problem));
         }
@@ -133,10 +134,10 @@ impl Run for SessionRemoveArguments {
         }
         // A killed run must not lose a name.
         if let Some(dir) = &archive {
-            dir.write_names(selected.bundles.iter())?;
+            dir.write_names(selected.with_bases())?;
         }
-        let users = SessionUsers::read();
         let now = io.clock.now().into();
+        let mut removal = Removal::new(&selected, now, archive.as_ref(), self.yes);
         let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionRemovalRecord {
@@ -145,7 +146,7 @@ impl Run for SessionRemoveArguments {
         };
         let mut output_failed = false;
         for bundle in &selected.bundles {
-            let removed = bundle.remove(&users, now, archive.as_ref(), self.yes);
+            let removed = removal.remove(bundle);
             progress.advance();
             if let Some(problem) = removed.failure() {
                 errors.any = true;

@@ -17,8 +17,8 @@ use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::session::{
-    Candidate, Depth, Facts, FindError, Listing, Session, candidates_at, find, is_export_list,
-    subagents_beside,
+    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, candidates_at, find,
+    is_export_list, subagents_beside,
 };
 
 impl SourceArguments {
@@ -133,8 +133,7 @@ impl SourceArguments {
         Ok(named.open().map_err(|error| named.named(&error))?)
     }
 
-    /// Returns the sessions that this one continues, oldest first. Reports one that is
-    /// not found.
+    /// Returns the sessions that this one continues, oldest first. Reports one that is not found.
     pub(crate) fn ancestors(
         &self,
         session: &Session,
@@ -143,10 +142,10 @@ impl SourceArguments {
         messages: &Messages,
     ) -> Vec<Session> {
         let candidates = || self.candidates(environment);
-        let missing = |path: &Path, id: &str| {
-            let path = path.display();
+        let missing = |path: &Path, base: &CopiedHistory| {
+            let (path, end, id) = (path.display(), base.end, &base.session_id);
             messages.warn(&format!(
-                "{path}: continues session {id}, which is not found"
+                "{path}: continues the first {end} bytes of session {id}, which are not found in another file"
             ));
         };
         session.ancestors(facts, &self.listing(Depth::Ends), &candidates, &missing)

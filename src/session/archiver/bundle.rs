@@ -1,5 +1,6 @@
 //! The files of one session, and their paths in an archive.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -32,6 +33,10 @@ pub struct Bundle {
     pub(super) stored: Option<(u64, SystemTime)>,
     /// The session that started a session in a database.
     pub(super) parent: Option<String>,
+    /// The sessions that it continues, and those that they continue.
+    pub(super) ancestors: BTreeSet<PathBuf>,
+    /// The sessions that continue it.
+    pub(super) continued_by: Vec<PathBuf>,
     /// The directory that paths in the archive are relative to.
     base: PathBuf,
     /// The files that belong only to this session, itself last.
@@ -66,6 +71,8 @@ impl Bundle {
             facts: listed.facts,
             stored: None,
             parent: None,
+            ancestors: BTreeSet::new(),
+            continued_by: Vec::new(),
             files: Vec::new(),
             dirs: Vec::new(),
             shared: shared.filter(|path| path.is_file()).collect(),

@@ -9,5 +9,5 @@ mod select;
 pub use archive::{ArchiveDir, ArchiveError, Archived};
 pub use bundle::Bundle;
 pub use copy::Problem;
-pub use removal::Removed;
+pub use removal::{Removal, Removed};
 pub use select::{Selected, select};

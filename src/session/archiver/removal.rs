@@ -1,5 +1,6 @@
 //! Removes sessions that are not in use.
 
+use std::collections::HashSet;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -7,6 +8,7 @@ use std::time::SystemTime;
 use super::archive::ArchiveDir;
 use super::bundle::Bundle;
 use super::copy::Problem;
+use super::select::Selected;
 use crate::message::SessionId;
 use crate::records::{RemovalOutcome, SessionRemovedRecord};
 use crate::session::in_use::{IN_USE, SessionUsers};
@@ -19,7 +21,7 @@ pub struct Removed {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// The reason why the session is in use, so that nothing was removed.
+    /// The reason why the session is in use or continued, so that nothing was removed.
     pub in_use: Option<Problem>,
     /// The reason why something else was not removed.
     pub problem: Option<Problem>,
@@ -58,55 +60,103 @@ impl Removed {
     }
 }
 
-impl Bundle {
-    /// Removes the session with everything that belongs to it, if `is_real`. With an `archive`, archives it first,
-    /// and removes nothing unless all of it can be read back.
-    pub fn remove(
-        &self,
-        users: &SessionUsers,
+/// Removes selected sessions, in their order.
+#[derive(Debug)]
+pub struct Removal<'a> {
+    selected: &'a Selected,
+    /// The sessions that are removed, or still to be removed.
+    going: HashSet<&'a Path>,
+    users: SessionUsers,
+    now: SystemTime,
+    archive: Option<&'a ArchiveDir>,
+    is_real: bool,
+}
+
+impl<'a> Removal<'a> {
+    /// Prepares to remove sessions if `is_real`. With an `archive`, archives each first, with the sessions that it
+    /// continues, and removes it only if all of that can be read back.
+    pub fn new(
+        selected: &'a Selected,
         now: SystemTime,
-        archive: Option<&ArchiveDir>,
+        archive: Option<&'a ArchiveDir>,
         is_real: bool,
-    ) -> Removed {
+    ) -> Self {
+        let paths = selected.bundles.iter().map(|bundle| bundle.path.as_path());
+        Self {
+            selected,
+            going: paths.collect(),
+            users: SessionUsers::read(),
+            now,
+            archive,
+            is_real,
+        }
+    }
+
+    /// Removes the next session, with everything that belongs to it.
+    pub fn remove(&mut self, bundle: &Bundle) -> Removed {
+        let removed = self.removed(bundle);
+        if removed.in_use.is_some() || removed.problem.is_some() {
+            self.going.remove(bundle.path.as_path());
+        }
+        removed
+    }
+
+    fn removed(&self, bundle: &Bundle) -> Removed {
         let mut removed = Removed {
-            problem: self.problems.first().cloned(),
+            in_use: self.continuation(bundle),
+            problem: bundle.problems.first().cloned(),
             ..Removed::default()
         };
-        if self.is_stored() {
+        if bundle.is_stored() {
             let problem = "is a part of a database; its agent removes it";
-            removed.problem = Some(Problem::of(&self.path, problem));
+            removed.problem = Some(Problem::of(&bundle.path, problem));
             return removed;
         }
         let mut files = Vec::new();
-        for path in &self.files {
+        for path in &bundle.files {
             match fs::symlink_metadata(path) {
                 Ok(file) => {
                     removed.files += 1;
                     removed.bytes += file.len();
-                    removed.in_use = removed.in_use.or_else(|| use_of(path, &file, users, now));
+                    let use_of = || use_of(path, &file, &self.users, self.now);
+                    removed.in_use = removed.in_use.or_else(use_of);
                     files.push((path, file));
                 }
                 Err(error) => removed.problem = Some(Problem::of(path, error)),
             }
         }
-        if removed.in_use.is_some() || removed.problem.is_some() || !is_real {
+        if removed.in_use.is_some() || removed.problem.is_some() || !self.is_real {
             return removed;
         }
-        removed.problem = self.remove_files(&files, archive).err();
+        removed.problem = self.remove_files(bundle, &files).err();
         removed
     }
 
-    fn remove_files(
-        &self,
-        files: &[(&PathBuf, Metadata)],
-        archive: Option<&ArchiveDir>,
-    ) -> Result<(), Problem> {
-        if let Some(archive) = archive {
-            let mut archived = archive.archive(self);
-            if let Some(problem) = archived.problems.pop() {
-                return Err(problem);
+    /// Returns the reason to keep a session or an earlier file of its thread: another session continues it.
+    fn continuation(&self, bundle: &Bundle) -> Option<Problem> {
+        let earlier = self.selected.bundles.iter().filter(|part| {
+            part.facts.session_id == bundle.facts.session_id
+                && bundle.ancestors.contains(&part.path)
+        });
+        std::iter::once(bundle).chain(earlier).find_map(|part| {
+            let mut by = part.continued_by.iter();
+            let by = by.find(|by| !self.going.contains(by.as_path()))?;
+            let reason = format!("is continued by {}", by.display());
+            Some(Problem::of(&part.path, reason))
+        })
+    }
+
+    fn remove_files(&self, bundle: &Bundle, files: &[(&PathBuf, Metadata)]) -> Result<(), Problem> {
+        if let Some(archive) = self.archive {
+            let all = self.selected.with_bases();
+            let bases = all.filter(|base| bundle.ancestors.contains(&base.path));
+            for one in bases.chain([bundle]) {
+                let mut archived = archive.archive(one);
+                if let Some(problem) = archived.problems.pop() {
+                    return Err(problem);
+                }
+                archive.missing(one)?;
             }
-            archive.missing(self)?;
         }
         // The session comes last, so that a killed run can be repeated.
         for (path, before) in files {
@@ -118,7 +168,7 @@ impl Bundle {
             }
             fs::remove_file(path).map_err(failed)?;
         }
-        for dir in self.dirs.iter().rev() {
+        for dir in bundle.dirs.iter().rev() {
             fs::remove_dir(dir).map_err(|error| Problem::of_output(dir, error))?;
         }
         Ok(())

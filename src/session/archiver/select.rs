@@ -1,6 +1,7 @@
 //! The sessions to archive or remove.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,6 +10,7 @@ use super::bundle::Bundle;
 use crate::agent::Root;
 use crate::records::{ArchiveOutcome, SessionArchivedRecord};
 use crate::session::discover::{discover_with, subagents_beside};
+use crate::session::find::bases;
 use crate::session::listing::{Listed, Listing, list_files};
 use crate::session::open::{SessionError, session_at, sessions_in};
 use crate::state::SessionScope;
@@ -16,8 +18,10 @@ use crate::state::SessionScope;
 /// Selected sessions.
 #[derive(Debug, Default)]
 pub struct Selected {
-    /// The sessions and their subagents, most recently active first.
+    /// The sessions and their subagents, most recently active first, but after the sessions that continue them.
     pub bundles: Vec<Bundle>,
+    /// Other sessions that these continue.
+    pub bases: Vec<Bundle>,
     /// Files that could not be read, and files that are not sessions of a known agent.
     pub failed: Vec<(PathBuf, SessionError)>,
     /// Named sessions that are not in one of the directories.
@@ -25,6 +29,11 @@ pub struct Selected {
 }
 
 impl Selected {
+    /// Returns the sessions and the sessions that they continue.
+    pub fn with_bases(&self) -> impl Iterator<Item = &Bundle> {
+        self.bundles.iter().chain(&self.bases)
+    }
+
     /// Returns the records of the files that could not be read.
     pub fn failures(&self) -> impl Iterator<Item = SessionArchivedRecord> {
         self.failed
@@ -71,19 +80,36 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         });
     }
     let stored = stored_in(&listed);
-    add_subagents(&listed, &stored, &mut is_selected);
-    let sessions = listed.into_iter().zip(is_selected);
-    let bundles = sessions
-        .filter(|(_, is_selected)| *is_selected)
-        .filter_map(|(session, _)| {
-            let root = root_of(&session.path, &roots)?;
-            let stored = stored.get(&session.path);
-            let mut bundle = Bundle::new(*session, root);
-            bundle.stored = stored.map(|(_, size, changed)| (*size, *changed));
-            bundle.parent = stored.and_then(|(parent, ..)| parent.clone());
-            Some(bundle)
-        });
-    let mut bundles: Vec<Bundle> = bundles.collect();
+    let continued = continued_by(&listed);
+    add_parts(&listed, &stored, &continued, &mut is_selected);
+    let paths = listed.iter().zip(&is_selected);
+    let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
+    let required: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, &continued)).collect();
+    let (mut bundles, mut bases) = (Vec::new(), Vec::new());
+    for (session, is_selected) in listed.into_iter().zip(is_selected) {
+        if !is_selected && !required.contains(&session.path) {
+            continue;
+        }
+        let Some(root) = root_of(&session.path, &roots) else {
+            continue;
+        };
+        let stored = stored.get(&session.path);
+        let mut bundle = Bundle::new(*session, root);
+        bundle.stored = stored.map(|(_, size, changed)| (*size, *changed));
+        bundle.parent = stored.and_then(|(parent, ..)| parent.clone());
+        bundle.ancestors = ancestors(&bundle.path, &continued);
+        let by = continued
+            .iter()
+            .filter(|(_, bases)| bases.contains(&bundle.path));
+        bundle.continued_by = by.map(|(by, _)| by.clone()).collect();
+        let list = if is_selected {
+            &mut bundles
+        } else {
+            &mut bases
+        };
+        list.push(bundle);
+    }
+    bundles.sort_by_key(|bundle| Reverse(bundle.ancestors.len()));
     let owned = bundles.iter().flat_map(|bundle| {
         let others = bundle.files.iter().filter(|file| **file != bundle.path);
         others.cloned().collect::<Vec<_>>()
@@ -95,6 +121,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         .filter(|(path, _)| named.is_empty() && !owned.contains(path));
     Selected {
         bundles,
+        bases,
         failed: failed.collect(),
         outside,
     }
@@ -118,8 +145,45 @@ fn stored_in(listed: &[Box<Listed>]) -> Stored {
     sessions.collect()
 }
 
-/// Selects the subagents of selected sessions, recursively.
-fn add_subagents(listed: &[Box<Listed>], stored: &Stored, is_selected: &mut [bool]) {
+/// Sessions, and the sessions that they continue.
+type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
+
+/// Returns the sessions that continue others.
+fn continued_by(listed: &[Box<Listed>]) -> Continued {
+    let continued = listed.iter().filter_map(|session| {
+        let bases = bases(
+            session.facts.history.as_ref()?,
+            listed.iter().map(Box::as_ref),
+        );
+        let others = bases.iter().filter(|base| base.path != session.path);
+        let others = others.map(|base| base.path.clone());
+        Some((session.path.clone(), others.collect()))
+    });
+    continued.collect()
+}
+
+/// Returns the sessions that one continues, and those that they continue.
+fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut rest = vec![path];
+    while let Some(path) = rest.pop() {
+        let bases = continued.get(path).into_iter().flatten();
+        rest.extend(
+            bases
+                .filter(|base| found.insert((*base).clone()))
+                .map(PathBuf::as_path),
+        );
+    }
+    found
+}
+
+/// Selects the subagents of selected sessions, recursively, and the earlier files of their threads.
+fn add_parts(
+    listed: &[Box<Listed>],
+    stored: &Stored,
+    continued: &Continued,
+    is_selected: &mut [bool],
+) {
     let id = |session: &Listed| session.facts.session_id.clone();
     let mut parents: HashSet<String> = HashSet::new();
     loop {
@@ -128,13 +192,17 @@ fn add_subagents(listed: &[Box<Listed>], stored: &Stored, is_selected: &mut [boo
             .iter()
             .zip(&*is_selected)
             .filter(|(_, is_selected)| **is_selected);
-        parents.extend(selected.filter_map(|(session, _)| id(session)));
+        let selected: Vec<&Listed> = selected.map(|(session, _)| session.as_ref()).collect();
+        parents.extend(selected.iter().filter_map(|session| id(session)));
         if parents.len() == known {
             return;
         }
+        let paths = selected.iter().map(|session| &session.path);
+        let bases: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, continued)).collect();
         for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
-            *is_selected |=
-                parent_of(session, stored).is_some_and(|parent| parents.contains(parent));
+            let is_known = |id: &String| parents.contains(id);
+            *is_selected |= parent_of(session, stored).is_some_and(is_known)
+                || bases.contains(&session.path) && id(session).as_ref().is_some_and(is_known);
         }
     }
 }
