@@ -221,6 +221,7 @@ fn records_that_another_agent_rejects_go_to_a_second_file() {
     assert_eq!(run.status.code(), Some(11));
     let message = "turnpipe: loop.jsonl: file of another agent: 1 message was not recorded\n";
     assert_eq!(text(&run.stderr), message);
+    bench.shell("rm loop.jsonl*");
     let run = bench.shell("turnpipe session append theirs.jsonl < stream");
     assert_eq!(run.status.code(), Some(0));
     assert_eq!(text(&run.stdout), stream);
