@@ -135,7 +135,7 @@ impl Tally {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn add(&mut self, session: &Session) -> io::Result<()> {
+    pub fn add(&mut self, session: &Session) -> io::Result<bool> {
         let (mut tally, _) = self.read(session)?;
         let is_active = tally.sessions > 0;
         tally.drop_copied();
@@ -339,8 +339,7 @@ impl Tally {
         for result in message.results() {
             let place = current.calls.get(Key::of(&result.id));
             if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                let result = CallResult::new(result.failed, result.text().len());
-                call.result.add(result);
+                call.result.add(CallResult::of(result));
             }
         }
         if message.model.is_some() {
