@@ -1,5 +1,6 @@
 //! The input of the `check` commands: one item per line.
 
+use std::cell::Cell;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -44,6 +45,8 @@ pub(crate) struct Check<'a, Item> {
     pub(crate) form: TextLineForm,
     /// The form of the output.
     pub(crate) prints: Form,
+    /// With `--exit-status`, whether all items have passed so far.
+    pub(crate) passed: Option<&'a Cell<bool>>,
     /// Checks a line.
     pub(crate) examine: &'a dyn Fn(&TextLine) -> CheckOutput<Item>,
 }
@@ -104,7 +107,8 @@ impl CheckInput {
         Ok(if self.strict && unusable > 0 {
             Status::UnusableRecords
         } else {
-            errors.outcome(Status::Done)
+            let has_failed = |passed: &Cell<bool>| unusable > 0 || !passed.get();
+            errors.outcome(Status::negative_if(check.passed.is_some_and(has_failed)))
         })
     }
 }
