@@ -182,6 +182,9 @@ fn ranges_and_branches_are_selected() {
         texts.collect()
     };
     assert_eq!(texts(&["--range", "1"]), ["Fix the parser"]);
+    let beyond = session(&["show", &file, "--range", "99.."]);
+    let hint = "hint: the range is beyond the end: the session has ";
+    assert!(beyond.messages.starts_with(hint), "{}", beyond.messages);
     assert_eq!(
         texts(&["--range", "4..5"]),
         ["Use tabs instead", "Done with"]

@@ -146,8 +146,15 @@ impl Run for SessionShowArguments {
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
             .map_err(UsageError::unprinted)?;
         // Waits for the pager.
+        let number = printer.number;
         drop(printer);
         if left_out > 0 {
+        if range.is_some_and(|range| range.is_before(number)) {
+            let messages = counted(number, "message", "messages");
+            io.messages.hint(&format!(
+                "the range is beyond the end: the session has {messages}"
+            ));
+        }
             io.messages.hint(&format!(
                 "{left_out} messages of other branches, or from before a compaction, are left out: \
                  `--all-branches` shows them"
