@@ -156,7 +156,7 @@ impl Run for SessionShowArguments {
             ));
         }
             io.messages.hint(&format!(
-                "{left_out} messages of other branches, or from before a compaction, are left out: \
+                "omitted {messages} of other branches or from before a compaction: \
                  `--all-branches` shows them"
             ));
         }
