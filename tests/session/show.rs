@@ -272,6 +272,8 @@ fn a_page_loads_nothing() {
     let said = session(&["show", &data("claude-parallel.jsonl"), "--html", &name]);
     assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
     let page = std::fs::read_to_string(&page).unwrap();
+    let printed = session(&["show", &data("claude-parallel.jsonl"), "--html", "-"]);
+    assert_eq!(printed.text, page);
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(page.contains("<h1>Compare files</h1>"));
     assert!(page.contains("class=\"call failed\""));

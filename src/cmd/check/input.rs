@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cmd::inputs::{is_stdin, open_stream, take_stdin};
+use crate::cmd::inputs::{is_standard_stream, open_stream, take_stdin};
 use crate::cmd::{Form, FormArguments, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::{LineReader, TextLine, TextLineForm, read_text_line};
@@ -91,10 +91,12 @@ impl CheckInput {
             let name = path.to_string_lossy();
             match open_stream(path, io) {
                 Ok(stream) => {
-                    let name = (!is_stdin(path)).then_some(&*name);
+                    let name = (!is_standard_stream(path)).then_some(&*name);
                     answering.answer_source(progress.counting(stream), name)?;
                 }
-                Err(error) if path.exists() || is_stdin(path) => errors.report(&name, &error),
+                Err(error) if path.exists() || is_standard_stream(path) => {
+                    errors.report(&name, &error);
+                }
                 Err(error) => errors.report(&name, &error.with_hint(STDIN_HINT)),
             }
         }
