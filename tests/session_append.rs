@@ -270,11 +270,14 @@ fn paths_that_are_not_files_are_refused() {
     fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
     let run = bench.shell(
         "mkfifo pipe; mkdir folder; ln -s nowhere link
-         for f in pipe folder link /dev/null; do
+         for f in pipe folder link /dev/null -; do
            turnpipe session append $f < call > /dev/null; echo $?
          done; ls",
     );
-    assert_eq!(text(&run.stdout), "2\n2\n2\n2\ncall\nfolder\nlink\npipe\n");
+    assert_eq!(
+        text(&run.stdout),
+        "2\n2\n2\n2\n2\ncall\nfolder\nlink\npipe\n"
+    );
 }
 
 /// A file size limit shortens a write.

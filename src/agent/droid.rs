@@ -109,7 +109,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
     // The failure of a call is recorded only as text.
     let read = match detail {
-        Detail::Counts => Detail::Full,
+        Detail::Activity | Detail::Counts => Detail::Full,
         other => other,
     };
     let mut blocks = anthropic_blocks(said.content, read.of_blocks());

@@ -38,7 +38,7 @@ pub enum Detail {
     Activity,
     /// Everything except messages and token counts.
     Outline,
-    /// Everything except the content of results, unless only it shows whether a call failed.
+    /// Everything except the content of results, unless it is needed for the outcome of a call.
     Counts,
     /// Everything.
     Full,

@@ -117,10 +117,11 @@ impl NamedRoots {
         named.or_else(|| Some(at(path)?.name))
     }
 
-    /// Returns the names of these agents and of the known ones.
+    /// Returns the names of these agents and of those that [`Self::fork_at`] finds.
     pub fn fork_names(&self) -> impl Iterator<Item = &str> {
         let named = self.0.iter().map(|root| root.name.as_str());
-        named.chain(others().map(|other| other.name))
+        let others = others().filter(|other| !other.places.is_empty());
+        named.chain(others.map(|other| other.name))
     }
 
     fn at(&self, path: &Path) -> Option<&NamedRoot> {

@@ -214,13 +214,17 @@ impl<'a> Block<'a> {
     }
 
     fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
+        let failed = is_true(self.is_error);
+        // The text shows whether the call was denied.
+        let has_parts = failed || detail == BlockDetail::Full;
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
-            parts: match detail {
-                BlockDetail::Full => result_parts(blocks(self.content, detail)),
-                BlockDetail::Inputs | BlockDetail::Names => Vec::new(),
+            parts: if has_parts {
+                result_parts(blocks(self.content, detail))
+            } else {
+                Vec::new()
             },
-            failed: is_true(self.is_error),
+            failed,
         })
     }
 }
@@ -230,7 +234,7 @@ impl<'a> Block<'a> {
 pub(crate) enum BlockDetail {
     /// Everything.
     Full,
-    /// Everything except the contents of results.
+    /// Everything except the contents of results that are not marked as failed.
     Inputs,
     /// Everything except these, thinking, and the inputs of calls.
     Names,

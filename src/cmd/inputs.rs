@@ -105,8 +105,8 @@ pub(super) fn option_file(option: &str, path: &Path) -> Result<String, UsageErro
     std::fs::read_to_string(path).map_err(|error| UsageError::reason(error).in_option(option, path))
 }
 
-/// Whether `path` names standard input.
-pub(super) fn is_stdin(path: &Path) -> bool {
+/// Whether `path` names standard input or output.
+pub(super) fn is_standard_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -139,7 +139,7 @@ pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
 /// # Errors
 /// It cannot be opened, or is a directory or a terminal.
 pub(super) fn open_stream(path: &Path, io: &mut Io) -> Result<Box<dyn Read + Send>, UsageError> {
-    if is_stdin(path) {
+    if is_standard_stream(path) {
         return Ok(Box::new(take_stdin(io)?));
     }
     let file = File::open(path).map_err(UsageError::reason)?;

@@ -71,15 +71,18 @@ pub struct SessionArchiveRecord {
 }
 
 /// The outcome for one session of `session remove`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemovalOutcome {
     /// It was removed, or would be in a dry run.
+    #[default]
     Removed,
     /// It changed recently, is open in a process, or another session continues it, so nothing was removed.
     InUse,
     /// Something could not be removed, or is not in the archive.
     Failed,
+    /// It is in a database, from which only its agent removes it.
+    Skipped,
 }
 
 /// A session in `session remove`.
@@ -121,6 +124,8 @@ pub struct SessionRemovalRecord {
     pub in_use: u64,
     /// Number of sessions that could not be removed.
     pub failed: u64,
+    /// Number of sessions in databases.
+    pub skipped: u64,
     /// Number of files that were removed, or would be.
     pub files: u64,
     /// Their size in bytes.
@@ -152,6 +157,7 @@ impl SessionRemovalRecord {
             }
             RemovalOutcome::InUse => self.in_use += 1,
             RemovalOutcome::Failed => self.failed += 1,
+            RemovalOutcome::Skipped => self.skipped += 1,
         }
     }
 }

@@ -52,7 +52,7 @@ impl ResultFacts {
         let text = result.text();
         Self {
             time: time.cloned(),
-            outcome: CallOutcome::of_result(&text, result.failed),
+            outcome: result.outcome(),
             exit_status: exit_code(&text),
             bytes: text.len() as u64,
         }

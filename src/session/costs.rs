@@ -16,7 +16,7 @@ use super::tally_items::{ReplyCounts, UsageContext, UsedTool};
 use super::tree::Scope;
 use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
-use crate::message::{Origin, Pairs, Usage};
+use crate::message::{CallOutcome, Origin, Pairs, Usage};
 use crate::records::{
     Dimension, SessionCostRecord, SessionCounts, SessionStatsRecord, SessionToolRecord, ToolShare,
     UsageShare,
@@ -342,7 +342,7 @@ impl Session {
             counts.compactions += u64::from(message.origin == Origin::Compaction);
             for result in message.results() {
                 counts.results += 1;
-                counts.failed += u64::from(result.failed);
+                counts.failed += u64::from(result.outcome() == CallOutcome::Failed);
             }
         }
         tally.requests(meter);

@@ -166,7 +166,7 @@ impl Reading {
             self.files.read(self.path(&path), &text);
         }
         for result in messages.iter().flat_map(Message::results) {
-            let outcome = CallOutcome::of_result(&result.text(), result.failed);
+            let outcome = result.outcome();
             let call = self.calls.remove(&result.id);
             let Some(call) = call.filter(|call| !self.known.contains(&call.id)) else {
                 continue;

@@ -84,7 +84,7 @@ pub use parallel::{each_in_order, processors};
 pub use patch::patch;
 pub use prices::Prices;
 pub use seen_call::{CallCounts, SeenCall};
-pub use selection::{Selection, short_ids};
+pub use selection::{Selection, counts_in, short_ids};
 pub use session::{Session, holds_only_lines};
 pub use state::list_in_states;
 pub use stats::Tally;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::calls::SessionCall;
+use super::selection::counts_in;
 use super::session::Session;
 use crate::agent::timestamp;
 use crate::json::spelling;
@@ -73,10 +74,9 @@ impl SeenCall {
 }
 
 impl SessionCall {
-    /// Whether the call was made in this period. Calls without a time count if the period has no start.
+    /// Whether the call was made in this period.
     pub fn is_within(&self, period: &Range<Timestamp>) -> bool {
-        let time = timestamp(self.time.as_deref());
-        period.contains(&time.unwrap_or(Timestamp::MIN))
+        counts_in(period, timestamp(self.time.as_deref()))
     }
 
     /// Returns the time from the call to its result, in milliseconds.

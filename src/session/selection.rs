@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -104,6 +105,12 @@ fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
     wanted.is_none_or(|wanted| {
         text.is_some_and(|text| text.to_lowercase().contains(&wanted.to_lowercase()))
     })
+}
+
+/// Whether a request, a call or a message of this time counts in a period. One without a time counts if the period
+/// has no start.
+pub fn counts_in(period: &Range<Timestamp>, time: Option<Timestamp>) -> bool {
+    period.contains(&time.unwrap_or(Timestamp::MIN))
 }
 
 /// Converts the time of a file.

@@ -14,6 +14,7 @@ use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
 use super::prices::Prices;
+use super::selection::counts_in;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tally_items::{
@@ -94,7 +95,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts requests in this period. Requests without a time count if the period has no start.
+    /// Counts requests in this period.
     pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
@@ -130,15 +131,16 @@ impl Tally {
         Ok(tally)
     }
 
-    /// Adds a session and the files of its subagents.
+    /// Adds a session and the files of its subagents. Returns whether any of it is in the period.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn add(&mut self, session: &Session) -> io::Result<()> {
+    pub fn add(&mut self, session: &Session) -> io::Result<bool> {
         let (mut tally, _) = self.read(session)?;
+        let is_active = tally.sessions > 0;
         tally.drop_copied();
         self.merge(tally);
-        Ok(())
+        Ok(is_active)
     }
 
     /// Adds the sessions among `candidates` that `listing` admits. Returns the files that could not
@@ -212,12 +214,15 @@ impl Tally {
             }
             return Ok((tally, facts));
         }
-        let counts = |time: TallyTime| self.period.contains(&time.get().unwrap_or(Timestamp::MIN));
+        let counts = |time: TallyTime| counts_in(&self.period, time.get());
         tally.prompts.retain(|time| counts(*time));
         tally.replies.retain(|reply| counts(reply.context.time));
         tally.calls.retain(|call| counts(call.context.time));
         let is_active = tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0;
         tally.sessions = u64::from(is_active);
+        if !is_active {
+            tally.runs = RunTotals::default();
+        }
         Ok((tally, facts))
     }
 
@@ -334,8 +339,7 @@ impl Tally {
         for result in message.results() {
             let place = current.calls.get(Key::of(&result.id));
             if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                let result = CallResult::new(result.failed, result.text().len());
-                call.result.add(result);
+                call.result.add(CallResult::of(result));
             }
         }
         if message.model.is_some() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 
 use super::prices::Unpriced;
-use crate::message::{Tier, Usage};
+use crate::message::{CallOutcome, Tier, ToolResult, Usage};
 
 /// A request: its counts and dimensions.
 #[derive(Debug)]
@@ -154,8 +154,14 @@ pub(super) struct CallResult {
 }
 
 impl CallResult {
+    /// Returns the failure and the size of a result.
+    pub(super) fn of(result: &ToolResult) -> Self {
+        let length = result.text().len();
+        Self::new(result.outcome() == CallOutcome::Failed, length)
+    }
+
     /// Returns a result with a text of this length in bytes.
-    pub(super) fn new(failed: bool, length: usize) -> Self {
+    fn new(failed: bool, length: usize) -> Self {
         let size = u32::try_from(length).unwrap_or(u32::MAX).saturating_add(1);
         Self { failed, size }
     }

@@ -2,6 +2,7 @@
 //! fail it. Messages of gates contain no text of models.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,16 +10,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::builtin;
-use super::driver::SessionExcerpt;
+use super::excerpt::Excerpt;
 use super::outcome::NoText;
-use crate::agent::NamedRoots;
+use crate::agent::{NamedRoots, timestamp};
 use crate::io::Environment;
-use crate::jsonl::Mapping;
 use crate::message::{DecidedBy, Origin, Thread};
 use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules};
 use crate::process::NotEnforced;
 use crate::records::{FileChange, GateResult, ReportedCall, ReportedSession, SessionReportRecord};
-use crate::session::{Detail, Listed, Prices, SeenCall, SessionCall, Tally, session_description};
+use crate::session::{
+    Detail, Listed, Prices, Scope, SeenCall, Session, SessionCall, Tally, counts_in,
+    session_description,
+};
 use crate::text::{counted, dollars, fitted, redact, terminal_safe_line, with_separators};
 use crate::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
 use crate::view::input_gist;
@@ -41,6 +44,16 @@ pub fn forbidding_rules(rules: &[String], directory: &Path) -> Result<Vec<Rule>,
     let rules = rules.iter();
     let rules = rules.map(|rule| Rule::parse(rule, Behavior::Deny, &source));
     rules.collect()
+}
+
+/// The messages of a session in the period of a report.
+#[derive(Default)]
+struct PartOfSession {
+    excerpt: Excerpt,
+    /// The first and the last time.
+    times: Option<(Timestamp, Timestamp)>,
+    /// Whether messages follow after the period.
+    continues: bool,
 }
 
 /// Adds up sessions and their calls.
@@ -71,7 +84,7 @@ impl ReportBuilder {
     ) -> Result<Self, NotEnforced> {
         let shell = ShellGuarantees::foreign(WriteProtection::Absent);
         Ok(Self {
-            tally: Tally::within(period.clone(), Detail::Costs),
+            tally: Tally::within(period.clone(), Detail::Activity),
             period,
             report: SessionReportRecord::default(),
             files: BTreeMap::new(),
@@ -83,7 +96,8 @@ impl ReportBuilder {
         })
     }
 
-    /// Adds a session without its calls. The rules of one without a directory apply in `here`.
+    /// Adds a session without its calls, if any of it is in the period. The rules of one without a directory apply in
+    /// `here`.
     ///
     /// # Errors
     /// The session cannot be read.
@@ -91,7 +105,6 @@ impl ReportBuilder {
         &mut self,
         mut listed: Listed,
         named_roots: &NamedRoots,
-        mapping: Mapping,
         here: Option<PathBuf>,
     ) -> Result<(), NoText> {
         let facts = &mut listed.facts;
@@ -99,18 +112,27 @@ impl ReportBuilder {
         if facts.started.is_some_and(|start| start >= self.period.end) {
             return Ok(());
         }
-        let excerpt = SessionExcerpt::read(&listed.path, named_roots, mapping)?;
-        let session = &excerpt.session;
-        self.tally.add(session).map_err(NoText::unreadable)?;
-        let texts = excerpt.excerpt.texts();
+        let session = Session::open_with(&listed.path, named_roots).map_err(NoText::unreadable)?;
+        let is_active = self.tally.add(&session).map_err(NoText::unreadable)?;
+        let part = self.part_of(&session).map_err(NoText::unreadable)?;
+        let texts = part.excerpt.texts();
         let mut ends = texts
             .iter()
             .rev()
             .filter(|message| message.thread == Thread::Main);
         let last = ends.find(|message| matches!(message.origin, Origin::Reply | Origin::Error));
+        if !is_active && last.is_none() {
+            return Ok(());
+        }
         let is_error = last.is_some_and(|message| message.origin == Origin::Error);
-        self.report.errors += u64::from(is_error || !excerpt.excerpt.gate().is_idle());
-        if let Some((start, end)) = facts.started.zip(facts.last_activity) {
+        let is_unfinished = !part.excerpt.gate().is_idle() && !part.continues;
+        self.report.errors += u64::from(is_error || is_unfinished);
+        let times = if self.is_unlimited() {
+            facts.started.zip(facts.last_activity)
+        } else {
+            part.times
+        };
+        if let Some((start, end)) = times {
             let length = end.duration_since(start).as_millis();
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
         }
@@ -128,7 +150,9 @@ impl ReportBuilder {
             };
             match edit.call {
                 Some(call) => self.edits.entry(call).or_default().push(change),
-                None => self.change(&change),
+                // It has no time.
+                None if self.is_unlimited() => self.change(&change),
+                None => {}
             }
         }
         let directory = cwd.clone().or(here);
@@ -152,6 +176,31 @@ impl ReportBuilder {
             outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
         });
         Ok(())
+    }
+
+    /// Whether the period has neither a start nor an end.
+    fn is_unlimited(&self) -> bool {
+        self.period == (Timestamp::MIN..Timestamp::MAX)
+    }
+
+    /// Reads the messages in the period: without limits those since the last compaction.
+    fn part_of(&self, session: &Session) -> io::Result<PartOfSession> {
+        let scope = if self.is_unlimited() {
+            Scope::SinceCompaction
+        } else {
+            Scope::Live
+        };
+        let (mut part, mut time) = (PartOfSession::default(), None);
+        for message in session.messages(scope)? {
+            let message = message?;
+            time = timestamp(message.time.as_deref()).or(time);
+            if counts_in(&self.period, time) {
+                part.times = time.map(|time| (part.times.map_or(time, |(first, _)| first), time));
+                part.excerpt.note(message);
+            }
+            part.continues |= time.is_some_and(|time| time >= self.period.end);
+        }
+        Ok(part)
     }
 
     fn change(&mut self, change: &FileChange) {

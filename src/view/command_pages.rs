@@ -171,6 +171,7 @@ pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
     let name = match record.outcome {
         RemovalOutcome::InUse => "in use",
         RemovalOutcome::Failed => "failed",
+        RemovalOutcome::Skipped => "skipped",
         RemovalOutcome::Removed if record.dry_run => "would remove",
         RemovalOutcome::Removed => "removed",
     };
@@ -198,7 +199,8 @@ pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
 
 /// Returns the totals of `session remove` as a line.
 pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
-    let [removed, in_use, failed] = [totals.removed, totals.in_use, totals.failed];
+    let [removed, in_use] = [totals.removed, totals.in_use];
+    let [failed, skipped] = [totals.failed, totals.skipped];
     let (verb, hint) = if totals.dry_run {
         ("would be removed", "; `--yes` removes them")
     } else {
@@ -206,5 +208,7 @@ pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
     };
     let files = counted(totals.files, "file", "files");
     let size = byte_size(totals.bytes);
-    format!("{removed} {verb}, {in_use} in use, {failed} failed; {files}, {size}{hint}\n")
+    format!(
+        "{removed} {verb}, {in_use} in use, {failed} failed, {skipped} skipped; {files}, {size}{hint}\n"
+    )
 }

@@ -144,10 +144,11 @@ impl FromStr for MessageRange {
             "" => Ok(open),
             text => number(text),
         };
-        Ok(Self {
-            first: end(first, 1)?,
-            last: end(last, i64::MAX)?,
-        })
+        let (first, last) = (end(first, 1)?, end(last, i64::MAX)?);
+        if last < first && (last < 0) == (first < 0) {
+            return Err("the range ends before it starts".to_owned());
+        }
+        Ok(Self { first, last })
     }
 }
 
@@ -226,7 +227,7 @@ mod tests {
             let kept: Vec<u64> = (1..=5).filter(inside).collect();
             assert_eq!(kept, expected, "{text}");
         }
-        for text in ["", "0", "a", "1..b", "1-2"] {
+        for text in ["", "0", "a", "1..b", "1-2", "5..2", "-2..-5"] {
             assert!(text.parse::<MessageRange>().is_err(), "{text}");
         }
     }

@@ -37,6 +37,20 @@ fn each_line_has_one_record() {
 }
 
 #[test]
+fn the_exit_status_tells_whether_all_commands_only_read() {
+    for (lines, status) in [
+        ("\"ls\"\n\"git log\"\n", 0),
+        ("\"rm x\"\n\"ls\"\n", 1),
+        ("\"$x\"\n", 1),
+        ("7\n", 1),
+        ("", 0),
+    ] {
+        let told = run(&["check", "shell", "--exit-status"], lines.as_bytes());
+        assert_eq!(told.status, Some(status), "{lines}");
+    }
+}
+
+#[test]
 fn reads_from_servers_are_read_only_on_request() {
     let line = b"\"gh pr view 1\"\n";
     let told = run(&["check", "shell"], line);

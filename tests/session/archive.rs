@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::bench::{Said, data, files, turnpipe};
 use crate::copies::reverted;
 use crate::more_agents::Opencode;
+use crate::schema::assert_fits;
 use crate::skip::skip;
 
 /// A user with sessions of several agents, and a place for an archive.
@@ -503,11 +504,16 @@ fn sessions_in_a_database_are_archived_as_records_with_their_subagents() {
         .unwrap();
     assert_eq!(again["unchanged"], 2);
     let kept = home.run(&["remove", "ses_a", "--yes", "--root", &root]);
-    assert_eq!(kept.status, Some(2));
-    assert!(
-        kept.messages.contains("is a part of a database"),
-        "{}",
-        kept.messages
+    assert_eq!((kept.status, &*kept.messages), (Some(0), ""));
+    let kept = kept.records();
+    assert_eq!(kept[0]["outcome"], "skipped");
+    let reason = kept[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("is a part of a database"), "{reason}");
+    let totals = kept.last().unwrap();
+    assert_fits("session_removal", totals);
+    assert_eq!(
+        (&totals["skipped"], &totals["failed"]),
+        (&2.into(), &0.into())
     );
     // A database of an unknown agent is named.
     home.write("unknown/store.db", b"SQLite format 3\0");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::{data, session};
+use crate::bench::{data, recordings, session};
 use crate::schema::assert_fits;
 
 /// Returns a session of Claude Code with an edit, a failing command, a denied one and one without a
@@ -91,9 +91,10 @@ fn filters_select_calls() {
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, transcript("s")).unwrap();
     let file = file.to_str().unwrap();
-    let rows: [(&[&str], &[&str]); 8] = [
+    let rows: [(&[&str], &[&str]); 9] = [
         (&["--failed"], &["t2"]),
         (&["--denied"], &["t3"]),
+        (&["--denied", "--failed"], &["t2", "t3"]),
         (&["--changed"], &["t1"]),
         (&["--tool", "bash"], &["t2", "t3"]),
         (&["--path", "/demo/src"], &["t1", "t4"]),
@@ -112,6 +113,40 @@ fn filters_select_calls() {
     let field = calls(&[file, "--tool", "Bash", "--field", "command"]);
     assert_eq!(field[1]["field"], "git push");
     assert_eq!(field[1].get("input"), None);
+}
+
+/// `stats` without dimensions and with others reads less of each record.
+#[test]
+fn all_commands_count_the_same_failures() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.jsonl"), transcript("s")).unwrap();
+    let own = folder.path().display().to_string();
+    let [droid, qwen] =
+        ["../more_agents/droid", "qwen"].map(|name| recordings().join(name).display().to_string());
+    for (root, expected) in [(own, Some(1)), (droid, Some(1)), (qwen, None)] {
+        let sum = |arguments: &[&str], place: &str| -> u64 {
+            let found = session(&[arguments, &["--json", "--root", &root]].concat());
+            let records = found.records();
+            let failed = records.iter().map(|record| record.pointer(place).unwrap());
+            failed.map(|failed| failed.as_u64().unwrap()).sum()
+        };
+        let failed = calls(&["--failed", "--root", &root]).len() as u64;
+        assert!(expected.is_none_or(|expected| failed == expected), "{root}");
+        assert_eq!(sum(&["stats", "--by", "tool"], "/failed"), failed, "{root}");
+        let stats = session(&["stats", "--json", "--root", &root])
+            .records()
+            .remove(0);
+        let tools = stats["by_tool"].as_array().unwrap().iter();
+        let counted: u64 = tools.map(|tool| tool["failed"].as_u64().unwrap()).sum();
+        assert_eq!(counted, failed, "{root}");
+        if expected.is_some() {
+            assert_eq!(
+                sum(&["list", "--counts"], "/counts/failed"),
+                failed,
+                "{root}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -415,7 +415,7 @@ fn agents_of_the_configuration_are_listed_by_name() {
         );
         assert_eq!(record.get("resume"), None);
         let of = |agent| run(&named, &[&list[..], &["--agent", agent]].concat()).1;
-        assert_eq!((of("myfork"), of("codex")), (text, String::new()));
+        assert_eq!((of("MyFork"), of("codex")), (text, String::new()));
         assert!(
             run(&named, &["session", "list", "--all", "-o", "text"])
                 .1
@@ -432,7 +432,8 @@ fn agents_of_the_configuration_are_listed_by_name() {
     let (status, _, messages) = run("", &["session", "list", "--agent", "myfork"]);
     assert_eq!(status, Some(2));
     assert!(
-        messages.starts_with("turnpipe: unknown agent `myfork`"),
+        messages.starts_with("turnpipe: unknown agent `myfork`")
+            && !messages.contains("CodeBuddy or WorkBuddy"),
         "{messages}"
     );
     for (text, problem) in [

@@ -206,6 +206,119 @@ fn what_is_not_known_fails_a_gate() {
     assert_eq!((report.status, &*report.messages), (Some(6), message));
 }
 
+/// Returns a session with a turn of a second on the 1st and on the 5th, and a failed request on the 9th.
+fn three_days() -> String {
+    let mut lines = Vec::new();
+    let mut parent = Value::Null;
+    let mut add = |kind: &str, time: &str, mut record: Value| {
+        let uuid = format!("u{}", lines.len());
+        record["type"] = kind.into();
+        record["uuid"] = uuid.clone().into();
+        record["parentUuid"] = std::mem::replace(&mut parent, uuid.into());
+        record["sessionId"] = "three".into();
+        record["cwd"] = "/demo".into();
+        record["timestamp"] = format!("2026-11-{time}Z").into();
+        lines.push(record.to_string());
+    };
+    let said = |text: &str, id: &str| {
+        json!({"message": {"role": "assistant", "id": id, "model": "claude-sonnet-4-5",
+            "usage": {"input_tokens": 100, "output_tokens": 10},
+            "content": [{"type": "text", "text": text}]}})
+    };
+    let prompt = |text: &str| json!({"message": {"role": "user", "content": text}});
+    add("user", "01T10:00:00", prompt("Begin"));
+    add("assistant", "01T10:00:01", said("Began the work.", "m1"));
+    add("user", "05T10:00:00", prompt("Go on"));
+    add(
+        "assistant",
+        "05T10:00:01",
+        said("Continued the work.", "m2"),
+    );
+    add("user", "09T10:00:00", prompt("End"));
+    let mut error = said("API Error: 500 overloaded", "m3");
+    error["isApiErrorMessage"] = true.into();
+    add("assistant", "09T10:00:02", error);
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn only_what_happened_in_the_period_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("three.jsonl"), three_days()).unwrap();
+    let cursor = recordings().join("../more_agents/cursor");
+    let mut untimed = Vec::new();
+    files(&cursor, &[".jsonl"], &mut untimed);
+    fs::copy(&untimed[0], folder.path().join("cursor.jsonl")).unwrap();
+    let root = folder.path().to_str().unwrap();
+    // Start, end; sessions, replies, errors, outcome, duration.
+    let rows = [
+        ("2020-01-01", "2020-01-02", 0, 0, None, 0),
+        (
+            "2026-11-01",
+            "2026-11-02",
+            1,
+            0,
+            Some("Began the work."),
+            1000,
+        ),
+        (
+            "2026-11-05",
+            "2026-11-06",
+            1,
+            0,
+            Some("Continued the work."),
+            1000,
+        ),
+        (
+            "2026-11-05T10:00:00Z",
+            "2026-11-05T10:00:01Z",
+            1,
+            0,
+            None,
+            0,
+        ),
+        ("2026-11-07", "2026-11-08", 0, 0, None, 0),
+        (
+            "2026-11-09",
+            "2026-11-10",
+            1,
+            1,
+            Some("API Error: 500 overloaded"),
+            2000,
+        ),
+    ];
+    for (since, until, sessions, errors, outcome, duration) in rows {
+        let period = ["--since", since, "--until", until, "--root", root, "--json"];
+        let report = session(&[&["report", "--fail-on", "error"], &period[..]].concat());
+        let record = report.records().remove(0);
+        let listed = record["sessions"].as_array().unwrap();
+        let found = (
+            listed.len() as u64,
+            &record["errors"],
+            &record["duration_ms"],
+        );
+        assert_eq!(
+            found,
+            (sessions, &errors.into(), &duration.into()),
+            "{period:?}"
+        );
+        assert_eq!(
+            listed.first().and_then(|listed| listed["outcome"].as_str()),
+            outcome,
+            "{period:?}"
+        );
+        assert_eq!(
+            report.status,
+            Some(if errors > 0 { 6 } else { 0 }),
+            "{period:?}"
+        );
+        let stats = session(&[&["stats"], &period[..]].concat())
+            .records()
+            .remove(0);
+        assert_eq!(stats["sessions"], sessions, "{period:?}");
+    }
+}
+
 #[test]
 fn an_unfinished_run_is_an_error() {
     let folder = Folder::new();

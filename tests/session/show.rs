@@ -182,6 +182,9 @@ fn ranges_and_branches_are_selected() {
         texts.collect()
     };
     assert_eq!(texts(&["--range", "1"]), ["Fix the parser"]);
+    let beyond = session(&["show", &file, "--range", "99.."]);
+    let hint = "hint: the range is beyond the end: the session has ";
+    assert!(beyond.messages.starts_with(hint), "{}", beyond.messages);
     assert_eq!(
         texts(&["--range", "4..5"]),
         ["Use tabs instead", "Done with"]
@@ -306,6 +309,8 @@ fn a_page_loads_nothing() {
     let said = session(&["show", &data("claude-parallel.jsonl"), "--html", &name]);
     assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
     let page = std::fs::read_to_string(&page).unwrap();
+    let printed = session(&["show", &data("claude-parallel.jsonl"), "--html", "-"]);
+    assert_eq!(printed.text, page);
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(page.contains("<h1>Compare files</h1>"));
     assert!(page.contains("class=\"call failed\""));

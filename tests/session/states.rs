@@ -165,8 +165,10 @@ fn the_end_of_the_file_and_open_processes_decide_the_state() {
             assert_eq!(record["state"], *expected, "{agent}, {name}: {record}");
             assert_eq!(record["state_inferred"], true);
         }
-        let working = session(&["list", "--state=working", "--json", "--root", root]);
         let expected = situations.iter().filter(|row| row.4 == "working").count();
-        assert_eq!(working.records().len(), expected, "{agent}");
+        for state in [&["--state=working"][..], &["--state", "working,working"]] {
+            let working = session(&[&["list", "--json", "--root", root], state].concat());
+            assert_eq!(working.records().len(), expected, "{agent}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, Command, FromArgMatches};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 
 use crate::agent::{Agent, HookSettings};
 use crate::cmd::inputs::{take_stdin, working_directory};
@@ -45,7 +46,8 @@ struct ChangeArguments {
     /// Change the settings of these agents; separate several by commas
     #[arg(
         long,
-        value_enum,
+        value_parser = agent_with_hooks(),
+        ignore_case = true,
         value_delimiter = ',',
         required = true,
         value_name = "NAME"
@@ -62,6 +64,14 @@ struct ChangeArguments {
     dry_run: bool,
 }
 
+/// Returns the parser of an agent that has hooks.
+fn agent_with_hooks() -> impl TypedValueParser<Value = Agent> {
+    let agents = Agent::ALL.into_iter();
+    let agents = agents.filter(|agent| agent.format().hook_settings.is_some());
+    let values = agents.filter_map(|agent| agent.to_possible_value());
+    PossibleValuesParser::new(values).try_map(|name| Agent::from_str(&name, true))
+}
+
 /// Show which agents have the hook installed
 ///
 /// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
@@ -69,7 +79,13 @@ struct ChangeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct HookStatusArguments {
     /// Only these agents; separate several by commas
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME")]
+    #[arg(
+        long,
+        value_parser = agent_with_hooks(),
+        ignore_case = true,
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
     agent: Vec<Agent>,
     #[command(flatten)]
     form: FormArguments,

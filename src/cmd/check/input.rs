@@ -1,5 +1,6 @@
 //! The input of the `check` commands: one item per line.
 
+use std::cell::Cell;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cmd::inputs::{is_stdin, open_stream, take_stdin};
+use crate::cmd::inputs::{is_standard_stream, open_stream, take_stdin};
 use crate::cmd::{Form, FormArguments, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
 use crate::jsonl::{LineReader, TextLine, TextLineForm, read_text_line};
@@ -44,6 +45,8 @@ pub(crate) struct Check<'a, Item> {
     pub(crate) form: TextLineForm,
     /// The form of the output.
     pub(crate) prints: Form,
+    /// With `--exit-status`, whether all items have passed so far.
+    pub(crate) passed: Option<&'a Cell<bool>>,
     /// Checks a line.
     pub(crate) examine: &'a dyn Fn(&TextLine) -> CheckOutput<Item>,
 }
@@ -88,10 +91,12 @@ impl CheckInput {
             let name = path.to_string_lossy();
             match open_stream(path, io) {
                 Ok(stream) => {
-                    let name = (!is_stdin(path)).then_some(&*name);
+                    let name = (!is_standard_stream(path)).then_some(&*name);
                     answering.answer_source(progress.counting(stream), name)?;
                 }
-                Err(error) if path.exists() || is_stdin(path) => errors.report(&name, &error),
+                Err(error) if path.exists() || is_standard_stream(path) => {
+                    errors.report(&name, &error);
+                }
                 Err(error) => errors.report(&name, &error.with_hint(STDIN_HINT)),
             }
         }
@@ -104,7 +109,8 @@ impl CheckInput {
         Ok(if self.strict && unusable > 0 {
             Status::UnusableRecords
         } else {
-            errors.outcome(Status::Done)
+            let has_failed = |passed: &Cell<bool>| unusable > 0 || !passed.get();
+            errors.outcome(Status::negative_if(check.passed.is_some_and(has_failed)))
         })
     }
 }

@@ -76,6 +76,7 @@ impl Run for CheckPermissionArguments {
             name: "permission",
             prints,
             form: TextLineForm::AnyJson,
+            passed: self.exit_status.then_some(&all_allowed),
             examine: &|checked| {
                 let asked = if is_plain {
                     Ok(CallLine::command(&checked.text))
@@ -91,10 +92,7 @@ impl Run for CheckPermissionArguments {
                 });
                 let (mode, asked) = match asked {
                     Ok(asked) => asked,
-                    Err(problem) => {
-                        all_allowed.set(false);
-                        return CheckOutput::Unusable(problem);
-                    }
+                    Err(problem) => return CheckOutput::Unusable(problem),
                 };
                 let directory = asked
                     .directory
@@ -114,11 +112,7 @@ impl Run for CheckPermissionArguments {
                 }
             },
         };
-        let outcome = self.input.check_each(&check, io)?;
-        Ok(match outcome {
-            Status::Done if self.exit_status && !all_allowed.get() => Status::Negative,
-            other => other,
-        })
+        self.input.check_each(&check, io)
     }
 }
 

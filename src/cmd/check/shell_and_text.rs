@@ -1,5 +1,7 @@
 //! `check shell` and `check text`: the analysis of commands, and cleaned texts.
 
+use std::cell::Cell;
+
 use clap::Args;
 
 use super::input::{Check, CheckInput, CheckOutput};
@@ -8,7 +10,7 @@ use crate::cmd::{Form, Globals, Run, Status};
 use crate::io::Io;
 use crate::jsonl::{LineContext, TextLine, TextLineForm};
 use crate::records::{CheckShellRecord, CheckTextRecord, TextCheck, TextKind};
-use crate::shell::analyse;
+use crate::shell::{Verdict, analyse};
 use crate::side::label::{CallsEnded, clean_label};
 use crate::side::recap::clean_recap;
 use crate::side::title::{TitleStyle, clean_title};
@@ -32,6 +34,9 @@ pub(crate) struct CheckShellArguments {
     /// Count commands that only read from servers, such as `gh pr view`, as reading
     #[arg(long)]
     pub(crate) allow_network_reads: bool,
+    /// Exit with 1 if a verdict is not read-only or a line is unusable
+    #[arg(long)]
+    pub(crate) exit_status: bool,
     /// The former name of `-o text`
     #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
     pub(crate) explain: bool,
@@ -64,6 +69,7 @@ impl Run for CheckShellArguments {
         } else {
             self.input.form.form(io.terminal)
         };
+        let all_read_only = Cell::new(true);
         let check = Check {
             name: "shell",
             prints,
@@ -71,8 +77,11 @@ impl Run for CheckShellArguments {
                 field: "command",
                 context: LineContext::Directory,
             },
+            passed: self.exit_status.then_some(&all_read_only),
             examine: &|line| {
                 let (analysis, conditions) = look(line);
+                let is_read_only = matches!(analysis.verdict, Verdict::ReadOnly { .. });
+                all_read_only.set(all_read_only.get() && is_read_only);
                 if prints == Form::Text {
                     CheckOutput::Text(verdict_text(&line.text, &analysis))
                 } else {
@@ -110,6 +119,7 @@ impl Run for CheckTextArguments {
                 field: "text",
                 context: LineContext::Ignored,
             },
+            passed: None,
             examine: &|line| {
                 let record = cleaned(self.kind, &line.text);
                 match prints {

@@ -42,15 +42,17 @@ impl AgentName {
         })
     }
 
-    /// Checks that this is the name of an agent.
+    /// Replaces a name in other letter case by the name of the agent.
     ///
     /// # Errors
     /// The agent is unknown.
-    pub(super) fn check(&self, named_roots: &NamedRoots) -> Result<(), UsageError> {
+    pub(super) fn resolve(&mut self, named_roots: &NamedRoots) -> Result<(), UsageError> {
         let Self::Fork(name) = self else {
             return Ok(());
         };
-        if named_roots.fork_names().any(|known| known == name) {
+        let mut forks = named_roots.fork_names();
+        if let Some(known) = forks.find(|known| known.eq_ignore_ascii_case(name)) {
+            known.clone_into(name);
             return Ok(());
         }
         let mut known: Vec<&str> = Agent::ALL.map(Agent::name).to_vec();
@@ -77,7 +79,7 @@ impl TypedValueParser for AgentNameParser {
         value: &std::ffi::OsStr,
     ) -> Result<Self::Value, clap::Error> {
         let name = StringValueParser::new().parse_ref(command, argument, value)?;
-        Ok(match Agent::from_str(&name, false) {
+        Ok(match Agent::from_str(&name, true) {
             Ok(agent) => AgentName::Known(agent),
             Err(_) => AgentName::Fork(name),
         })

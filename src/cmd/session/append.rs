@@ -9,7 +9,8 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::cmd::inputs::{
-    recorded_id, report_foreign_stream, session_to_write, take_stdin, working_directory,
+    is_standard_stream, recorded_id, report_foreign_stream, session_to_write, take_stdin,
+    working_directory,
 };
 use crate::cmd::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
@@ -127,6 +128,10 @@ impl Run for SessionAppendArguments {
 impl SessionAppendArguments {
     /// Returns the files that records are written to.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
+        if is_standard_stream(&self.file) {
+            let hint = "name a session file; the stream is read from standard input";
+            return Err(UsageError::new("`-` is not a file").with_hint(hint).into());
+        }
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
         let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
         if whose != Ownership::AnotherAgent {

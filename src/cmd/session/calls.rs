@@ -33,10 +33,10 @@ pub(crate) struct SessionCallsArguments {
     /// Only calls of these tools; separate several by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     tool: Vec<String>,
-    /// Only calls that failed
+    /// Only calls that failed; with `--denied` both kinds
     #[arg(long)]
     failed: bool,
-    /// Only calls that the user or a rule denied
+    /// Only calls that the user or a rule denied; with `--failed` both kinds
     #[arg(long)]
     denied: bool,
     /// Only calls that changed files
@@ -146,8 +146,9 @@ impl SessionCallsArguments {
         let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
         call.is_within(period)
             && (self.tool.is_empty() || self.tool.iter().any(is_of))
-            && (!self.failed || outcome == Some(CallOutcome::Failed))
-            && (!self.denied || is_denied)
+            && (!(self.failed || self.denied)
+                || self.failed && outcome == Some(CallOutcome::Failed)
+                || self.denied && is_denied)
             && (!self.changed || seen.changes().next().is_some())
             && path.is_none_or(|path| seen.names(path))
     }

@@ -16,9 +16,10 @@ use crate::view::{ProgressLine, check_page};
 
 /// Report problems in session files
 ///
-/// Writes one record for each finding, then one with the totals. Damage is lost or broken data:
-/// torn lines, records glued together, duplicate ids, cycles of parents. Other findings are not
-/// damage: calls without results, unknown kinds of records, times out of order.
+/// Writes one record `session_damage` for each finding, then one with the totals. Only lost or broken data is damage
+/// (`ok` is then false): lines that are not records, records glued together, duplicate ids, cycles of parents.
+/// Other findings are not: an unfinished last line, which may still be being written, calls without results,
+/// unknown kinds of records, times out of order.
 #[derive(Debug, Args)]
 pub(crate) struct SessionCheckArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]

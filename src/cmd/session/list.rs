@@ -42,7 +42,7 @@ pub(crate) struct SessionListArguments {
     resume: bool,
     /// Show the state of each session, or select by it: working, waiting, idle or failed. It is inferred from the end of
     /// the file and from running processes
-    #[arg(long, value_enum, value_name = "STATE", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    #[arg(long, value_enum, value_name = "STATE", num_args = 0..=1, value_delimiter = ',')]
     state: Option<Vec<SessionActivity>>,
     #[command(flatten)]
     form: FormArguments,

@@ -25,7 +25,7 @@ use crate::view::{github_output, junit, report_as_json, report_as_markdown};
 ///
 /// Writes Markdown for a job summary: task, outcome, changed files, commands, failures, denials, tokens, cost and
 /// duration of the sessions, added up. Reads session files and saved streams of runs. With `--since` and `--until` only
-/// requests and calls of that time count.
+/// messages and calls of that time count, and sessions without any are omitted.
 ///
 /// Exits with 6 if a gate fails, and names it on standard error. An unknown cost or number of tokens fails its gate.
 /// Text of models cannot contain commands to the runner, HTML or images, and text that looks like a key or a password
@@ -100,8 +100,7 @@ impl Run for SessionReportArguments {
                 CallEvent::Session(listed) => {
                     let path = listed.path.clone();
                     let here = std::env::current_dir().ok();
-                    let added =
-                        builder.session(*listed, &source.named_roots, source.mapping(), here);
+                    let added = builder.session(*listed, &source.named_roots, here);
                     failure = added.err().map(|no_text| {
                         let problem = no_text.error.unwrap_or_default();
                         UsageError::new(problem).about(path.display())

@@ -16,6 +16,7 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
+use crate::text::counted;
 use crate::view::ProgressLine;
 
 /// Search the messages of sessions
@@ -158,7 +159,8 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    messages.warn(&format!("{path}: {lines} lines are too long to search"));
+                    let lines = counted(lines, "line is", "lines are");
+                    messages.warn(&format!("{path}: {lines} too long to search"));
                     Ok(())
                 }
                 SearchEvent::Failed { path, error } => {

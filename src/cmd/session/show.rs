@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::source::SourceArguments;
+use crate::cmd::inputs::is_standard_stream;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
@@ -39,7 +40,7 @@ pub(crate) struct SessionShowArguments {
     /// The same as `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
-    /// Write an HTML page to this file; the page loads no other files
+    /// Write an HTML page to this file (`-`: standard output); the page loads no other files
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
@@ -127,9 +128,9 @@ impl Run for SessionShowArguments {
             style: globals.style(io),
         };
         let sink = match &self.html {
-            Some(page) => page_file(page)?,
-            None if form == DialogForm::Jsonl => output::record_sink(io)?,
-            None => {
+            Some(page) if !is_standard_stream(page) => page_file(page)?,
+            _ if form == DialogForm::Jsonl => output::record_sink(io)?,
+            _ => {
                 output::use_pager(globals, io);
                 output::take_sink(io)?
             }
@@ -145,11 +146,19 @@ impl Run for SessionShowArguments {
         printer.head(&about, known, Vec::new())?;
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
             .map_err(UsageError::unprinted)?;
+        let number = printer.number;
         // Waits for the pager.
         drop(printer);
-        if left_out > 0 {
+        if range.is_some_and(|range| range.is_before(number)) {
+            let messages = counted(number, "message", "messages");
             io.messages.hint(&format!(
-                "{left_out} messages of other branches, or from before a compaction, are left out: \
+                "the range is beyond the end: the session has {messages}"
+            ));
+        }
+        if left_out > 0 {
+            let messages = counted(left_out, "message", "messages");
+            io.messages.hint(&format!(
+                "omitted {messages} of other branches or from before a compaction: \
                  `--all-branches` shows them"
             ));
         }

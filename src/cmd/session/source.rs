@@ -107,8 +107,8 @@ impl SourceArguments {
     pub(crate) fn configure(&mut self, config: &Config) -> Result<(), UsageError> {
         let agents = config.agents().map_err(UsageError::reason)?;
         self.named_roots = NamedRoots::new(agents);
-        match &self.agent {
-            Some(agent) => agent.check(&self.named_roots),
+        match &mut self.agent {
+            Some(agent) => agent.resolve(&self.named_roots),
             None => Ok(()),
         }
     }

@@ -21,16 +21,25 @@ pub struct Removed {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// The reason why the session is in use or continued, so that nothing was removed.
-    pub in_use: Option<Problem>,
-    /// The reason why something else was not removed.
-    pub problem: Option<Problem>,
+    /// The outcome.
+    pub outcome: RemovalOutcome,
+    /// The reason for it, unless the session was removed.
+    pub reason: Option<Problem>,
 }
 
 impl Removed {
     /// Returns the reason why the removal failed.
     pub fn failure(&self) -> Option<&Problem> {
-        self.problem.as_ref().filter(|_| self.in_use.is_none())
+        let failed = self.outcome == RemovalOutcome::Failed;
+        self.reason.as_ref().filter(|_| failed)
+    }
+
+    fn because(self, outcome: RemovalOutcome, reason: Problem) -> Self {
+        Self {
+            outcome,
+            reason: Some(reason),
+            ..self
+        }
     }
 
     /// Returns the record of the session.
@@ -40,7 +49,6 @@ impl Removed {
         archive: Option<&ArchiveDir>,
         is_real: bool,
     ) -> SessionRemovedRecord {
-        let reason = self.in_use.as_ref().or(self.problem.as_ref());
         let archive = archive.map(|dir| bundle.target(dir.path()).display().to_string());
         SessionRemovedRecord {
             session_id: bundle.facts.session_id.clone().map(SessionId),
@@ -48,12 +56,8 @@ impl Removed {
             path: bundle.path.display().to_string(),
             archive,
             dry_run: !is_real,
-            outcome: match (&self.in_use, &self.problem) {
-                (Some(_), _) => RemovalOutcome::InUse,
-                (None, Some(_)) => RemovalOutcome::Failed,
-                (None, None) => RemovalOutcome::Removed,
-            },
-            reason: reason.map(ToString::to_string),
+            outcome: self.outcome,
+            reason: self.reason.as_ref().map(ToString::to_string),
             files: self.files,
             bytes: self.bytes,
         }
@@ -95,41 +99,45 @@ impl<'a> Removal<'a> {
     /// Removes the next session, with everything that belongs to it.
     pub fn remove(&mut self, bundle: &Bundle) -> Removed {
         let removed = self.removed(bundle);
-        if removed.in_use.is_some() || removed.problem.is_some() {
+        if removed.outcome != RemovalOutcome::Removed {
             self.going.remove(bundle.path.as_path());
         }
         removed
     }
 
     fn removed(&self, bundle: &Bundle) -> Removed {
-        let mut removed = Removed {
-            in_use: self.continuation(bundle),
-            problem: bundle.problems.first().cloned(),
-            ..Removed::default()
-        };
+        let mut removed = Removed::default();
         if bundle.is_stored() {
-            let problem = "is a part of a database; its agent removes it";
-            removed.problem = Some(Problem::of(&bundle.path, problem));
-            return removed;
+            let reason = Problem::of(
+                &bundle.path,
+                "is a part of a database; its agent removes it",
+            );
+            return removed.because(RemovalOutcome::Skipped, reason);
         }
+        let (mut problem, mut in_use) =
+            (bundle.problems.first().cloned(), self.continuation(bundle));
         let mut files = Vec::new();
         for path in &bundle.files {
             match fs::symlink_metadata(path) {
                 Ok(file) => {
                     removed.files += 1;
                     removed.bytes += file.len();
-                    let use_of = || use_of(path, &file, &self.users, self.now);
-                    removed.in_use = removed.in_use.or_else(use_of);
+                    in_use = in_use.or_else(|| use_of(path, &file, &self.users, self.now));
                     files.push((path, file));
                 }
-                Err(error) => removed.problem = Some(Problem::of(path, error)),
+                Err(error) => problem = Some(Problem::of(path, error)),
             }
         }
-        if removed.in_use.is_some() || removed.problem.is_some() || !self.is_real {
-            return removed;
+        if let Some(reason) = in_use {
+            return removed.because(RemovalOutcome::InUse, reason);
         }
-        removed.problem = self.remove_files(bundle, &files).err();
-        removed
+        if problem.is_none() && self.is_real {
+            problem = self.remove_files(bundle, &files).err();
+        }
+        match problem {
+            Some(reason) => removed.because(RemovalOutcome::Failed, reason),
+            None => removed,
+        }
     }
 
     /// Returns the reason to keep a session or an earlier file of its thread: another session continues it.

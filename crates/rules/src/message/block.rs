@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::decision::CallOutcome;
+
 /// A block of a message.
 #[derive(Debug, Clone)]
 pub enum Block {
@@ -150,6 +152,11 @@ pub struct Media {
 }
 
 impl ToolResult {
+    /// Returns the outcome of the call.
+    pub fn outcome(&self) -> CallOutcome {
+        CallOutcome::of_result(&self.text(), self.failed)
+    }
+
     /// Returns the text of the result, without attachments.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
