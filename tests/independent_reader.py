@@ -61,7 +61,7 @@ class Account:
         self.prompts, self.first_prompt = 0, None
         self.replies = {}  # by message: model, tokens
         self.others = []  # model, tokens of what is no reply
-        self.calls, self.results, self.failed = [], [], 0
+        self.calls, self.results = [], []
 
     def prompt(self, texts, attached=False):
         words = [word for word in map(typed, texts) if word]
@@ -80,9 +80,8 @@ class Account:
         before = self.replies.get(name, (None, None))
         self.replies[name] = (model or before[0], tokens or before[1])
 
-    def result(self, call, failed):
+    def result(self, call):
         self.results.append(call)
-        self.failed += bool(failed)
 
     def summary(self):
         models = {}
@@ -95,7 +94,6 @@ class Account:
             "replies": len(self.replies),
             "calls": len(self.calls),
             "results": len(self.results),
-            "failed": self.failed,
             "unanswered": len(set(self.calls) - set(self.results)),
         }
         models = {model or "(unknown)": tokens for model, tokens in models.items() if any(tokens)}
@@ -122,7 +120,7 @@ def claude_account(records):
         if kind == "user":
             answers = [b for b in blocks(r) if b.get("type") == "tool_result" and "tool_use_id" in b]
             for b in answers:
-                account.result(b["tool_use_id"], b.get("is_error"))
+                account.result(b["tool_use_id"])
             if side and of_subagent and not answers:
                 account.begin([word for word in map(typed, text_of(content)) if word])
             own = by_person and not (side or r.get("isMeta") or r.get("isCompactSummary"))
@@ -164,11 +162,7 @@ def qwen_account(records):
         display = (r.get("systemPayload") or {}).get("displayText")
         for p in parts:
             if "functionResponse" in p and r.get("type") in ("user", "tool_result"):
-                response = p["functionResponse"].get("response") or {}
-                status = (r.get("toolCallResult") or {}).get("status", "success")
-                output = response.get("output") or ""
-                failed = status != "success" or "error" in response or shell_failed(output)
-                account.result(p["functionResponse"].get("id"), failed)
+                account.result(p["functionResponse"].get("id"))
         if r.get("type") == "user" and (of_subagent or not r.get("isSidechain")):
             shown = r.get("subtype") in (None, "mid_turn_user_message", "realtime_message")
             if shown and display != "" and not any("functionResponse" in p for p in parts):
@@ -211,7 +205,7 @@ def codex_account(records):
         elif what == "reasoning" and text_of(item.get("summary"), ("summary_text",)) + text_of(item.get("content"), ("reasoning_text", "text")):
             spoken.append(("assistant", [], False))
         elif what in ("function_call_output", "custom_tool_call_output", "local_shell_call_output") and "call_id" in item:
-            account.result(item["call_id"], codex_failed(item.get("output")))
+            account.result(item["call_id"])
         if kind == "event_msg":
             event = payload.get("type")
             if event in ("user_message", "agent_message") and isinstance(payload.get("message"), str):
@@ -298,21 +292,12 @@ def gemini_account(document, records):
                 account.calls.append(name)
                 status = call.get("status") in ("error", "cancelled")
                 if "result" in call or status or call.get("resultDisplay"):
-                    account.result(name, status or gemini_failed(call))
+                    account.result(name)
     return account
 
 
 def gemini_parts(content):
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-
-
-def gemini_failed(call):
-    result = call.get("result")
-    for part in gemini_parts(result):
-        response = (part.get("functionResponse") or {}).get("response") or {}
-        if response.get("error") or shell_failed(response.get("output")):
-            return True
-    return False
 
 
 def pi_account(records):
@@ -324,7 +309,7 @@ def pi_account(records):
         if m.get("role") == "user":
             account.prompt(text_of(m.get("content")), has_image(m.get("content")))
         if m.get("role") == "toolResult" and m.get("toolCallId"):
-            account.result(m["toolCallId"], m.get("isError"))
+            account.result(m["toolCallId"])
         if m.get("role") == "assistant":
             usage = m.get("usage") or {}
             tokens = [number(usage.get(name)) for name in ("input", "output", "cacheRead", "cacheWrite")]
@@ -362,7 +347,7 @@ def opencode_account(records):
         for part in opencode_tools(row):
             account.calls.append(part["callID"])
             if part["state"]["status"] in ("completed", "error"):
-                account.result(part["callID"], opencode_failed(part))
+                account.result(part["callID"])
     return account
 
 

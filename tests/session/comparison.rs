@@ -91,7 +91,6 @@ fn by_the_program(path: &str, agent: &str) -> Value {
             "replies": counts["messages"].as_u64().unwrap() - counts["prompts"].as_u64().unwrap(),
             "calls": counts["calls"],
             "results": counts["results"],
-            "failed": counts["failed"],
             "unanswered": counts["unanswered"],
         },
         "models": models(stats),
