@@ -22,8 +22,8 @@ use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
 use crate::tools::child_environment::{cleaned, keep_git_from_writing};
 
-/// Time limit for all git calls about one command line.
-const DEADLINE: Duration = Duration::from_secs(1);
+/// Time limit for all git calls about one command line. A busy machine needs seconds; agents give a hook ten or more.
+const DEADLINE: Duration = Duration::from_secs(4);
 
 /// Maximum output of git, in bytes: an index of about 100,000 files.
 const MAX_OUTPUT: usize = 8 * 1024 * 1024;
