@@ -93,7 +93,7 @@
 //!     confines_reads: false,
 //!     home: None,
 //!     real_path: &|path| path.canonicalize().ok(),
-//!     branches: &|_| Vec::new(),
+//!     entries: &|_| Box::new(std::iter::empty()),
 //! });
 //! assert_eq!(decided.decision, Decision::Deny);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -330,7 +330,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         confines_reads: false,
         home,
         real_path: &|path| Some(path.to_owned()),
-        branches: &|_| Vec::new(),
+        entries: &|_| Box::new(std::iter::empty()),
     };
     if rule.behavior != Behavior::Allow || tool == "Read" {
         return rule.matches(&request);

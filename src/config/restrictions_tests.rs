@@ -85,7 +85,7 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
                 confines_reads: false,
                 home: None,
                 real_path: &|path| path.canonicalize().ok().or(Some(path.to_owned())),
-                branches: &|_| Vec::new(),
+                entries: &|_| Box::new(std::iter::empty()),
             },
         );
         if decided.decision == Behavior::Deny {
@@ -217,7 +217,7 @@ fn restrictions_outside_of_permissions_are_understood_or_errors() {
             confines_reads: false,
             home: None,
             real_path: &|path| Some(path.to_owned()),
-            branches: &|_| Vec::new(),
+            entries: &|_| Box::new(std::iter::empty()),
         };
         settings
             .rules

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::permission::normalised;
+use crate::permission::{Entries, normalised};
 
 /// Maximum number of symbolic links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -151,11 +151,17 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
                     let parent = path.parent().unwrap_or(Path::new("/"));
                     path = normalised(&parent.canonicalize()?.join(target));
                 } else {
-                    let Some(name) = path.file_name() else {
-                        return Err(error);
-                    };
-                    missing.push(name.to_owned());
-                    path.pop();
+                    // All missing names at once: `canonicalize` looks up each directory from the root.
+                    loop {
+                        let Some(name) = path.file_name() else {
+                            return Err(error);
+                        };
+                        missing.push(name.to_owned());
+                        path.pop();
+                        if path.symlink_metadata().is_ok() {
+                            break;
+                        }
+                    }
                 }
             }
         }
@@ -167,11 +173,13 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 
-/// Returns the links and directories in a directory; none if it cannot be read.
-pub(super) fn branches(directory: &Path) -> Vec<PathBuf> {
+/// Lists a directory: for each entry its path if it is a link or a directory. Empty if it cannot be read.
+pub(super) fn entries(directory: &Path) -> Entries {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let branches = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
-    branches.map(|entry| entry.path()).collect()
+    Box::new(entries.map(|entry| {
+        let is_branch = entry.file_type().is_ok_and(|kind| !kind.is_file());
+        is_branch.then(|| entry.path())
+    }))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Web;
-use super::access::{branches, real_path};
+use super::access::{entries, real_path};
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
@@ -180,7 +180,7 @@ impl DecisionContext {
             confines_reads: self.shell.confines_reads,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
-            branches: &branches,
+            entries: &entries,
         }
     }
 }

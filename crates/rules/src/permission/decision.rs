@@ -176,6 +176,10 @@ impl Rules {
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
+        // The links of the files that it changes were not looked up.
+        if context.is_exhausted() {
+            return builtin(Decision::Ask, BuiltinRule::Unresolved);
+        }
         let mut written = command
             .redirected(context)
             .iter()

@@ -46,7 +46,7 @@ pub use decision::{CheckedPart, Decided};
 pub use path_context::{is_of_system, normalised};
 pub use path_pattern::RuleSource;
 pub use proposal::Proposal;
-pub use request::{Action, Request};
+pub use request::{Action, Entries, Request};
 pub use rule::{OutsideAccess, Rule};
 pub use rule_text::InvalidRule;
 pub use rules::Rules;

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::{GAP, GLOB, Wildcard, escaped};
+use super::path_context::{FILE_WORK, PathContext, ResolvedPath, path_work};
+use super::wildcard::{GAP, GLOB, Wildcard};
 
 /// Maximum number of names that the start of a glob is expanded to.
 const MAX_EXPANDED: usize = 256;
@@ -144,16 +144,21 @@ fn linked_below(name: &str, directories: &[PathBuf], context: &PathContext<'_>) 
     if tails.is_empty() {
         return Vec::new();
     }
-    let own = [context.request.directory.to_owned()];
-    let mut bases: Vec<PathBuf> = own.iter().chain(directories).cloned().collect();
-    let children = bases
-        .iter()
-        .flat_map(|base| context.branches(base).to_vec());
-    let children: Vec<PathBuf> = children.take(MAX_EXPANDED).collect();
+    let own = context.request.directory;
+    let others = directories.iter().filter(|directory| *directory != own);
+    let mut bases: Vec<PathBuf> = others.cloned().collect();
+    bases.insert(0, own.to_owned());
+    let mut children: Vec<PathBuf> = Vec::new();
+    for base in &bases {
+        let branches = context.branches(base);
+        let left = MAX_EXPANDED - children.len();
+        children.extend(branches.iter().take(left).cloned());
+    }
     bases.extend(children);
     let paths = bases
         .iter()
         .flat_map(|base| tails.iter().map(|tail| base.join(tail)));
+    let paths = paths.take_while(|path| context.spend(1 + path_work(path)));
     let files = paths.flat_map(|path| {
         if path.to_string_lossy().contains([GAP, GLOB]) {
             through_links(&path, context)
@@ -164,9 +169,10 @@ fn linked_below(name: &str, directories: &[PathBuf], context: &PathContext<'_>) 
     files.filter_map(NamedFile::linked_somewhere).collect()
 }
 
-/// Returns the files that an absolute path with gaps may name through links.
+/// Returns the files that an absolute path with gaps may name through links, as far as there is work left.
 fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
     let linked = |name: &PathBuf| context.real(name).filter(|real| **real != **name);
+    let has_gap = |path: &Path| path.to_string_lossy().contains([GAP, GLOB]);
     let mut files = Vec::new();
     let mut reached = vec![PathBuf::new()];
     let mut is_known = true;
@@ -184,24 +190,23 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
             continue;
         }
         is_known &= !name.contains(GAP);
-        if reached.len() > MAX_EXPANDED {
-            files.push(NamedFile::Outlined(format!("{GAP}/{}", rest.display())));
-            return files;
-        }
         let inside = reached
             .iter()
             .filter_map(linked)
-            .map(|real| real.join(rest));
+            .map(|real| real.join(rest))
+            .take_while(|path| context.spend(path_work(path)));
         files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
-        let name = format!("/{name}");
-        let is_filled_by = |path: &PathBuf| {
-            let found = path.file_name().unwrap_or_default().to_string_lossy();
-            Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
+        let rest = components.as_path();
+        let limit = if has_gap(rest) {
+            MAX_EXPANDED
+        } else {
+            usize::MAX
         };
-        let branches = reached
-            .iter()
-            .flat_map(|path| context.branches(path).to_vec());
-        reached = branches.filter(is_filled_by).collect();
+        let Some(filling) = filling(&name, &reached, limit, context) else {
+            files.push(NamedFile::Outlined(format!("{GAP}/{}", rest.display())));
+            return files;
+        };
+        reached = filling;
     }
     files.extend(reached.into_iter().filter_map(|name| {
         let real = linked(&name)?;
@@ -213,6 +218,37 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
         })
     }));
     files
+}
+
+/// Returns the links and directories in directories whose names may fill a name with gaps; `None` if there are more than
+/// `limit`, or too many to look at.
+fn filling(
+    name: &str,
+    directories: &[PathBuf],
+    limit: usize,
+    context: &PathContext<'_>,
+) -> Option<Vec<PathBuf>> {
+    let visible = Wildcard::of_gaps(name);
+    let hidden = Wildcard::of_gaps(name.trim_start_matches(GLOB));
+    let mut filling = Vec::new();
+    for directory in directories {
+        for branch in &*context.branches(directory) {
+            let found = branch.file_name().unwrap_or_default().to_string_lossy();
+            let is_hidden = found.starts_with('.');
+            let pattern = if is_hidden { &hidden } else { &visible };
+            let fills = pattern.covers(&found);
+            let kept = if fills {
+                FILE_WORK + path_work(branch)
+            } else {
+                0
+            };
+            if !context.spend(1 + name.len() / 16 + kept) || fills && filling.len() == limit {
+                return None;
+            }
+            filling.extend(fills.then(|| branch.clone()));
+        }
+    }
+    Some(filling)
 }
 
 /// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match. `..` behind

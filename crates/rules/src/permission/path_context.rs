@@ -118,6 +118,15 @@ const MAX_WORK: usize = 4_000_000;
 /// The work of looking up a file, compared with looking at a byte of text.
 pub(super) const FILE_WORK: usize = 64;
 
+/// The work of reading an entry of a directory, and of keeping one that is a link or a directory.
+const ENTRY_WORK: usize = 2;
+const BRANCH_WORK: usize = 16;
+
+/// Returns the work of keeping a path.
+pub(super) fn path_work(path: &Path) -> usize {
+    path.as_os_str().len() / 8
+}
+
 /// Removes `.` and `..` from a path lexically, without following links.
 pub fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
@@ -145,7 +154,10 @@ impl<'a> PathContext<'a> {
             },
             real_paths: RefCell::default(),
             branches: RefCell::default(),
-            left: Cell::new(MAX_WORK),
+            left: Cell::new(match request.action {
+                Action::Command { .. } => MAX_WORK,
+                _ => usize::MAX,
+            }),
             line: LineFacts::default(),
         }
     }
@@ -167,10 +179,15 @@ impl<'a> PathContext<'a> {
         self.request.home.filter(|_| !self.sets("HOME"))
     }
 
-    /// Resolves the links of a path without `..`.
+    /// Resolves the links of a path without `..`. A path that takes too much work is unknown.
     pub(super) fn real(&self, path: &Path) -> Option<Rc<Path>> {
         if let Some(known) = self.real_paths.borrow().get(path) {
             return known.clone();
+        }
+        // The system looks up each directory from the root.
+        let depth = path.components().count();
+        if !self.spend(FILE_WORK + path_work(path) + depth * depth / 8) {
+            return None;
         }
         let real = (self.request.real_path)(path).map(Rc::from);
         self.real_paths
@@ -179,12 +196,20 @@ impl<'a> PathContext<'a> {
         real
     }
 
-    /// Returns the links and directories in a directory.
+    /// Returns the links and directories in a directory, as far as there is work left.
     pub(super) fn branches(&self, directory: &Path) -> Rc<[PathBuf]> {
         if let Some(known) = self.branches.borrow().get(directory) {
             return known.clone();
         }
-        let branches: Rc<[PathBuf]> = (self.request.branches)(directory).into();
+        if !self.spend(FILE_WORK + path_work(directory)) {
+            return Rc::default();
+        }
+        let entries = (self.request.entries)(directory);
+        let entries = entries.take_while(|entry| {
+            let kept = entry.as_deref();
+            self.spend(ENTRY_WORK + kept.map_or(0, |path| BRANCH_WORK + path_work(path)))
+        });
+        let branches: Rc<[PathBuf]> = entries.flatten().collect();
         self.branches
             .borrow_mut()
             .insert(directory.to_owned(), branches.clone());
@@ -197,7 +222,10 @@ impl<'a> PathContext<'a> {
             return true;
         };
         // Most words name nothing, so that the directory is not listed.
-        self.real(path).is_some() && self.branches(above).iter().any(|branch| branch == path)
+        self.real(path).is_some() && {
+            let branches = self.branches(above);
+            self.spend(branches.len()) && branches.iter().any(|branch| branch == path)
+        }
     }
 
     /// Resolves an absolute path.
@@ -248,16 +276,15 @@ impl<'a> PathContext<'a> {
             .chain(request.home);
         let kept: Vec<(&Path, Option<Rc<Path>>)> =
             kept.map(|path| (path, self.real(path))).collect();
-        [Some(path.name.as_path()), path.real.as_deref()]
-            .into_iter()
-            .flatten()
-            .any(|path| {
-                path.components().count() <= 2
-                    || kept.iter().any(|(name, real)| {
-                        name.starts_with(path)
-                            || real.as_ref().is_some_and(|real| real.starts_with(path))
-                    })
-            })
+        let is_kept = |path: &Path| {
+            path.components().count() <= 2
+                || kept.iter().any(|(name, real)| {
+                    name.starts_with(path)
+                        || real.as_ref().is_some_and(|real| real.starts_with(path))
+                })
+        };
+        // Where its links lead was not looked up.
+        path.real.is_none() && self.is_exhausted() || path.any_name(is_kept)
     }
 
     /// Whether the file can make programs run code.

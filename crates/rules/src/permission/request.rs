@@ -40,6 +40,9 @@ pub enum Action {
     Anything,
 }
 
+/// The entries of a directory, read as they are needed.
+pub type Entries = Box<dyn Iterator<Item = Option<PathBuf>>>;
+
 /// A call to decide on.
 pub struct Request<'a> {
     /// The canonical name of the tool.
@@ -59,6 +62,6 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// Resolves all links of an absolute path; `None` if it cannot be resolved.
     pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
-    /// Returns the links and directories in an absolute directory.
-    pub branches: &'a dyn Fn(&Path) -> Vec<PathBuf>,
+    /// Lists an absolute directory: for each entry its path if it is a link or a directory, else `None`.
+    pub entries: &'a dyn Fn(&Path) -> Entries,
 }

@@ -143,7 +143,8 @@ impl Rules {
                 || command
                     .mentioned(context)
                     .iter()
-                    .any(|files| is_about(files)));
+                    .any(|files| is_about(files))
+                || context.is_exhausted());
         let restricts = |rule: &Rule| {
             (is_about_files || rule.paths().is_none())
                 && rule.may_restrict_unknown(command, context)

@@ -331,8 +331,14 @@ fn may_mean_another(
     let program = invocation.program();
     let arguments = level.words.get(1..).unwrap_or_default();
     let is_assigned = level.assignments.iter().any(|set| set.name == "IFS");
+    // `cat${IFS}./x` has two words.
+    let is_split = |word: &PartWord| {
+        let names = ["$IFS", "${IFS"];
+        word.value.is_none() && names.iter().any(|name| word.text.contains(name))
+    };
     let mut set = set.iter();
     program.contains([GAP, GLOB])
+        || level.words.iter().any(is_split)
         || programs::RENAMES.contains_with(program, arguments)
         || is_unknown_git(invocation)
         || set.any(|(name, value)| {

@@ -47,6 +47,12 @@ impl Wildcard {
         Self { pieces }
     }
 
+    /// Creates a pattern from a text, with a star for each gap.
+    pub(super) fn of_gaps(text: &str) -> Self {
+        let pieces = text.split([GAP, GLOB]).map(str::to_owned).collect();
+        Self { pieces }
+    }
+
     /// Returns the number of stars.
     pub(super) fn stars(&self) -> usize {
         self.pieces.len() - 1
