@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
             confines_reads: false,
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
-            branches: &|_| Vec::new(),
+            entries: &|_| Box::new(std::iter::empty()),
         };
         let best = best_of(200, || rules.decide(Mode::Default, &request));
         let micros = |time: Duration| time.as_secs_f64() * 1e6;

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             confines_reads: false,
             home: std::env::home_dir().as_deref(),
             real_path: &|path| path.canonicalize().ok(),
-            branches: &|_| Vec::new(),
+            entries: &|_| Box::new(std::iter::empty()),
         },
     );
     println!("{:?}", decided.decision);
