@@ -139,7 +139,7 @@ def gemini(home):
 
     def shown():
         command = [DIR / "node_modules/.bin/gemini", "--skip-trust", "--list-sessions"]
-        run = subprocess.run(command, env=environment(home), cwd=project, capture_output=True, text=True, timeout=120)
+        run = subprocess.run(command, env=environment(home), cwd=project, capture_output=True, text=True, timeout=300)
         return re.findall(r"^\s+1\. (.*) \(", run.stdout + run.stderr, re.M)
 
     titled = turnpipe(home, "title", "--write", "--model", "builtin", path)[1][0]
@@ -176,7 +176,7 @@ class Model(http.server.BaseHTTPRequestHandler):
 def run(home, *command, **variables):
     command = [DIR / "node_modules/.bin" / command[0], *command[1:]]
     variables = {**environment(home), **variables}
-    subprocess.run(command, env=variables, cwd=home, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, env=variables, cwd=home, check=True, capture_output=True, timeout=300)
 
 
 def totals(home):

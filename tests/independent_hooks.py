@@ -156,7 +156,7 @@ def guarded(name, turnpipe, programs):
         path = os.pathsep.join([str(turnpipe.parent), str(programs), os.environ["PATH"]])
         variables = {"HOME": directory, "PATH": path, "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", **variables}
         options = {"env": variables, "cwd": home / "project", "stdin": subprocess.DEVNULL, "capture_output": True,
-                   "text": True, "timeout": 120}
+                   "text": True, "timeout": 300}
 
         def hook(*arguments):
             run = subprocess.run([turnpipe, "hook", *arguments], **options)
