@@ -6,21 +6,30 @@
 use turnpipe::shell::{Verdict, analyse, simple_commands};
 use turnpipe::text::terminal_safe_line;
 
-fn main() {
-    let command = std::env::args().nth(1).unwrap_or_else(|| "ls".to_owned());
-    let analysis = analyse(&command);
+pub(crate) fn describe(command: &str) -> Vec<String> {
+    let analysis = analyse(command);
     let verdict = match &analysis.verdict {
         Verdict::ReadOnly { .. } => "read-only",
         Verdict::Writes => "writes",
         Verdict::Unknown => "unknown",
     };
-    println!("{verdict}: {}", analysis.why);
+    let mut lines = vec![format!("{verdict}: {}", analysis.why)];
     if let Verdict::ReadOnly { requires } = &analysis.verdict {
         for requirement in requires {
-            println!("  requires {requirement}");
+            lines.push(format!("requires {requirement}"));
         }
     }
-    for command in simple_commands(&command).commands {
-        println!("  runs {}", terminal_safe_line(&command.words.join(" ")));
+    for command in simple_commands(command).commands {
+        // Escape sequences of a command must not reach the terminal.
+        let words = terminal_safe_line(&command.words.join(" "));
+        lines.push(format!("runs {words}"));
+    }
+    lines
+}
+
+fn main() {
+    let command = std::env::args().nth(1).unwrap_or_else(|| "ls".to_owned());
+    for line in describe(&command) {
+        println!("{line}");
     }
 }

@@ -4,23 +4,20 @@
 #![expect(clippy::print_stdout, reason = "an example program")]
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use turnpipe::message::Decision;
 use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
 use turnpipe::shell::analyse;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let script = arguments.next().ok_or("name a command")?;
-    let directory = std::env::current_dir()?;
+pub(crate) fn parse(rules: &[String], directory: &Path) -> Result<Rules, Box<dyn Error>> {
     let source = Arc::new(RuleSource {
         name: "arguments".to_owned(),
-        anchor: directory.clone(),
+        anchor: directory.to_owned(),
     });
-    let mut rules = Vec::new();
-    for argument in arguments {
-        let (behavior, rule) = match argument.split_once(':') {
+    let rules = rules.iter().map(|argument| {
+        let (decision, rule) = match argument.split_once(':') {
             Some(("allow", rule)) => (Decision::Allow, rule),
             Some(("ask", rule)) => (Decision::Ask, rule),
             Some(("deny", rule)) => (Decision::Deny, rule),
@@ -30,32 +27,38 @@ fn main() -> Result<(), Box<dyn Error>> {
                 );
             }
         };
-        rules.push(Rule::parse(rule, behavior, &source)?);
-    }
-    let analysis = analyse(&script);
-    let action = Action::Command {
-        only_reads: analysis.verdict.is_read_only(),
-        parts: analysis.parts,
-        is_ambiguous: false,
-        script,
-    };
-    let decided = Rules::new(rules).decide(
-        Mode::Default,
-        &Request {
-            tool: "Bash",
-            input: &serde_json::Map::new(),
-            action: &action,
-            directory: &directory,
-            working_directories: std::slice::from_ref(&directory),
-            confines_reads: false,
-            home: std::env::home_dir().as_deref(),
-            real_path: &|path| path.canonicalize().ok(),
-            entries: &|_| Box::new(std::iter::empty()),
+        Ok(Rule::parse(rule, decision, &source)?)
+    });
+    Ok(Rules::new(rules.collect::<Result<_, Box<dyn Error>>>()?))
+}
+
+pub(crate) fn decide(script: &str, rules: &Rules, directory: &Path) -> Decision {
+    let analysis = analyse(script);
+    let home = std::env::home_dir();
+    let request = Request {
+        tool: "Bash",
+        input: &serde_json::Map::new(),
+        action: &Action::Command {
+            script: script.to_owned(),
+            only_reads: analysis.verdict.is_read_only(),
+            parts: analysis.parts,
+            is_ambiguous: false,
         },
-    );
-    println!("{:?}", decided.decision);
-    for part in decided.parts {
-        println!("  {:?}: {}", part.decision, part.command);
-    }
+        directory,
+        working_directories: &[directory.to_owned()],
+        confines_reads: false,
+        home: home.as_deref(),
+        real_path: &|path| path.canonicalize().ok(),
+        entries: &|_| Box::new(std::iter::empty()),
+    };
+    rules.decide(Mode::Default, &request).decision
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (script, rules) = arguments.split_first().ok_or("name a command")?;
+    let directory = std::env::current_dir()?;
+    let rules = parse(rules, &directory)?;
+    println!("{:?}", decide(script, &rules, &directory));
     Ok(())
 }

@@ -8,18 +8,24 @@ use std::path::Path;
 
 use turnpipe::session::{Scope, Session};
 
+pub(crate) fn describe(path: &Path) -> Result<String, Box<dyn Error>> {
+    let session = Session::open(path)?;
+    let (mut messages, mut calls, mut tokens) = (0, 0, 0);
+    for message in session.messages(Scope::Live)? {
+        let message = message?;
+        messages += 1;
+        calls += message.calls().count();
+        tokens += message.usage.map_or(0, |usage| usage.total());
+    }
+    let agent = session.agent().name();
+    Ok(format!(
+        "{agent}: {messages} messages, {calls} calls, {tokens} tokens"
+    ))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args().skip(1) {
-        let session = Session::open(Path::new(&path))?;
-        let (mut messages, mut calls, mut tokens) = (0, 0, 0);
-        for message in session.messages(Scope::Live)? {
-            let message = message?;
-            messages += 1;
-            calls += message.calls().count();
-            tokens += message.usage.map_or(0, |usage| usage.total());
-        }
-        let agent = session.agent().name();
-        println!("{path} ({agent}): {messages} messages, {calls} calls, {tokens} tokens");
+        println!("{path}: {}", describe(Path::new(&path))?);
     }
     Ok(())
 }

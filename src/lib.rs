@@ -26,19 +26,8 @@
 //!
 //! [`session::Session::open`] detects which agent wrote a file.
 //!
-//! ```
-//! use std::path::Path;
-//! use turnpipe::session::{Scope, Session};
-//!
-//! let session = Session::open(Path::new("examples/session.jsonl"))?;
-//! let (mut calls, mut tokens) = (0, 0);
-//! for message in session.messages(Scope::Live)? {
-//!     let message = message?;
-//!     calls += message.calls().count();
-//!     tokens += message.usage.map_or(0, |usage| usage.total());
-//! }
-//! println!("{}: {calls} calls, {tokens} tokens", session.agent().name());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```no_run
+#![doc = include_str!("../examples/session_tokens.rs")]
 //! ```
 //!
 //! # Analyse a command line
@@ -46,17 +35,8 @@
 //! [`shell::analyse`] decides whether a command only reads, and splits it into its parts. It takes time
 //! linear in the length of the command.
 //!
-//! ```
-//! use turnpipe::shell::{Verdict, analyse, simple_commands};
-//!
-//! assert!(analyse("grep -r TODO src | head").verdict.is_read_only());
-//!
-//! let analysis = analyse("ls; rm -rf build");
-//! assert_eq!(analysis.verdict, Verdict::Writes);
-//! assert_eq!(analysis.why, "`rm` changes files");
-//!
-//! let commands = simple_commands("ls; rm -rf build").commands;
-//! assert_eq!(commands[1].words, ["rm", "-rf", "build"]);
+//! ```no_run
+#![doc = include_str!("../examples/analyse_command.rs")]
 //! ```
 //!
 //! # Decide by rules
@@ -64,48 +44,8 @@
 //! Rules have the syntax of Claude Code's settings. [`permission::Rules::decide`] is a pure function: the
 //! caller describes the call and resolves links.
 //!
-//! ```
-//! use std::path::{Path, PathBuf};
-//! use std::sync::Arc;
-//! use turnpipe::message::Decision;
-//! use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
-//! use turnpipe::shell::analyse;
-//!
-//! let source = Arc::new(RuleSource { name: "example".to_owned(), anchor: PathBuf::from("/project") });
-//! let rules = Rules::new(vec![
-//!     Rule::parse("Bash(npm run *)", Decision::Allow, &source)?,
-//!     Rule::parse("Bash(git push *)", Decision::Deny, &source)?,
-//! ]);
-//!
-//! let script = "npm run build && git push origin main";
-//! let analysis = analyse(script);
-//! let decided = rules.decide(Mode::Default, &Request {
-//!     tool: "Bash",
-//!     input: &serde_json::Map::new(),
-//!     action: &Action::Command {
-//!         script: script.to_owned(),
-//!         only_reads: analysis.verdict.is_read_only(),
-//!         parts: analysis.parts,
-//!         is_ambiguous: false,
-//!     },
-//!     directory: Path::new("/project"),
-//!     working_directories: &[PathBuf::from("/project")],
-//!     confines_reads: false,
-//!     home: None,
-//!     real_path: &|path| path.canonicalize().ok(),
-//!     entries: &|_| Box::new(std::iter::empty()),
-//! });
-//! assert_eq!(decided.decision, Decision::Deny);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Print untrusted text
-//!
-//! ```
-//! use turnpipe::text::{MASK, redact, terminal_safe_line};
-//!
-//! assert_eq!(terminal_safe_line("ok\u{1b}]0;title\u{7}\u{202e} done"), "ok done");
-//! assert!(redact("password=hunter2hunter2").contains(MASK));
+//! ```no_run
+#![doc = include_str!("../examples/decide.rs")]
 //! ```
 
 // Without the command, some items of lower modules are unused.

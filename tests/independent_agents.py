@@ -2,8 +2,7 @@
 """Compares turnpipe with agents: which titles they show, what their sessions hold, and whether they obey its hook.
 
 usage: independent_agents.py TURNPIPE DIR
-DIR is where the agents are, or are installed from npm. Exit status 69 means that npm cannot be reached. The
-only model is a server in this script.
+DIR is where the agents are, or are installed from npm. The only model is a server in this script.
 """
 import http.server
 import json
@@ -34,8 +33,7 @@ def install():
         return
     DIR.mkdir(parents=True, exist_ok=True)
     if not shutil.which("npm") or subprocess.run(["npm", "view", PACKAGES[0], "version"], capture_output=True).returncode:
-        print("npm cannot be reached", file=sys.stderr)
-        sys.exit(69)
+        sys.exit("npm cannot be reached")
     command = ["npm", "install", "--prefix", DIR, "--silent", "--no-audit", "--no-fund", *PACKAGES]
     subprocess.run(command, check=True)
 

@@ -11,6 +11,9 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
+#[path = "skip/mod.rs"]
+mod skip;
+
 const CANARY: &str = "sk-canary-0123456789";
 
 /// Returns a session in which the user asks for `what`.
@@ -119,7 +122,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
             "--record-http",
             &path(&recording),
         ],
-        &[("PATH", "/usr/bin:/bin")],
+        &[("PATH", &skip::search_path())],
         &parser,
     );
     assert!(live.status.success(), "{}", shown(&live));

@@ -234,12 +234,17 @@ mod tests {
         let own = rustix::process::getpid().as_raw_pid();
         let stat = read_table()[&own];
         assert_eq!(stat.group, rustix::process::getpgrp().as_raw_pid());
-        let now = now();
-        // This test started a moment ago.
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .spawn()
+            .unwrap();
+        let later = read_table()[&child.id().cast_signed()];
         assert!(
-            stat.began <= now && now - stat.began < 100 * 3600,
-            "{stat:?} {now}"
+            stat.began <= later.began && later.began <= now(),
+            "{stat:?} {later:?}"
         );
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

@@ -68,17 +68,6 @@ enum Records<'a> {
 impl Session {
     /// Returns the messages of the conversation.
     ///
-    /// ```
-    /// use std::path::Path;
-    /// use turnpipe::session::{Scope, Session};
-    ///
-    /// let session = Session::open(Path::new("examples/session.jsonl"))?;
-    /// for message in session.messages(Scope::Live)? {
-    ///     println!("{}", message?.text());
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// Reading failed.
     pub fn messages(&self, scope: Scope) -> io::Result<ConversationReader<'_>> {

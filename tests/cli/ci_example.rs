@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::executable::executable;
+use crate::skip::search_path;
 
 /// A step of a job.
 #[derive(Default)]
@@ -125,7 +126,7 @@ impl Runner {
                 .env_clear()
                 .env(
                     "PATH",
-                    format!("{}:{}:/usr/bin:/bin", own.display(), binaries.display()),
+                    format!("{}:{}:{}", own.display(), binaries.display(), search_path()),
                 )
                 .env("HOME", self.folder.path())
                 .env("GITHUB_STEP_SUMMARY", &summary)

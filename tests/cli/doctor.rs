@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::skip::lacks;
 use crate::turnpipe::command;
 
 /// Returns the status, standard output, and the records on it.
@@ -310,6 +311,9 @@ fn a_probe_sends_a_request_and_lists_models() {
 #[test]
 #[cfg(feature = "mcp")]
 fn servers_are_listed_and_started_only_when_asked() {
+    if lacks("python3") {
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("log");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");

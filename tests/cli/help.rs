@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use turnpipe::cmd::Status;
 
+use crate::skip::lacks;
 use crate::turnpipe::{run, shell};
 
 #[test]
@@ -141,18 +142,17 @@ fish --no-config -c 'source turnpipe.fish; complete -C "$TYPED"' | cut -f1
 #[test]
 fn every_shell_completes_commands_and_values() {
     for (name, script) in [("bash", BASH), ("zsh", ZSH), ("fish", FISH)] {
+        if lacks(name) {
+            continue;
+        }
         for (typed, expected) in COMPLETIONS {
             let folder = tempfile::tempdir().unwrap();
             let wanted = expected.join(" ");
             let offered = shell(&format!(
-                "command -v {name} >/dev/null || exit 0\n\
-                 cd {}; export PATH=${{TURNPIPE%/*}}:$PATH HOME=$PWD TERM=dumb TYPED='{typed}' WANTED='{wanted}'\n\
+                "cd {}; export PATH=${{TURNPIPE%/*}}:$PATH HOME=$PWD TERM=dumb TYPED='{typed}' WANTED='{wanted}'\n\
                  {HOSTILE}\n{script}\n[ -e ran ] || echo complete",
                 folder.path().display()
             ));
-            if offered.stdout.is_empty() {
-                break;
-            }
             assert!(
                 offered.stdout.ends_with("complete\n"),
                 "{name}: {offered:?}"

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::skip::search_path;
 use crate::turnpipe::{command, run, shell};
 
 /// Rows with `arguments`, the `input` of a hook, and its `answer`; `null` is silence.
@@ -246,7 +247,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
         (&["--config", &path("none.toml")], "none.toml: "),
         (&["--deny", "Bash("], "--deny: `Bash(`"),
     ];
-    let input = |event: &str| json!({"hook_event_name": event, "tool_name": "Bash", "cwd": "/", "tool_input": {"command": "ls"}});
+    let input = |event: &str| json!({"hook_event_name": event, "tool_name": "Bash", "cwd": directory.path(), "tool_input": {"command": "ls"}});
     for (arguments, problem) in rows {
         let hook = |name: &str, input: &Value| {
             run(
@@ -432,7 +433,7 @@ fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {
         let told = command()
             .args(["hook", "pre-tool-use"])
             .current_dir(project.path())
-            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .env("PATH", format!("{}:{}", bin.display(), search_path()))
             .stdin(fs::File::open(&path).unwrap())
             .output()
             .unwrap();

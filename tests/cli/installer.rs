@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::skip::skip;
+use crate::skip::lacks;
 
 const INSTALLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -114,8 +114,8 @@ fn the_installer_installs_the_release_it_belongs_to_and_replaces_an_older_one() 
 
 #[test]
 fn the_installer_downloads_with_curl() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        return skip("curl");
+    if lacks("curl") {
+        return;
     }
     let releases = Releases::new(PROGRAM);
     // A directory needs no curl; an address with a host does.

@@ -17,6 +17,7 @@ mod hook;
 mod hook_settings;
 mod inputs;
 mod installer;
+mod library;
 mod pages;
 mod recorded;
 #[path = "../recorded/mod.rs"]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::skip::skip;
+use crate::skip::lacks;
 use crate::turnpipe::shell;
 
 /// Returns good records, bad ones, and one that is longer than a block of parallel.
@@ -23,11 +23,7 @@ fn records() -> String {
 
 #[test]
 fn processes_of_parallel_give_what_one_process_gives() {
-    if !shell("parallel --version")
-        .stdout
-        .starts_with("GNU parallel")
-    {
-        skip("GNU parallel");
+    if lacks("parallel") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::skip::search_path;
+
 /// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "check the result of the run"]
@@ -15,7 +17,7 @@ pub(crate) struct Run {
 /// Returns the binary, with no environment but a search path.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
-    command.env_clear().env("PATH", "/usr/bin:/bin");
+    command.env_clear().env("PATH", search_path());
     command
 }
 
@@ -65,7 +67,7 @@ pub(crate) fn shell(script: &str) -> Run {
         ])
         .env_clear()
         .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", search_path())
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::skip::search_path;
 use crate::turns::Agent;
 use crate::{aimock, llama};
 
@@ -14,7 +15,7 @@ fn script(agent: &Agent, name: &str, arguments: &[&str]) -> Output {
     agent.environment(&mut command);
     command
         .args(arguments)
-        .env("PATH", format!("{}:/usr/bin:/bin", binaries.display()))
+        .env("PATH", format!("{}:{}", binaries.display(), search_path()))
         .env("TURNPIPE_MODEL", &agent.model)
         .env("ENFORCE", "auto")
         .stdin(Stdio::null());

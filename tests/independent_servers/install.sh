@@ -1,14 +1,13 @@
 #!/bin/sh
 # Installs model servers that other people wrote into DIR, from PyPI and npm, unless they are there.
 # usage: install.sh DIR
-# Exit status 69 means that a registry cannot be reached; any other failure is one.
 set -eu
 mkdir -p "$1"
 cd "$1"
 
 unreachable() {
   echo "$1 cannot be reached" >&2
-  exit 69
+  exit 1
 }
 
 if [ ! -x llmock/bin/llmock ]; then

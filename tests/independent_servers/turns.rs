@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::server::Server;
+use crate::skip::search_path;
 use crate::{aimock, llama, llmock, turnpipe};
 
 /// Providers, the variables with their addresses, and their path on each server.
@@ -140,7 +141,7 @@ impl Agent {
         command
             .current_dir(self.folder.path())
             .env_clear()
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", search_path())
             .env("HOME", self.folder.path())
             .env(self.address.0, &self.address.1);
         for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {

@@ -103,10 +103,8 @@ fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_awaited() {
     // It ends by itself. The test must not signal a process that is not its child.
     let script =
         "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
-    let began = Instant::now();
     let (output, left) = exits(&dir, script, limits);
     assert_eq!((output.as_str(), left), ("x\n", Leftovers::Running));
-    assert!(began.elapsed() < Duration::from_secs(25));
 }
 
 #[test]
@@ -178,7 +176,7 @@ fn chains_of_short_lived_processes_end_with_their_call() {
             .args(["run-tools", "--no-echo", "--no-config"])
             .args(["--permission-mode", "bypassPermissions"])
             .env_clear()
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", crate::skip::search_path())
             .env("HOME", dir.path(""))
             .env("TURNPIPE_TEST_MARK", dir.mark())
             .current_dir(dir.path(""))

@@ -265,7 +265,7 @@ impl Run {
             .args(["run-tools", "--no-echo", "--no-config"])
             .args(["--permission-mode", "bypassPermissions"])
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", crate::skip::search_path())
             .env("HOME", dir.path(""))
             .env("TMPDIR", dir.path(""))
             .env("TURNPIPE_TEST_MARK", dir.mark())

@@ -12,6 +12,8 @@ use turnpipe::process::{
     Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin, Supervisor,
 };
 
+use crate::skip::search_path;
+
 /// Far longer than any test takes on a busy machine, and short enough to end a hung one.
 pub(crate) const LONG: Duration = Duration::from_mins(2);
 
@@ -81,7 +83,7 @@ impl TestDir {
             program: program.into(),
             arguments: arguments.iter().map(OsString::from).collect(),
             environment: [
-                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+                ("PATH".into(), search_path().into()),
                 ("TURNPIPE_TEST_MARK".into(), self.mark.clone().into()),
             ]
             .into(),

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench};
+use crate::skip::lacks;
 
 /// Sends requests until the model makes no more calls. Requests are composed of lines, and nothing parses
 /// replies.
@@ -21,6 +22,9 @@ const LOOP: &str = r#"
 
 #[test]
 fn a_loop_around_any_api_needs_no_other_tool() {
+    if lacks("python3") {
+        return;
+    }
     let rows = [
         (
             "anthropic",

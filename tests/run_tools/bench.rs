@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::skip::{lacks, search_path};
+
 /// Longer than any run that does not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -31,6 +33,11 @@ impl Bench {
         };
         std::fs::create_dir(bench.work()).unwrap();
         bench
+    }
+
+    /// Returns a bench for a test that needs a program, or `None` if the machine lacks it.
+    pub(crate) fn with(program: &str) -> Option<Self> {
+        (!lacks(program)).then(Self::new)
     }
 
     /// Returns the working directory of runs.
@@ -70,7 +77,7 @@ impl Bench {
         command
             .current_dir(self.work())
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", search_path())
             .env("HOME", self.directory.path())
             .env("XDG_STATE_HOME", self.state())
             .env("TURNPIPE_CLOCK", "2026-01-02T03:04:05Z")
@@ -263,11 +270,9 @@ impl Driver {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let status = Command::new("kill")
-            .args([&format!("-{signal}"), &self.child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(status.success());
+        let script = format!("kill -{signal} {}", self.child.id());
+        let status = Command::new("sh").args(["-c", &script]).status();
+        assert!(status.unwrap().success());
     }
 
     /// Closes the input. Returns the rest of the output.

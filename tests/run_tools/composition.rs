@@ -1,8 +1,10 @@
 //! Pipelines of stages: which calls a run executes, and that no call runs twice.
 
+use std::io::Write as _;
+
 use serde_json::json;
 
-use crate::bench::{BYPASS, Bench, bash, pairs, turn};
+use crate::bench::{BYPASS, Bench, Run, bash, pairs, turn};
 
 #[test]
 fn a_second_stage_runs_nothing_again() {
@@ -42,11 +44,11 @@ fn a_call_with_a_result_in_the_input_does_not_run() {
         "{\"type\":\"filler\",\"x\":1}\n".repeat(2500)
     );
     // The whole input is in the pipe before the run starts.
-    let file = bench.write("short", within_a_pipe);
-    let from_full_pipe = bench.shell(&format!(
-        "cat {} | {{ sleep 0.5; turnpipe run-tools --permission-mode bypassPermissions; }}",
-        file.display()
-    ));
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(within_a_pipe.as_bytes()).unwrap();
+    drop(writer);
+    let run = bench.run_tools(&BYPASS).stdin(reader).output();
+    let from_full_pipe = Run::of(&run.unwrap());
     assert!(
         from_full_pipe.outcomes().is_empty(),
         "{:?}",

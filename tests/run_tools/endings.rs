@@ -226,14 +226,9 @@ fn a_signal_to_a_pipeline_loses_no_result() {
         wait_for("the call to start", || {
             bench.work().join("started").exists()
         });
-        let group = format!("-{}", pipeline.id());
-        assert!(
-            Command::new("kill")
-                .args([&format!("-{signal}"), "--", &group])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let script = format!("kill -{signal} -- -{}", pipeline.id());
+        let sent = Command::new("sh").args(["-c", &script]).status();
+        assert!(sent.unwrap().success());
         pipeline.wait().unwrap();
         wait_for("everything to end", || !is_marked_process_alive(&mark));
         let outcomes: Vec<_> = bench

@@ -66,7 +66,9 @@ pub(crate) fn starts(bench: &Bench) -> (usize, bool) {
 
 #[test]
 fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[]), "other": scripted("other", &[])});
     let variables = [("MY_TOKEN", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz")];
     let none = finish(command(&bench, &servers, &[]), &variables, "");
@@ -88,7 +90,9 @@ fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
 
 #[test]
 fn responses_become_results() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let rows = [
         ("echo", "ok", json!("echo: echo")),
         ("data", "ok", json!("{\"degrees\":21}")),
@@ -143,7 +147,9 @@ fn responses_become_results() {
 
 #[test]
 fn images_and_resources_become_blocks() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let run = run(&bench, &[], &tool("a", "blocks"));
     let result = run.result("a");
     let blocks = result["message"]["content"][0]["content"]
@@ -174,7 +180,9 @@ fn images_and_resources_become_blocks() {
 
 #[test]
 fn texts_next_to_images_are_bounded() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let run = run(&bench, &[], &tool("a", "album"));
     let result = run.result("a");
     let blocks = result["message"]["content"][0]["content"]
@@ -191,7 +199,9 @@ fn texts_next_to_images_are_bounded() {
 
 #[test]
 fn a_tool_can_raise_the_limit_of_its_results() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let run = run(
         &bench,
         &[],
@@ -208,7 +218,9 @@ fn a_tool_can_raise_the_limit_of_its_results() {
 
 #[test]
 fn calls_that_only_read_run_together() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     // Each waits for the other.
     let run = run(
         &bench,
@@ -229,7 +241,9 @@ fn calls_that_only_read_run_together() {
 
 #[test]
 fn denied_calls_start_no_server() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let file = config(&bench, &json!({"s": scripted("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
     let rows: [(&[&str], &str); 6] = [
@@ -267,7 +281,9 @@ fn denied_calls_start_no_server() {
 
 #[test]
 fn a_slow_server_delays_only_later_calls() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     bench.write("note", "before");
     let servers = json!({"s": scripted("log", &["late"]), "t": scripted("other", &["late"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
@@ -292,7 +308,9 @@ fn a_slow_server_delays_only_later_calls() {
 fn an_interrupt_does_not_wait_for_a_server_that_starts() {
     let search = call("a", "ToolSearch", &json!({"query": "x"}));
     for (call, outcome) in [(tool("a", "echo"), "not_run"), (search, "interrupted")] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let servers = json!({"s": scripted("log", &["silent"])});
         let mut command = command(&bench, &servers, &[]);
         command.env("MCP_TIMEOUT", "600000");
@@ -309,7 +327,9 @@ fn an_interrupt_does_not_wait_for_a_server_that_starts() {
 
 #[test]
 fn hints_of_a_server_grant_no_permission() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let file = config(&bench, &json!({"s": scripted("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
     let rows: [(&[&str], &str); 5] = [
@@ -331,7 +351,9 @@ fn hints_of_a_server_grant_no_permission() {
 
 #[test]
 fn a_server_of_an_unknown_transport_is_reported_and_the_others_work() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[]), "ws": {"type": "ws", "url": "ws://x"}});
     let calls = tool("a", "echo") + &call("b", "mcp__ws__echo", &json!({}));
     let run = finish(command(&bench, &servers, &[]), &[], &calls);
@@ -363,7 +385,9 @@ fn a_server_that_dies_fails_one_call_and_is_restarted() {
         ),
     ];
     for (name, error) in rows {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let run = run(&bench, &[], &(tool("a", name) + &tool("b", "echo")));
         assert_eq!(
             run.outcomes(),
@@ -378,7 +402,9 @@ fn a_server_that_dies_fails_one_call_and_is_restarted() {
 #[test]
 fn a_call_without_a_response_times_out() {
     for name in ["hang", "deaf"] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let run = run(&bench, &[("MCP_TOOL_TIMEOUT", "300")], &tool("a", name));
         assert_eq!(run.outcomes(), pairs(&[("a", "timeout")]), "{run:?}");
         let text = run.content("a");
@@ -394,7 +420,9 @@ fn a_call_without_a_response_times_out() {
 
 #[test]
 fn an_interrupt_is_passed_on() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "hang"));
@@ -416,7 +444,9 @@ fn an_interrupt_is_passed_on() {
 #[test]
 #[cfg(target_os = "linux")]
 fn servers_end_when_the_run_is_killed() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "deaf"));
@@ -432,7 +462,9 @@ fn servers_end_when_the_run_is_killed() {
 
 #[test]
 fn a_server_that_cannot_be_used_gives_an_error_and_is_not_retried() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({
         "silent": scripted("log", &["silent"]),
         "missing": {"command": "no-such-program"},
@@ -479,7 +511,9 @@ fn a_server_that_cannot_be_used_gives_an_error_and_is_not_retried() {
 
 #[test]
 fn a_list_of_tools_that_changes_is_read_again() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "grow"));
@@ -491,7 +525,9 @@ fn a_list_of_tools_that_changes_is_read_again() {
 
 #[test]
 fn a_list_that_cannot_be_reread_is_kept() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &["unlistable"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "grow"));
@@ -508,7 +544,9 @@ fn a_list_that_cannot_be_reread_is_kept() {
 
 #[test]
 fn a_restarted_server_is_listed_again() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &["new"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&(tool("a", "grown") + &tool("b", "die")));
@@ -521,7 +559,9 @@ fn a_restarted_server_is_listed_again() {
 
 #[test]
 fn an_endless_list_is_an_error() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &["endless"])});
     let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "echo"));
     let text = run.content("a");
@@ -534,7 +574,9 @@ fn an_endless_list_is_an_error() {
 
 #[test]
 fn a_server_that_fails_does_not_hide_the_tools_of_another() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": {"command": "false"}, "s__t": scripted("log", &[])});
     let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "t__echo"));
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
@@ -542,7 +584,9 @@ fn a_server_that_fails_does_not_hide_the_tools_of_another() {
 
 #[test]
 fn the_mark_of_our_processes_is_kept() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let mut server = scripted("log", &[]);
     server["env"]["TURNPIPE"] = json!("mine");
     drop(finish(
@@ -555,7 +599,9 @@ fn the_mark_of_our_processes_is_kept() {
 
 #[test]
 fn a_tool_decides_whether_calls_run() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     bench.write("kept/file", "");
     let file = config(&bench, &json!({"s": scripted("log", &[])}));
     let flags = [
@@ -605,7 +651,9 @@ fn a_tool_decides_whether_calls_run() {
 
 #[test]
 fn a_tool_that_cannot_decide_allows_nothing() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &[]), "away": {"command": "false"}});
     let file = config(&bench, &servers);
     let rows = [
@@ -635,7 +683,9 @@ fn a_tool_that_cannot_decide_allows_nothing() {
 
 #[test]
 fn malformed_files_end_the_run_before_it_begins() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let file = bench.write(
         "servers.json",
         r#"{"mcpServers": {"s": {"command": "${NONE}"}}}"#,
@@ -663,7 +713,9 @@ fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) 
 
 #[test]
 fn tools_are_listed_after_the_others_and_servers_that_fail_are_reported() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"b.x": scripted("log", &["few"]), "a": scripted("other", &["few"]), "broken": {"command": "false"}});
     let (tools, messages) = listed(&bench, &servers, "anthropic");
     let names: Vec<&str> = tools
@@ -692,7 +744,9 @@ fn tools_are_listed_after_the_others_and_servers_that_fail_are_reported() {
 
 #[test]
 fn schemas_of_a_long_list_are_found_by_search() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &["many"])});
     let (tools, _) = listed(&bench, &servers, "openai");
     let names = tools

@@ -28,7 +28,9 @@ fn servers_of_every_revision_are_used() {
         (&[], 1, "server/discover initialize"),
         (&["strict"], 2, "server/discover initialize"),
     ] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let run = run(&bench, words, &tool("a", "echo"));
         assert_eq!(run.content("a"), "echo: a", "{words:?} {run:?}");
         assert_eq!(starts(&bench), (started, false), "{words:?}");
@@ -43,7 +45,9 @@ fn servers_of_every_revision_are_used() {
 
 #[test]
 fn changes_of_tools_are_heard_without_a_handshake() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"s": scripted("log", &["stateless"])});
     let mut driver = crate::bench::Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "echo"));
@@ -61,7 +65,9 @@ fn changes_of_tools_are_heard_without_a_handshake() {
 #[test]
 fn resources_are_listed_and_read() {
     for words in [&["resources"][..], &["resources", "stateless"]] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let calls = [
             list("all", &json!({"server": "s"})),
             read("text", "s", "note:///a"),
@@ -96,7 +102,9 @@ fn resources_are_listed_and_read() {
 
 #[test]
 fn a_list_of_all_resources_names_servers_that_fail() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({
         "s": scripted("log", &["resources"]), "none": scripted("other", &[]),
         "broken": {"command": "no-such-program"},
@@ -121,7 +129,9 @@ fn a_list_of_all_resources_names_servers_that_fail() {
 #[test]
 fn tools_for_resources_are_declared_if_a_server_has_some() {
     for (words, expected) in [(&["resources"][..], true), (&[], false)] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let servers = json!({"mcpServers": {"s": scripted("log", words)}});
         bench.write("servers.json", servers.to_string());
         let listed = bench.shell("turnpipe tools --mcp-config servers.json --json");
@@ -134,7 +144,9 @@ fn tools_for_resources_are_declared_if_a_server_has_some() {
 
 #[test]
 fn rules_about_a_server_cover_its_resources() {
-    let bench = Bench::new();
+    let Some(bench) = Bench::with("python3") else {
+        return;
+    };
     let servers = json!({"mcpServers": {"s": scripted("log", &["resources"])}});
     bench.write("servers.json", servers.to_string());
     let rows: [(&[&str], [&str; 2]); 5] = [
@@ -165,7 +177,9 @@ fn rules_about_a_server_cover_its_resources() {
 #[test]
 fn progress_is_reported_and_extends_the_timeout() {
     for words in [&[][..], &["stateless"]] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let servers = json!({"s": scripted("log", words)});
         let variables = [("MCP_TOOL_TIMEOUT", "1500")];
         let run = finish(

@@ -1,7 +1,6 @@
 //! Output that is closed, full or no longer read.
 
 use std::os::unix::fs::MetadataExt as _;
-use std::time::{Duration, Instant};
 
 use crate::bench::{BYPASS, Bench, bash, is_marked_process_alive, pairs, wait_for};
 use crate::schema::assert_fits;
@@ -13,7 +12,6 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
         "calls",
         [bash("a", "echo a"), bash("b", "sleep 1000")].concat(),
     );
-    let begin = Instant::now();
     let run = bench.shell(&format!(
         "export MARK=reader_left_{0}
          turnpipe run-tools --permission-mode bypassPermissions < {1} | head -n 1
@@ -22,7 +20,6 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
         calls.display()
     ));
     assert_eq!(run.stdout.lines().last(), Some("141"), "{run:?}");
-    assert!(begin.elapsed() < Duration::from_secs(30));
     let marker = format!("MARK=reader_left_{}", std::process::id());
     wait_for("the children to end", || !is_marked_process_alive(&marker));
 }

@@ -12,7 +12,7 @@ use crate::bench::{Said, data, files, turnpipe};
 use crate::copies::reverted;
 use crate::more_agents::Opencode;
 use crate::schema::assert_fits;
-use crate::skip::skip;
+use crate::skip::{runs_all, skip};
 
 /// A user with sessions of several agents, and a place for an archive.
 struct Home {
@@ -558,7 +558,7 @@ fn a_killed_run_leaves_only_whole_files() {
             &[number; 3000],
         );
     }
-    let rounds = std::env::var("TURNPIPE_KILLS").map_or(12, |rounds| rounds.parse().unwrap());
+    let rounds = if runs_all() { 48 } else { 8 };
     let expected = without_paths(&home.run(&["list"]));
     for round in 0..rounds {
         let mut command = turnpipe(&["session", "archive", &home.archive()]);

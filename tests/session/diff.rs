@@ -8,26 +8,21 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::bench::{recordings, session};
-use crate::skip::skip;
 
 const PARSER: &str = "/// Splits a line at commas.\npub fn fields(line: &str) -> Vec<&str> {\n    line.split(',').collect()\n}\n";
 
-/// Applies a patch in a directory. Returns false if there is no git.
-fn apply(patch: &str, directory: &Path) -> bool {
+/// Applies a patch in a directory.
+fn apply(patch: &str, directory: &Path) {
     let file = directory.join("changes.patch");
     fs::write(&file, patch).unwrap();
     let mut git = Command::new("git");
     git.args(["apply", "changes.patch"]).current_dir(directory);
     // A repository around the directory does not matter.
     git.env("GIT_CEILING_DIRECTORIES", directory.parent().unwrap());
-    let Ok(output) = git.stdin(Stdio::null()).output() else {
-        skip("git");
-        return false;
-    };
+    let output = git.stdin(Stdio::null()).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{message}\n{patch}");
     fs::remove_file(file).unwrap();
-    true
 }
 
 #[test]
@@ -44,9 +39,8 @@ fn the_patch_of_a_recording_applies_to_its_starting_state() {
         fs::write(&file, PARSER).unwrap();
         let said = session(&["diff", recordings().join(recording).to_str().unwrap()]);
         assert_eq!((said.status, &*said.messages), (Some(0), ""), "{recording}");
-        if apply(&said.text, folder.path()) {
-            assert_eq!(fs::read_to_string(file).unwrap(), trimmed, "{recording}");
-        }
+        apply(&said.text, folder.path());
+        assert_eq!(fs::read_to_string(file).unwrap(), trimmed, "{recording}");
     }
     // A file with blanks and other letters in its name, below a directory of which only a hash is known.
     let folder = tempfile::tempdir().unwrap();
@@ -57,13 +51,12 @@ fn the_patch_of_a_recording_applies_to_its_starting_state() {
             .to_str()
             .unwrap(),
     ]);
-    if apply(&said.text, folder.path()) {
-        assert!(
-            folder.path().join("文档/翻訳 メモ.md").exists(),
-            "{}",
-            said.text
-        );
-    }
+    apply(&said.text, folder.path());
+    assert!(
+        folder.path().join("文档/翻訳 メモ.md").exists(),
+        "{}",
+        said.text
+    );
     let stream = session(&[
         "diff",
         recordings().join("qwen/par.stream.jsonl").to_str().unwrap(),
@@ -114,12 +107,11 @@ fn the_patch_makes_the_files_that_the_agent_made() {
             Some(file) => assert!(said.messages.contains(file), "{name}: {}", said.messages),
             None => assert_eq!(said.messages, "", "{name}"),
         }
-        if apply(&said.text, start.path()) {
-            for (file, [_, after]) in &files {
-                let found = fs::read_to_string(start.path().join(file)).ok();
-                if incomplete != Some(file) {
-                    assert_eq!(&found, after, "{name}: {file}: {}", said.text);
-                }
+        apply(&said.text, start.path());
+        for (file, [_, after]) in &files {
+            let found = fs::read_to_string(start.path().join(file)).ok();
+            if incomplete != Some(file) {
+                assert_eq!(&found, after, "{name}: {file}: {}", said.text);
             }
         }
     }
@@ -206,11 +198,10 @@ fn files_are_added_changed_moved_and_removed_in_order() {
                 .contains("outside the directory: /elsewhere/z"),
             contents[2].1.is_some()
         );
-        if apply(&said.text, start.path()) {
-            for (name, content) in contents {
-                let found = fs::read_to_string(start.path().join(name)).ok();
-                assert_eq!(found.as_deref(), content, "{name}: {}", said.text);
-            }
+        apply(&said.text, start.path());
+        for (name, content) in contents {
+            let found = fs::read_to_string(start.path().join(name)).ok();
+            assert_eq!(found.as_deref(), content, "{name}: {}", said.text);
         }
     }
 }
@@ -249,16 +240,15 @@ fn files_are_removed_and_moved_after_other_changes() {
     }
     let said = session(&["diff", path.to_str().unwrap()]);
     assert_eq!(said.messages, "");
-    if apply(&said.text, start.path()) {
-        let found = ["a", "b", "c", "d", "e", "f"]
-            .map(|name| fs::read_to_string(start.path().join(name)).unwrap_or_default());
-        assert_eq!(
-            found,
-            ["new\n", "again\n", "", "y\n", "", "over\n"],
-            "{}",
-            said.text
-        );
-    }
+    apply(&said.text, start.path());
+    let found = ["a", "b", "c", "d", "e", "f"]
+        .map(|name| fs::read_to_string(start.path().join(name)).unwrap_or_default());
+    assert_eq!(
+        found,
+        ["new\n", "again\n", "", "y\n", "", "over\n"],
+        "{}",
+        said.text
+    );
 }
 
 #[test]

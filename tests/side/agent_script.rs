@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::executable::executable;
 use crate::files::records;
 use crate::server::{Server, completion};
+use crate::skip::search_path;
 use crate::turnpipe::Run;
 
 /// Creates a program with a bug, its test, a large file, and the user's rules.
@@ -126,7 +127,10 @@ fn command(folder: &Path, prompt: &str, variables: &[(&str, &str)]) -> Command {
         .args(["work.jsonl", prompt])
         .current_dir(folder)
         .env_clear()
-        .env("PATH", format!("{}/bin:/usr/bin:/bin", folder.display()))
+        .env(
+            "PATH",
+            format!("{}/bin:{}", folder.display(), search_path()),
+        )
         .env("BINARY", env!("CARGO_BIN_EXE_turnpipe"))
         .env("HOME", folder)
         .env("TOOL_OPTIONS", "--settings settings.json --emit turn")
@@ -303,8 +307,8 @@ fn signals_stop_the_loop_with_a_report() {
             .spawn()
             .unwrap();
         wait_until("the call", || folder.path().join("started").exists());
-        let group = format!("-{}", child.id());
-        let sent = Command::new("kill").args([signal, "--", &group]).status();
+        let script = format!("kill {signal} -- -{}", child.id());
+        let sent = Command::new("sh").args(["-c", &script]).status();
         assert!(sent.unwrap().success());
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -334,8 +338,8 @@ fn a_killed_loop_can_be_continued() {
     let busy = agent(folder.path(), "Go on.", &variables);
     assert_eq!(busy.status, Some(11), "{}", busy.stderr);
     assert!(busy.stderr.contains("another agent"), "{}", busy.stderr);
-    let group = format!("-{}", child.id());
-    let sent = Command::new("kill").args(["-KILL", "--", &group]).status();
+    let script = format!("kill -KILL -- -{}", child.id());
+    let sent = Command::new("sh").args(["-c", &script]).status();
     assert!(sent.unwrap().success());
     child.wait().unwrap();
     let run = agent(folder.path(), "Go on.", &variables);

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::agent_script::wait_until;
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{Answer, Server, completion, fed, says, titles};
-use crate::skip::skip;
+use crate::skip::{search_path, skip};
 use crate::turnpipe::Run;
 
 /// A failure of the table: the response of a server, and further conditions.
@@ -293,16 +294,10 @@ fn an_interrupt_ends_a_wait_for_the_next_request() {
     let mut command = server.command(&["title", path.to_str().unwrap()]);
     command.stdout(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
-    let start = Instant::now();
-    while server.bodies.lock().unwrap().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(20));
-        std::thread::yield_now();
-    }
-    let stopped = Instant::now();
+    wait_until("a request", || !server.bodies.lock().unwrap().is_empty());
     let child_id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(child_id, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(stopped.elapsed() < Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(130));
 }
 
@@ -333,7 +328,7 @@ fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
         .arg(binary)
         .args(arguments)
         .env_clear()
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", search_path())
         .env("OPENAI_API_KEY", "sk-0")
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         .stdin(Stdio::null());

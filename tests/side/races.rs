@@ -1,9 +1,9 @@
-//! Races between manual and automatic titles.
+//! Manual and automatic titles of one session, written by several processes.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnpipe::io::{Moment, RandomIds, SystemClock};
 use turnpipe::jsonl::Mapping;
 use turnpipe::session::durable::{FileSystems, Sync};
@@ -11,75 +11,90 @@ use turnpipe::session::record::{ForeignSession, Recorded};
 use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, pi, qwen, write};
+use crate::skip::runs_all;
 
-/// Default number of rounds (`TURNPIPE_RACE_ROUNDS`).
-const ROUNDS: usize = 300;
+/// A session of each agent that has titles in its file, and the record of its rename to "Mine".
+fn sessions() -> [(String, Value); 3] {
+    let now = format!("{:.3}", jiff::Timestamp::now());
+    [
+        (
+            qwen(&TALK),
+            json!({"uuid": "u", "parentUuid": null, "sessionId": "22222222-2222-4222-8222-222222222222", "timestamp": now, "type": "system", "subtype": "custom_title", "cwd": "/w", "version": "0.24.4", "systemPayload": {"customTitle": "Mine", "titleSource": "manual"}}),
+        ),
+        (
+            claude(&TALK),
+            json!({"type": "custom-title", "customTitle": "Mine", "sessionId": "11111111-1111-4111-8111-111111111111"}),
+        ),
+        (
+            pi(&TALK),
+            json!({"type": "session_info", "id": "u", "parentId": "00000001", "timestamp": now, "name": "Mine"}),
+        ),
+    ]
+}
 
 /// Appends like agents: one write, no lock.
-fn rename_like_an_agent(path: &Path, record: &str) {
+fn rename_like_an_agent(path: &Path, record: &Value) {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }
 
-#[test]
-fn a_manual_title_wins_every_race() {
-    let rounds = std::env::var("TURNPIPE_RACE_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(ROUNDS);
-    let folder = tempfile::tempdir().unwrap();
+fn write_automatic_title(path: &Path) -> Recorded {
     let moment = Moment {
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
     };
-    let mut raced = 0;
-    for round in 0..rounds {
-        let now = format!("{:.3}", jiff::Timestamp::now());
-        let (text, manual) = match round % 3 {
-            0 => (
-                qwen(&TALK),
-                json!({"uuid": "u", "parentUuid": null, "sessionId": "22222222-2222-4222-8222-222222222222", "timestamp": now, "type": "system", "subtype": "custom_title", "cwd": "/w", "version": "0.24.4", "systemPayload": {"customTitle": "Mine", "titleSource": "manual"}}),
-            ),
-            1 => (
-                claude(&TALK),
-                json!({"type": "custom-title", "customTitle": "Mine", "sessionId": "11111111-1111-4111-8111-111111111111"}),
-            ),
-            _ => (
-                pi(&TALK),
-                json!({"type": "session_info", "id": "u", "parentId": "00000001", "timestamp": now, "name": "Mine"}),
-            ),
-        };
+    let session = Session::open(path).unwrap();
+    let known = session.summary(Mapping::Refused).unwrap();
+    let mut files = ForeignSession::new(&session, &known, FileSystems::Local, moment);
+    let title = files.title("Automatic", ManualTitle::Keep, &json!({"v": 1}));
+    let recorded = title.unwrap();
+    files.finish(Sync::Never).unwrap();
+    recorded
+}
+
+#[track_caller]
+fn assert_manual_title(path: &Path) {
+    let session = Session::open(path).unwrap();
+    let title = session.title(Mapping::Refused).unwrap().unwrap();
+    assert_eq!(
+        (title.text.as_str(), title.source),
+        ("Mine", TitleSource::Manual)
+    );
+}
+
+#[test]
+fn a_manual_title_wins_before_and_after_an_automatic_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, manual) in sessions() {
         let path = write(folder.path(), "s.jsonl", &text);
-        let manual = manual.to_string();
-        std::thread::scope(|scope| {
-            let auto = scope.spawn(|| {
-                let session = Session::open(&path).unwrap();
-                let known = session.summary(Mapping::Refused).unwrap();
-                let systems = FileSystems::Local;
-                let mut files = ForeignSession::new(&session, &known, systems, moment.clone());
-                let title = files.title("Automatic", ManualTitle::Keep, &json!({"v": 1}));
-                let recorded = title.unwrap();
-                files.finish(Sync::Never).unwrap();
-                recorded
-            });
-            // A little later in each round, so that both orders occur.
-            for _ in 0..(round * 37) % 4000 {
-                std::hint::spin_loop();
-            }
-            rename_like_an_agent(&path, &manual);
-            raced += usize::from(auto.join().unwrap() == Recorded::KeptManualTitle);
-        });
-        let title = Session::open(&path)
-            .unwrap()
-            .title(Mapping::Refused)
-            .unwrap()
-            .unwrap();
-        assert_eq!(
-            (title.text.as_str(), title.source),
-            ("Mine", TitleSource::Manual),
-            "round {round}"
-        );
+        rename_like_an_agent(&path, &manual);
+        assert_eq!(write_automatic_title(&path), Recorded::KeptManualTitle);
+        assert_manual_title(&path);
+
+        let path = write(folder.path(), "s.jsonl", &text);
+        assert_eq!(write_automatic_title(&path), Recorded::AgentFile);
+        rename_like_an_agent(&path, &manual);
+        assert_manual_title(&path);
     }
-    println!("in {raced} of {rounds} rounds the manual title was seen in time");
+}
+
+#[test]
+fn a_manual_title_wins_every_race() {
+    let rounds = if runs_all() { 100 } else { 10 };
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..rounds {
+        for (text, manual) in sessions() {
+            let path = write(folder.path(), "s.jsonl", &text);
+            std::thread::scope(|scope| {
+                scope.spawn(|| write_automatic_title(&path));
+                // A little later in each round, so that both orders occur.
+                for _ in 0..(round * 37) % 4000 {
+                    std::hint::spin_loop();
+                }
+                rename_like_an_agent(&path, &manual);
+            });
+            assert_manual_title(&path);
+        }
+    }
 }

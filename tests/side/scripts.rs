@@ -14,6 +14,7 @@ use crate::agent_script::{call, wait_until};
 use crate::executable::executable;
 use crate::files::{TALK, claude, qwen, records, write};
 use crate::server::{Server, completion, fed, says, titles};
+use crate::skip::{lacks, search_path};
 use crate::turnpipe::Run;
 
 /// Returns a script whose environment only has programs, a home directory and `variables`.
@@ -26,7 +27,12 @@ fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
 
 fn inside(mut command: Command, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let binaries = Path::new(env!("CARGO_BIN_EXE_turnpipe")).parent().unwrap();
-    let path = format!("{}:{}:/usr/bin:/bin", folder.display(), binaries.display());
+    let path = format!(
+        "{}:{}:{}",
+        folder.display(),
+        binaries.display(),
+        search_path()
+    );
     command
         .current_dir(folder)
         .env("PATH", path)
@@ -117,6 +123,9 @@ fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
 /// The model replies only after the hook has ended: the hook does not wait for the title.
 #[test]
 fn a_hook_titles_its_session_without_waiting() {
+    if lacks("jq") {
+        return;
+    }
     for (agent, text) in [("claude", claude(&TALK)), ("qwen", qwen(&TALK))] {
         let folder = tempfile::tempdir().unwrap();
         let session = write(folder.path(), "session.jsonl", &text);
@@ -183,7 +192,7 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
         .args(["-c", commits])
         .current_dir(&path)
         .env_clear()
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", search_path())
         .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "a")))
         .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "a@b")))
         .output()
@@ -227,6 +236,9 @@ fn review(folder: &Path, range: &str, variables: &[(&str, &str)]) -> Run {
 
 #[test]
 fn only_findings_become_commands_to_the_runner() {
+    if lacks("jq") {
+        return;
+    }
     let (_folder, path) = repository();
     let finding = |file: &str, level: &str, message: &str| json!({"file": file, "line": 1, "level": level, "message": message});
     let words = json!({"findings": [
@@ -274,6 +286,9 @@ fn only_findings_become_commands_to_the_runner() {
 
 #[test]
 fn a_review_has_a_status() {
+    if lacks("jq") {
+        return;
+    }
     // The last text of the model, the range, the status, and the number of requests.
     let none = r#"{"findings":[]}"#;
     let table = [

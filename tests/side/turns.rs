@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::files::records;
 use crate::server::{Answer, Server, completion, fed, says};
+use crate::skip::search_path;
 use crate::turnpipe::Run;
 
 /// Returns a server that calls a tool until it sees a result, then reports that it is done.
@@ -50,7 +51,7 @@ fn round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Ve
         .args(["-c", loop_end, binary])
         .current_dir(folder)
         .env_clear()
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", search_path())
         .env("HOME", folder);
     let ended = fed(shell, &reply.stdout);
     (ended.status, records(&reply.stdout))
@@ -179,7 +180,7 @@ fn in_a_pipe_the_model_gets_advice_whose_cost_counts() {
             .args(arguments)
             .current_dir(folder.path())
             .env_clear()
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", search_path())
             .env("HOME", folder.path())
             .env("OPENAI_BASE_URL", format!("http://{}/v1", server.address))
             .env("OPENAI_API_KEY", "x")
@@ -533,8 +534,8 @@ fn an_interrupt_keeps_the_text_so_far() {
             break;
         }
     }
-    let pid = child.id().to_string();
-    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     written.extend(lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     server.join().unwrap();

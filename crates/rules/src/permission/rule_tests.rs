@@ -139,10 +139,13 @@ fn rules_match_as_in_qwen_code_except_for_listed_rows() {
             }
             "permissions.evaluateShell" | "permissions.evaluate" => {
                 let mut call = qwen_call(input.get("ctx").unwrap_or(input));
-                let rules = |kind: &str| serde_json::from_value(input["rules"][kind].clone());
-                call.deny = rules("deny").unwrap_or_default();
-                call.ask = rules("ask").unwrap_or_default();
-                call.allow = rules("allow").unwrap_or_default();
+                let rules = |kind: &str| {
+                    let rules = input["rules"].get(kind).cloned();
+                    rules.map_or_else(Vec::new, |rules| serde_json::from_value(rules).unwrap())
+                };
+                call.deny = rules("deny");
+                call.ask = rules("ask");
+                call.allow = rules("allow");
                 serde_json::to_value(call.decided().decision).unwrap() == *expected
             }
             _ => continue,

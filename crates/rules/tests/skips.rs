@@ -1,0 +1,32 @@
+//! Prints how many tests of this run were skipped, for lack of what. It has no harness, so that this line is all of its
+//! output. Cargo runs it last, after the tests of the other package.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+
+#[path = "../../../tests/skip/mod.rs"]
+mod skip;
+
+fn main() {
+    let file = skip::skips_of_run();
+    let skips = fs::read_to_string(&file).unwrap_or_default();
+    // Absent if nothing was skipped.
+    let _ = fs::remove_file(file);
+    let mut counts = BTreeMap::<&str, u32>::new();
+    for missing in skips.lines() {
+        *counts.entry(missing).or_default() += 1;
+    }
+    let reasons = counts
+        .iter()
+        .map(|(missing, count)| format!("{missing} ({count})"));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    let line = match skips.lines().count() {
+        0 => "0 tests skipped".to_owned(),
+        1 => format!("1 test skipped, for lack of {reasons}"),
+        count => format!("{count} tests skipped, for lack of {reasons}"),
+    };
+    writeln!(std::io::stdout(), "{line}").unwrap();
+}
