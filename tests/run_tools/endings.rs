@@ -227,7 +227,7 @@ fn a_signal_to_a_pipeline_loses_no_result() {
             bench.work().join("started").exists()
         });
         let script = format!("kill -{signal} -- -{}", pipeline.id());
-        let sent = Command::new("sh").args(["-c", &script]).status();
+        let sent = Command::new("bash").args(["-c", &script]).status();
         assert!(sent.unwrap().success());
         pipeline.wait().unwrap();
         wait_for("everything to end", || !is_marked_process_alive(&mark));

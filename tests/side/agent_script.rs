@@ -308,7 +308,7 @@ fn signals_stop_the_loop_with_a_report() {
             .unwrap();
         wait_until("the call", || folder.path().join("started").exists());
         let script = format!("kill {signal} -- -{}", child.id());
-        let sent = Command::new("sh").args(["-c", &script]).status();
+        let sent = Command::new("bash").args(["-c", &script]).status();
         assert!(sent.unwrap().success());
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -339,7 +339,7 @@ fn a_killed_loop_can_be_continued() {
     assert_eq!(busy.status, Some(11), "{}", busy.stderr);
     assert!(busy.stderr.contains("another agent"), "{}", busy.stderr);
     let script = format!("kill -KILL -- -{}", child.id());
-    let sent = Command::new("sh").args(["-c", &script]).status();
+    let sent = Command::new("bash").args(["-c", &script]).status();
     assert!(sent.unwrap().success());
     child.wait().unwrap();
     let run = agent(folder.path(), "Go on.", &variables);
