@@ -1,6 +1,5 @@
 //! Directories for temporary files and state.
 
-use std::error::Error;
 use std::io;
 use std::path::Path;
 
@@ -23,9 +22,9 @@ pub fn in_temporary_directory<Created>(
 /// Returns the error about a directory that cannot be written to, and the `setting` that names another.
 pub fn unwritable(directory: &Path, error: &io::Error, setting: &str) -> io::Error {
     let directory = directory.display();
-    // The name of a file that could not be created is random.
-    let reason = error.get_ref().and_then(Error::source);
-    let reason = reason.map_or_else(|| error.to_string(), ToString::to_string);
+    let reason = error.to_string();
+    // `tempfile` adds the random name of the file.
+    let reason = reason.split(" at path ").next().unwrap_or_default();
     io::Error::other(format!(
         "cannot write to {directory}: {reason}; set {setting} to a writable directory"
     ))
@@ -57,5 +56,12 @@ mod tests {
             }
         });
         assert_eq!(in_memory.unwrap(), Path::new(SHARED_MEMORY));
+        let absent = Path::new("/nonexistent");
+        let error = tempfile::tempdir_in(absent).unwrap_err();
+        let error = unwritable(absent, &error, "TMPDIR").to_string();
+        assert!(
+            error.ends_with(" (os error 2); set TMPDIR to a writable directory"),
+            "{error}"
+        );
     }
 }

@@ -121,7 +121,7 @@ fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
     progress
 }
 
-/// Prints the records of sessions, then those of files that could not be read.
+/// Prints the records of sessions, then a record for each file that could not be read.
 fn print_records(
     records: &[Vec<u8>],
     failed: Failures,

@@ -349,7 +349,7 @@ impl SourceArguments {
         self.paths(&listing, io)
     }
 
-    /// Returns the files of the sessions of a listing, then those that cannot be read.
+    /// Returns the files of the sessions of a listing, then the unreadable files.
     pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
         let (listed, failed) = list(&self.candidates(&io.environment), listing);
         let failed = failed.into_iter().map(|(path, _)| path);
