@@ -1,5 +1,5 @@
 #!/bin/sh
-# Downloads a release of turnpipe, compares it with the published checksum, and installs the binary.
+# Downloads a release of turnpipe for Linux, compares it with the published checksum, and installs the binary.
 #
 # usage: install.sh [--version VERSION] [--to DIRECTORY] [--from URL]
 #
@@ -44,9 +44,7 @@ main() {
     case $(uname -sm) in
     'Linux x86_64') target=x86_64-unknown-linux-musl ;;
     'Linux aarch64' | 'Linux arm64') target=aarch64-unknown-linux-musl ;;
-    'Darwin x86_64') target=x86_64-apple-darwin ;;
-    'Darwin arm64') target=aarch64-apple-darwin ;;
-    *) fail "no release for $(uname -sm); build it with: cargo install --path ." ;;
+    *) fail "no archive for $(uname -sm), only for Linux on x86_64 and aarch64; in a copy of the sources, run: cargo install --locked --path ." ;;
     esac
 
     if [ "${from#file:///}" != "$from" ]; then

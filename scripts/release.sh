@@ -1,15 +1,36 @@
 #!/usr/bin/env bash
-# Builds the archives of a release, each with the binary, completions and manual pages, and their checksums.
+# Builds the archives of a release, each with the binary, completions, manual pages, documentation and examples, and
+# their checksums.
 #
 # usage: scripts/release.sh [TARGET...]     (default: every target that this machine can link)
+#        scripts/release.sh --files DIR     (only copies what all archives have, except manual pages)
 #
 # Archives are written to target/release-archives/vVERSION, and installed from there once. A cross target needs its
-# standard library (installed with `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a
-# Mac. Targets with musl are linked with the musl of the standard library; `musl-gcc` as a linker makes programs
+# standard library (installed with `rustup target add`) and a C compiler that also links, aarch64-linux-gnu-gcc.
+# Targets with musl are linked with the musl of the standard library; `musl-gcc` as a linker makes programs
 # that crash at start. Each binary that this machine can run, also by qemu-user-static, is run before it is
 # packed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# Copies the files that all archives have to a directory. Fails if a page links to a file that is not there.
+copy_files() {
+  cp -r --parents completions data/prices.toml deny.toml docs examples install.sh tests/data/README.md \
+    {CHANGELOG,CONTRIBUTING,README}.md LICENSE-{APACHE,MIT} "$1"
+  local links
+  links=$(cd "$1" && grep -roE '\]\([^)#: ]+[)#]' --include='*.md' .)
+  while IFS=: read -r page link; do
+    link=${link#](} link=${link%[)#]}
+    if [ ! -e "$1/${page%/*}/$link" ]; then
+      echo "$page: the archive lacks $link" >&2
+      return 1
+    fi
+  done <<<"$links"
+}
+if [ "${1-}" = --files ]; then
+  copy_files "$2"
+  exit
+fi
 
 version=$(cargo pkgid | sed 's/.*[#@]//')
 releases=target/release-archives
@@ -22,7 +43,6 @@ compiler() {
   case $1 in
   "${host%-*}"-*) echo cc ;;
   aarch64-unknown-linux-*) command -v aarch64-linux-gnu-gcc ;;
-  *-apple-darwin) [ "$(uname -s)" = Darwin ] && echo cc ;;
   esac
 }
 
@@ -52,10 +72,7 @@ try() {
 }
 
 targets=("$@")
-((${#targets[@]})) || targets=(
-  {x86_64,aarch64}-unknown-linux-{gnu,musl}
-  {x86_64,aarch64}-apple-darwin
-)
+((${#targets[@]})) || targets=({x86_64,aarch64}-unknown-linux-{gnu,musl})
 built=()
 for target in "${targets[@]}"; do
   if ! cc=$(compiler "$target") || [ -z "$cc" ]; then
@@ -86,7 +103,7 @@ done
 # Completions and manual pages are the same for all targets; a program that runs here writes the manual.
 shared=$(mktemp -d)
 trap 'rm -rf "$shared"' EXIT
-cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
+copy_files "$shared"
 own=$host
 for target in "${built[@]}"; do
   if runs_here "$target"; then own=$target; fi

@@ -7,6 +7,7 @@ mod ids;
 mod messages;
 mod process_io;
 mod streams;
+mod temporary;
 mod terminal;
 
 pub(crate) use cancel::Level;
@@ -18,6 +19,7 @@ pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
     uninterrupted,
 };
+pub use temporary::{in_temporary_directory, unwritable};
 pub use terminal::{FocusTerminal, Typed, open_terminal, read_typed};
 #[cfg(test)]
 pub(crate) use terminal::{REPORT_FOCUS, REPORT_NO_FOCUS};

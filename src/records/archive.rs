@@ -9,8 +9,10 @@ use crate::message::SessionId;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArchiveOutcome {
-    /// Files of it were written, or would be in a dry run.
+    /// Files of it were written.
     Archived,
+    /// Files of it would be written, but this is a dry run.
+    WouldArchive,
     /// The archive already had it.
     Unchanged,
     /// A file could not be archived; others may be.
@@ -74,9 +76,11 @@ pub struct SessionArchiveRecord {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemovalOutcome {
-    /// It was removed, or would be in a dry run.
+    /// It was removed.
     #[default]
     Removed,
+    /// It would be removed, but this is a dry run.
+    WouldRemove,
     /// It changed recently, is open in a process, or another session continues it, so nothing was removed.
     InUse,
     /// Something could not be removed, or is not in the archive.
@@ -99,8 +103,6 @@ pub struct SessionRemovedRecord {
     /// Path of the session in the archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
-    /// Whether nothing was removed, because confirmation was not given.
-    pub dry_run: bool,
     /// The outcome.
     pub outcome: RemovalOutcome,
     /// The file that decided the outcome, and why.
@@ -136,7 +138,7 @@ impl SessionArchiveRecord {
     /// Adds a session to the totals.
     pub fn add(&mut self, session: &SessionArchivedRecord) {
         *match session.outcome {
-            ArchiveOutcome::Archived => &mut self.archived,
+            ArchiveOutcome::Archived | ArchiveOutcome::WouldArchive => &mut self.archived,
             ArchiveOutcome::Unchanged => &mut self.unchanged,
             ArchiveOutcome::Failed => &mut self.failed,
             ArchiveOutcome::Skipped => &mut self.skipped,
@@ -149,15 +151,15 @@ impl SessionArchiveRecord {
 impl SessionRemovalRecord {
     /// Adds a session to the totals.
     pub fn add(&mut self, session: &SessionRemovedRecord) {
-        match session.outcome {
-            RemovalOutcome::Removed => {
-                self.removed += 1;
-                self.files += session.files;
-                self.bytes += session.bytes;
-            }
-            RemovalOutcome::InUse => self.in_use += 1,
-            RemovalOutcome::Failed => self.failed += 1,
-            RemovalOutcome::Skipped => self.skipped += 1,
+        *match session.outcome {
+            RemovalOutcome::Removed | RemovalOutcome::WouldRemove => &mut self.removed,
+            RemovalOutcome::InUse => &mut self.in_use,
+            RemovalOutcome::Failed => &mut self.failed,
+            RemovalOutcome::Skipped => &mut self.skipped,
+        } += 1;
+        if session.reason.is_none() {
+            self.files += session.files;
+            self.bytes += session.bytes;
         }
     }
 }

@@ -82,20 +82,11 @@ pub fn record_names() -> Vec<&'static str> {
     RECORDS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Former names that [`schema`] still accepts, and their records.
-const OLD_NAMES: [(&str, &str); 3] = [
-    ("away_summary", "recap"),
-    ("turn_init", "init"),
-    ("turn_result", "result"),
-];
-
 /// Returns the JSON Schema (draft 2020-12) of the named record, or `None` for an unknown name.
-/// Accepts old names, and `-` for `_`.
+/// Accepts `-` for `_`.
 /// Other members are allowed, because records may gain members within a major version.
 pub fn schema(name: &str) -> Option<Value> {
     let name = name.replace('-', "_");
-    let old = OLD_NAMES.iter().find(|(old, _)| *old == name);
-    let name = old.map_or(&*name, |(_, name)| *name);
     let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
     Some(schema().to_value())
 }

@@ -272,7 +272,7 @@ impl DoctorRecord {
 pub enum Subject {
     /// A setting.
     Setting,
-    /// A configuration file.
+    /// A file or directory of the configuration.
     File,
     /// An API key of a model provider.
     Key,

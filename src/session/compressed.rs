@@ -1,13 +1,14 @@
-//! Session files that are read as temporary files of lines: compressed ones (`*.zst`), by their agent or in
+//! Session files that are read as unnamed files of lines: compressed ones (`*.zst`), by their agent or in
 //! an archive, and those that are one JSON value: an array of records, such as `claude-execution-output.json`, or a
 //! trajectory.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use ruzstd::decoding::StreamingDecoder;
 
 use super::open::{BYTE_ORDER_MARK, Positioned, SessionFile};
+use super::scratch_file::ScratchFile;
 use crate::agent::{COMPRESSED, ReadExtent, TrajectoryLines};
 use crate::jsonl::read_at;
 
@@ -41,20 +42,16 @@ pub(super) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
     Ok(magic[..filled] == MAGIC)
 }
 
-/// Unpacks a compressed file into a temporary file without a name. Keeps the path and identity of the
+/// Unpacks a compressed file into a file without a name. Keeps the path and identity of the
 /// compressed file.
 ///
 /// # Errors
 /// Reading or writing failed, the file is damaged, its content is too large, or unpacking takes
 /// too much memory.
 pub(super) fn unpacked(file: SessionFile, wanted: ReadExtent) -> io::Result<SessionFile> {
-    let mut target = tempfile::tempfile()?;
-    let size = unpack(&file.file, &mut target, wanted)?;
-    Ok(SessionFile {
-        file: target,
-        size,
-        ..file
-    })
+    let mut target = ScratchFile::new()?;
+    unpack(&file.file, &mut target, wanted)?;
+    Ok(file.with_content(target))
 }
 
 /// Writes the content of a compressed file into `target`. Returns its size in bytes.
@@ -126,12 +123,12 @@ fn window_size(header: &[u8]) -> Option<u64> {
 /// Number of bytes to read at once.
 const READ_SIZE: usize = 128 * 1024;
 
-/// Writes the elements into a temporary file without a name, each on a line. Every byte keeps its offset.
+/// Writes the elements into a file without a name, each on a line. Every byte keeps its offset.
 ///
 /// # Errors
 /// Reading or writing failed.
 pub(super) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
-    let mut target = BufWriter::with_capacity(READ_SIZE, tempfile::tempfile()?);
+    let mut target = ScratchFile::new()?;
     let mut source = Positioned { file: &file, at: 0 };
     let mut block = vec![0; READ_SIZE];
     let mut position = Position::default();
@@ -145,22 +142,19 @@ pub(super) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
         }
         target.write_all(&block[..read])?;
     }
-    Ok(SessionFile {
-        file: target.into_inner()?,
-        ..file
-    })
+    Ok(file.with_content(target))
 }
 
-/// Writes the members and steps of a trajectory into a temporary file without a name, each on a line. Returns
+/// Writes the members and steps of a trajectory into a file without a name, each on a line. Returns
 /// `None` if the file is not a trajectory.
 ///
 /// # Errors
 /// Reading or writing failed.
-pub(super) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<SessionFile>> {
-    let mut target = tempfile::tempfile()?;
+pub(super) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<ScratchFile>> {
+    let mut target = ScratchFile::new()?;
     let mut source = Positioned { file, at: 0 };
     let mut block = vec![0; READ_SIZE];
-    let (mut lines, mut split, mut size) = (TrajectoryLines::default(), Vec::new(), 0);
+    let (mut lines, mut split) = (TrajectoryLines::default(), Vec::new());
     while !lines.is_over {
         let read = source.read(&mut block)?;
         if read == 0 {
@@ -175,18 +169,11 @@ pub(super) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<Sessi
         split.clear();
         lines.split(text, &mut split);
         target.write_all(&split)?;
-        size += split.len() as u64;
     }
     split.clear();
     lines.finish(&mut split);
     target.write_all(&split)?;
-    size += split.len() as u64;
-    Ok(lines.is_trajectory.then(|| SessionFile {
-        file: target,
-        size,
-        path: file.path.clone(),
-        ..*file
-    }))
+    Ok(lines.is_trajectory.then_some(target))
 }
 
 /// The position in a JSON text.

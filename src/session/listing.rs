@@ -89,6 +89,18 @@ pub struct Listed {
     pub state: Option<Box<InferredState>>,
 }
 
+impl Listed {
+    /// Returns its record as a line.
+    ///
+    /// # Errors
+    /// The record cannot be serialized.
+    pub fn serialized(self: Box<Self>) -> Result<Vec<u8>, WriteError> {
+        let mut line = Vec::new();
+        append_record(&mut line, &self.into_record())?;
+        Ok(line)
+    }
+}
+
 /// The inferred state of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InferredState {
@@ -335,11 +347,7 @@ pub fn list_as_records(
     let files: Vec<&Candidate> = files.iter().collect();
     let look = |file: &Candidate| {
         let session = listing.look(&file.path, file.context, &names)?;
-        Ok(session.map(|session| {
-            let (activity, mut text) = (session.facts.activity(), Vec::new());
-            let written = append_record(&mut text, &session.into_record());
-            (activity, written.map(|()| text))
-        }))
+        Ok(session.map(|session| (session.facts.activity(), session.serialized())))
     };
     let mut listed = Vec::new();
     let failed = listing.each(&files, look, |at, (activity, text)| {

@@ -35,6 +35,7 @@ mod patch;
 mod prices;
 pub mod record;
 mod recover;
+mod scratch_file;
 pub mod search;
 mod seen_call;
 mod selection;

@@ -1,5 +1,5 @@
 //! Opens session files safely, also sessions in databases, named `FILE.db#ID`. Each of these is read as
-//! a temporary file of its rows.
+//! a file of its rows.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
+use super::scratch_file::ScratchFile;
 use crate::agent::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, stored_rows,
     stored_sessions,
@@ -83,8 +84,8 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
 
 /// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
-    if let Some(rows) = rows_of(path, extent) {
-        let (file, size) = rows?;
+    if let Some((database, id)) = session_at(path) {
+        let ScratchFile { file, size, .. } = rows_of(&database, id, extent)?;
         return Ok(SessionFile {
             path: path.to_owned(),
             identity: Identity::of(&file.metadata()?),
@@ -112,6 +113,17 @@ pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile
         identity: Identity::of(&metadata),
         file,
     })
+}
+
+impl SessionFile {
+    /// Returns this file with its unpacked or converted content.
+    pub(super) fn with_content(self, content: ScratchFile) -> Self {
+        Self {
+            file: content.file,
+            size: content.size,
+            ..self
+        }
+    }
 }
 
 impl Identity {
@@ -260,25 +272,17 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     own.map(|(path, _)| path).collect()
 }
 
-/// Returns the rows of a session in a database, as a temporary file, and its size. `None` if the path does
-/// not name a session in a database.
-pub(super) fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<(File, u64)>> {
-    let (database, id) = session_at(path)?;
-    Some(write_rows(&database, id, extent))
-}
-
-fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<(File, u64)> {
-    let mut size = 0;
-    let mut rows = BufWriter::new(tempfile::tempfile()?);
+/// Returns the rows of a session in a database, each on a line.
+fn rows_of(database: &Path, id: &str, extent: ReadExtent) -> io::Result<ScratchFile> {
+    let mut rows = BufWriter::new(ScratchFile::new()?);
     stored_rows(database, id, extent, &mut |row| {
-        size += row.len() as u64 + 1;
-        if size > MAX_SIZE {
+        if rows.get_ref().size > MAX_SIZE {
             return Err(io::Error::other("contains more than 1 GiB"));
         }
         rows.write_all(row.as_bytes())?;
         rows.write_all(b"\n")
     })?;
-    Ok((rows.into_inner()?, size))
+    Ok(rows.into_inner()?)
 }
 
 #[cfg(test)]

@@ -136,7 +136,7 @@ impl Session {
         }
         if let Some(lines) = trajectory {
             is_unpacked = true;
-            file = lines;
+            file = file.with_content(lines);
             head = Head::read(&file)?;
             format = Some(trajectory_format());
         }

@@ -8,6 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionKey;
+use crate::io::unwritable;
+
+/// The variable and the option that name the state directory.
+pub(crate) const STATE_SETTING: &str = "XDG_STATE_HOME or `--state-dir`";
 
 /// Timeout for the lock of a session that another process holds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -31,6 +35,9 @@ pub enum StateError {
     /// Other users could have changed the directory.
     #[error("{}: not a private directory of this user: {reason}", path.display())]
     Untrusted { path: PathBuf, reason: &'static str },
+    /// The directory cannot be created.
+    #[error("{0}")]
+    Unwritable(io::Error),
     /// Another process holds the lock of the session.
     #[error("{}: locked by another process", path.display())]
     Locked {
@@ -169,7 +176,8 @@ const OPEN_TO_OTHERS: u32 = 0o077;
 fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
-    builder.create(path).map_err(StateError::io(path))?;
+    let failed = |error| StateError::Unwritable(unwritable(path, &error, STATE_SETTING));
+    builder.create(path).map_err(failed)?;
     let metadata = fs::symlink_metadata(path).map_err(StateError::io(path))?;
     let reason = if !metadata.is_dir() {
         "it is a link or a file"

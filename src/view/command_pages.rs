@@ -9,9 +9,9 @@ use super::text::Style;
 use super::times::recorded_minute;
 use crate::message::CallOutcome;
 use crate::records::{
-    ArchiveOutcome, DoctorRecord, HookStatusRecord, RemovalOutcome, SessionArchiveRecord,
-    SessionArchivedRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
-    SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
+    DoctorRecord, HookStatusRecord, SessionArchiveRecord, SessionArchivedRecord,
+    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionDamageRecord,
+    SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
 };
 use crate::text::{byte_size, counted, fitted, terminal_safe_line};
 
@@ -79,25 +79,17 @@ pub(crate) fn call_count_page(counts: &[SessionCallCountRecord], columns: Option
     count_table(heads, rows, columns)
 }
 
-/// Returns the verdict about a session file, followed by the findings, or with `only_sums` by their numbers.
-pub(crate) fn check_page(
-    totals: &SessionCheckRecord,
-    findings: &[SessionDamageRecord],
-    only_sums: bool,
-) -> String {
-    let name = |kind| name_of(kind).replace('_', " ");
+/// Returns the verdict about a session file with findings, followed by these. Empty without findings.
+pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord]) -> String {
+    if findings.is_empty() {
+        return String::new();
+    }
     let path = terminal_safe_line(&totals.path);
     let verdict = if totals.ok { "ok" } else { "damaged" };
     let mut page = format!(
         "{path}: {verdict}, {} records on {} lines\n",
         totals.records, totals.lines
     );
-    if only_sums {
-        for (kind, count) in &totals.findings {
-            let _ = writeln!(page, "  {count} × {}", name(*kind));
-        }
-        return page;
-    }
     for finding in findings {
         let place = match (finding.line, finding.offset) {
             (Some(line), _) => format!("line {line}: "),
@@ -105,7 +97,8 @@ pub(crate) fn check_page(
             (None, None) => String::new(),
         };
         let detail = terminal_safe_line(&finding.detail);
-        let _ = writeln!(page, "  {place}{}: {detail}", name(finding.kind));
+        let kind = name_of(finding.kind).replace('_', " ");
+        let _ = writeln!(page, "  {place}{kind}: {detail}");
     }
     page
 }
@@ -154,27 +147,15 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
 }
 
 /// Returns the line about an archived session.
-pub(crate) fn archived_line(record: &SessionArchivedRecord, is_dry_run: bool) -> String {
-    let name = match record.outcome {
-        ArchiveOutcome::Archived if is_dry_run => "would archive",
-        ArchiveOutcome::Archived => "archived",
-        ArchiveOutcome::Unchanged => "unchanged",
-        ArchiveOutcome::Failed => "failed",
-        ArchiveOutcome::Skipped => "skipped",
-    };
+pub(crate) fn archived_line(record: &SessionArchivedRecord) -> String {
+    let name = name_of(record.outcome).replace('_', " ");
     let about = record.reason.as_ref().unwrap_or(&record.path);
     format!("{name}: {}\n", terminal_safe_line(about))
 }
 
 /// Returns the line about a removed session.
 pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
-    let name = match record.outcome {
-        RemovalOutcome::InUse => "in use",
-        RemovalOutcome::Failed => "failed",
-        RemovalOutcome::Skipped => "skipped",
-        RemovalOutcome::Removed if record.dry_run => "would remove",
-        RemovalOutcome::Removed => "removed",
-    };
+    let name = name_of(record.outcome).replace('_', " ");
     let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
     format!("{name}: {about}, {}\n", byte_size(record.bytes))
 }

@@ -204,6 +204,42 @@ fn settings_that_cannot_work_are_reported() {
     }
 }
 
+#[test]
+fn a_directory_that_cannot_be_written_to_is_reported() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "").unwrap();
+    let file = file.to_str().unwrap();
+    for (variable, name, directory, advice) in [
+        ("TMPDIR", "TMPDIR", "/nonexistent", "TMPDIR"),
+        ("TMPDIR", "TMPDIR", "/proc", "TMPDIR"),
+        ("TMPDIR", "TMPDIR", file, "TMPDIR"),
+        ("XDG_STATE_HOME", "state_dir", "/proc", "XDG_STATE_HOME"),
+        ("HOME", "state_dir", file, "XDG_STATE_HOME"),
+    ] {
+        let (status, text) = doctor(home.path(), &[(variable, directory)], &[]);
+        let records = records(&text);
+        let found = records
+            .iter()
+            .find(|record| record["name"] == name)
+            .unwrap();
+        let problem = found["problem"].as_str().unwrap();
+        assert!(
+            problem.starts_with(&format!("cannot write to {directory}")),
+            "{problem}"
+        );
+        assert!(problem.contains(&format!("; set {advice}")), "{problem}");
+        assert_eq!(
+            (&found["condition"], status),
+            (&"broken".into(), 1),
+            "{text}"
+        );
+    }
+    let (status, text) = doctor(home.path(), &[], &[]);
+    assert_eq!(status, 0, "{text}");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+}
+
 /// Answers these requests, one per connection: start of the request, status and body of the response.
 fn serve(listener: &TcpListener, exchanges: Vec<(&'static str, &'static str, Value)>) {
     for (beginning, status, body) in exchanges {

@@ -39,11 +39,10 @@ impl Releases {
     }
 
     fn name() -> String {
-        let system = match std::env::consts::OS {
-            "macos" => "apple-darwin",
-            _ => "unknown-linux-musl",
-        };
-        format!("turnpipe-{VERSION}-{}-{system}", std::env::consts::ARCH)
+        format!(
+            "turnpipe-{VERSION}-{}-unknown-linux-musl",
+            std::env::consts::ARCH
+        )
     }
 
     fn release(&self) -> PathBuf {
@@ -141,6 +140,82 @@ fn the_installer_installs_nothing_that_differs_from_its_checksum_or_does_not_run
     let broken = Releases::new("#!/bin/sh\nexit 1\n");
     let message = broken.refusal(&[]);
     assert!(message.contains("does not run here"), "{message}");
+}
+
+#[test]
+fn only_systems_with_archives_are_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let uname = dir.path().join("uname");
+    let path = format!(
+        "{}:{}",
+        dir.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    for (system, archive) in [
+        ("Linux x86_64", Some("x86_64")),
+        ("Linux aarch64", Some("aarch64")),
+        ("Linux arm64", Some("aarch64")),
+        ("Linux riscv64", None),
+        ("Darwin x86_64", None),
+        ("Darwin arm64", None),
+        ("FreeBSD amd64", None),
+    ] {
+        std::fs::write(&uname, format!("#!/bin/sh\necho '{system}'\n")).unwrap();
+        std::fs::set_permissions(&uname, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let output = Command::new("sh")
+            .args([
+                INSTALLER,
+                "--from",
+                "file:///nonexistent",
+                "--to",
+                "/nonexistent",
+            ])
+            .env("PATH", &path)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{system}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let expected = match archive {
+            Some(machine) => {
+                let name = format!("turnpipe-{VERSION}-{machine}-unknown-linux-musl.tgz");
+                format!("install.sh: cannot download file:///nonexistent/v{VERSION}/{name}\n")
+            }
+            None => format!(
+                "install.sh: no archive for {system}, only for Linux on x86_64 and aarch64; \
+                 in a copy of the sources, run: cargo install --locked --path .\n"
+            ),
+        };
+        assert!(message.ends_with(&expected), "{message}");
+    }
+}
+
+#[test]
+fn an_archive_has_the_files_that_its_pages_link_to() {
+    if !cfg!(target_os = "linux") {
+        return skip("GNU cp");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (files, copy) = (dir.path().join("files"), dir.path().join("copy"));
+    let list = |from: &Path, to: &Path| {
+        std::fs::create_dir(to).unwrap();
+        let mut script = Command::new(from.join("scripts/release.sh"));
+        script.arg("--files").arg(to).output().unwrap()
+    };
+    let output = list(Path::new(env!("CARGO_MANIFEST_DIR")), &files);
+    assert!(output.status.success(), "{output:?}");
+    for name in ["docs/guide.md", "examples/hooks", "data/prices.toml"] {
+        assert!(files.join(name).exists(), "{name}");
+    }
+    // The script copies from its own directory.
+    std::fs::create_dir(files.join("scripts")).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/release.sh");
+    std::fs::copy(script, files.join("scripts/release.sh")).unwrap();
+    let page = "[a](https://example.com) [b](guide.md#c) [d](../src/lib.rs)\n";
+    std::fs::write(files.join("docs/scale.md"), page).unwrap();
+    let output = list(&files, &copy);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let message = "./docs/scale.md: the archive lacks ../src/lib.rs\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), message);
 }
 
 #[test]

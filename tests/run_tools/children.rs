@@ -112,6 +112,10 @@ fn the_directory_is_kept_if_no_file_can_be_created() {
     ]
     .concat();
     let run = run_with(&bench, &[("TMPDIR", "/proc")], &[], calls);
+    let warning = "turnpipe: cannot write to /proc: ";
+    assert!(run.stderr.starts_with(warning), "{}", run.stderr);
+    let advice = "; set TMPDIR to a writable directory\n";
+    assert!(run.stderr.contains(advice), "{}", run.stderr);
     let expected = pairs(&[("a", "ok"), ("b", "ok"), ("c", "ok")]);
     assert_eq!(run.outcomes(), expected, "{run:?}");
     assert_eq!(run.content("a"), "file");
@@ -119,6 +123,19 @@ fn the_directory_is_kept_if_no_file_can_be_created() {
     assert_eq!(run.content("c"), "sub");
     assert_eq!(run.result("a")["turnpipe"]["lane"], "serial");
     assert_ne!(run.result("a")["turnpipe"]["sandbox"], Value::Null);
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_created_is_named() {
+    let bench = Bench::new();
+    let run = bench.run(&["--state-dir", "/proc/state"], bash("a", "seq 100000"));
+    assert!(run.content("a").trim_end().ends_with("\n100000"));
+    let advice = "set XDG_STATE_HOME or `--state-dir` to a writable directory\n";
+    assert!(
+        run.stderr.contains("cannot write to /proc/state: ") && run.stderr.contains(advice),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::bench::{Said, data, files, turnpipe};
+use crate::bench::{Said, data, files, said, turnpipe};
 use crate::copies::reverted;
 use crate::more_agents::Opencode;
 use crate::schema::assert_fits;
@@ -116,15 +116,6 @@ impl Home {
         let said = self.run(&["archive", &self.archive()]);
         assert_eq!(said.status, Some(0), "{}{}", said.text, said.messages);
         said.records().pop().unwrap()
-    }
-}
-
-fn said(mut command: Command) -> Said {
-    let output = command.output().unwrap();
-    Said {
-        status: output.status.code(),
-        text: String::from_utf8(output.stdout).unwrap(),
-        messages: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
@@ -649,11 +640,12 @@ fn removal_needs_a_selection_and_confirmation() {
         "{}",
         outside.messages
     );
-    let planned = home
-        .run(&["remove", "--until", "1h"])
-        .records()
-        .pop()
-        .unwrap();
+    let mut plan = home.run(&["remove", "--until", "1h"]).records();
+    let planned = plan.pop().unwrap();
+    let outcomes: Vec<&Value> = plan.iter().map(|record| &record["outcome"]).collect();
+    assert_eq!(outcomes, vec!["would_remove"; plan.len()]);
+    let text = home.run(&["remove", "--until", "1h", "-o", "text"]).text;
+    assert_eq!(text.matches("would remove: ").count(), plan.len(), "{text}");
     assert_eq!(all_files(home.folder.path()), before);
     let removed = home
         .run(&["remove", "--until", "1h", "--yes"])

@@ -31,9 +31,12 @@ pub(crate) fn turnpipe(arguments: &[&str]) -> Command {
 
 /// Runs `session` with these arguments.
 pub(crate) fn session(arguments: &[&str]) -> Said {
-    let output = turnpipe(&[&["session"], arguments].concat())
-        .output()
-        .unwrap();
+    said(turnpipe(&[&["session"], arguments].concat()))
+}
+
+/// Returns the output of a command.
+pub(crate) fn said(mut command: Command) -> Said {
+    let output = command.output().unwrap();
     Said {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),

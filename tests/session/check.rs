@@ -30,6 +30,31 @@ fn damage_is_reported_and_can_be_repaired() {
 }
 
 #[test]
+fn as_text_only_sessions_with_findings_are_printed_and_one_line_of_totals() {
+    let (damaged, sound) = (data("claude-damaged.jsonl"), data("pi.jsonl"));
+    let text = |arguments: &[&str]| {
+        let said = session(&[&["check", "-o", "text"], arguments].concat());
+        said.text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        text(&[&sound]),
+        ["1 session: 1 ok, 0 damaged, 0 unreadable"]
+    );
+    let sum = "3 sessions: 1 ok, 1 damaged, 1 unreadable";
+    let files = [&damaged, &sound, "/nonexistent/x.jsonl"];
+    assert_eq!(text(&[&files[..], &["--summary"]].concat()), [sum]);
+    let lines = text(&files);
+    let (last, pages) = lines.split_last().unwrap();
+    assert_eq!(last, sum);
+    let named: Vec<_> = pages.iter().filter(|line| !line.starts_with(' ')).collect();
+    assert!(
+        named.len() == 1 && named[0].starts_with(&damaged),
+        "{pages:?}"
+    );
+    assert!(pages.len() > 1, "{pages:?}");
+}
+
+#[test]
 fn tokens_are_counted_over_sessions() {
     let files = [data("claude-parallel.jsonl"), data("codex.jsonl")];
     let said = session(&["stats", &files[0], &files[1]]);

@@ -1,8 +1,10 @@
 //! `session list`.
 
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
-use crate::bench::{data, recordings, session, turnpipe};
+use crate::bench::{Said, data, recordings, said, session, turnpipe};
+use crate::more_agents::Opencode;
 
 #[test]
 fn sessions_of_all_agents_are_listed() {
@@ -51,6 +53,94 @@ fn a_table_is_shown_as_text() {
         "{}",
         colored.text
     );
+}
+
+/// Returns the output with an existing directory in which no file can be created as `TMPDIR`.
+fn without_temporary_files(arguments: &[&str]) -> Said {
+    let mut command = turnpipe(&[&["session"], arguments].concat());
+    command.env("TMPDIR", "/proc");
+    said(command)
+}
+
+#[test]
+fn sessions_are_read_without_a_directory_of_temporary_files() {
+    let mut opencode = Opencode::new();
+    opencode.session("ses_a", None, "One");
+    opencode.prompt("ses_a", 1_767_261_600_000, "go");
+    opencode.reply("ses_a", 1_767_261_601_000, "yes");
+    let dir = tempfile::tempdir().unwrap();
+    let lines = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
+    let array = format!("[{}]", lines.lines().collect::<Vec<_>>().join(","));
+    std::fs::write(dir.path().join("session-array.json"), array).unwrap();
+    let packed = compress_to_vec(lines.as_bytes(), CompressionLevel::Fastest);
+    std::fs::write(dir.path().join("rollout.jsonl.zst"), packed).unwrap();
+    let dir = dir.path().display().to_string();
+    session(&[
+        "export",
+        &format!("{dir}/atif"),
+        &data("pi.jsonl"),
+        "-o",
+        "atif",
+        "--all",
+    ]);
+    let more = data("../more_agents");
+    let agents = recordings().display().to_string();
+    for (root, sessions) in [
+        (&*opencode.root(), 1),
+        (&dir, 3),
+        (&data(""), 13),
+        (&more, 1),
+        (&agents, 40),
+    ] {
+        let listed = session(&["list", "--root", root]).records();
+        assert!(listed.len() >= sessions, "{root}: {}", listed.len());
+        for command in [
+            &["list"][..],
+            &["list", "-o", "text"],
+            &["list", "--counts"],
+            &["stats"],
+        ] {
+            let arguments = [command, &["--root", root]].concat();
+            let expected = session(&arguments);
+            let said = without_temporary_files(&arguments);
+            assert_eq!(said.text, expected.text, "{arguments:?}: {}", said.messages);
+            assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
+        }
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_read_has_one_status_in_all_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rollout.jsonl.zst");
+    let packed = compress_to_vec(&b"{}\n".repeat(99)[..], CompressionLevel::Fastest);
+    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let (root, path) = (dir.path().display().to_string(), path.display().to_string());
+    for command in [
+        &["list"][..],
+        &["list", "-o", "text"],
+        &["list", "-n", "1"],
+        &["stats"],
+        &["stats", "-o", "text"],
+        &["calls"],
+        &["check"],
+        &["path"],
+    ] {
+        let said = session(&[command, &["--root", &root]].concat());
+        assert_eq!(said.status, Some(2), "{command:?}: {}", said.messages);
+        assert!(
+            said.messages.contains(&path),
+            "{command:?}: {}",
+            said.messages
+        );
+        assert!(
+            !said.messages.contains("no sessions"),
+            "{command:?}: {}",
+            said.messages
+        );
+    }
+    let records = session(&["list", "--root", &root]).records();
+    assert_eq!(records[0]["type"], "session_error");
 }
 
 #[test]

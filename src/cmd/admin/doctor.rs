@@ -12,12 +12,13 @@ use crate::cmd::inputs::working_directory;
 use crate::cmd::run::arguments::McpArguments;
 use crate::cmd::{FormArguments, Globals, Run, Status, UsageError};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, deletion_warning};
-use crate::io::{Environment, Io};
+use crate::io::{Environment, Io, unwritable};
 use crate::model::{KeyCheck, Model, ModelName, RemoteModel};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::{discover, session_roots};
 use crate::side::probe_model;
+use crate::state::STATE_SETTING;
 use crate::tools::Registry;
 use crate::view::{ProgressLine, doctor_page};
 
@@ -46,11 +47,7 @@ impl Run for DoctorArguments {
         settings.extend(models_and_addresses);
         findings.extend(files(&config));
         findings.push(permissions(&config)?);
-        findings.extend(
-            settings
-                .iter()
-                .map(|one| setting_found(Subject::Setting, one)),
-        );
+        findings.extend(settings.iter().map(setting_tried));
         findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals, io));
         #[cfg(feature = "mcp")]
@@ -98,7 +95,7 @@ fn configuration(
     })
 }
 
-/// Reads the files that the configuration names, and checks the state directory.
+/// Reads the files that the configuration names.
 fn files(config: &Config) -> Vec<DoctorRecord> {
     let mut registry = Registry::builtin();
     let files = config.files();
@@ -110,13 +107,26 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
             _ => file(named),
         }
     });
-    let mut findings: Vec<DoctorRecord> = tried.collect();
-    let state = config.settings(Overrides::default()).state_root.0;
-    if state.exists() && !state.is_dir() {
-        let found = DoctorRecord::new(Subject::File, "state_dir", &state.display().to_string(), "");
-        findings.push(found.judged(Err("not a directory")));
-    }
-    findings
+    tried.collect()
+}
+
+/// Returns a setting. In a directory that must be writable, or in the first one above it that exists, creates a file
+/// without a name.
+fn setting_tried(setting: &Setting) -> DoctorRecord {
+    let directory = Path::new(&setting.value);
+    let (subject, directory, name) = match setting.name.as_str() {
+        "TMPDIR" => (Subject::Setting, Some(directory), "TMPDIR"),
+        "state_dir" => {
+            let existing = directory.ancestors().find(|above| above.exists());
+            (Subject::File, existing, STATE_SETTING)
+        }
+        _ => (Subject::Setting, None, ""),
+    };
+    let tried = directory.map_or(Ok(()), |directory| {
+        let created = tempfile::tempfile_in(directory).map(drop);
+        created.map_err(|error| unwritable(directory, &error, name))
+    });
+    setting_found(subject, setting).judged(tried)
 }
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {

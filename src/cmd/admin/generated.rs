@@ -42,6 +42,8 @@ fn write_all(mut parser: Command, directory: &Path) -> anyhow::Result<()> {
 
 /// Writes the pages of a command and its subcommands.
 fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
+    // A page omits the text of options that `-h` does not list.
+    let command = command.mut_args(|argument| argument.hide_short_help(false));
     for subcommand in command.get_subcommands() {
         write_pages(subcommand.clone(), directory)?;
     }
@@ -133,6 +135,47 @@ mod tests {
                 "{heading}"
             );
         }
+    }
+
+    /// Returns a command and its subcommands at all levels.
+    fn all_commands(command: &Command) -> Vec<&Command> {
+        let below = command.get_subcommands().flat_map(all_commands);
+        std::iter::once(command).chain(below).collect()
+    }
+
+    #[test]
+    fn every_argument_has_the_text_of_its_help() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut parser = cli::parser(Definitions::Eager);
+        write_all(parser.clone(), directory.path()).unwrap();
+        parser.build();
+        let mut count = 0;
+        for command in all_commands(&parser) {
+            let name = Man::new(command.clone()).get_filename();
+            let page = fs::read_to_string(directory.path().join(&name)).unwrap();
+            let options = page.split("\n.SH SUBCOMMANDS\n").next().unwrap();
+            // A heading, then the text.
+            let entries: Vec<_> = options.split(".TP\n").skip(1).collect();
+            let arguments = command.get_arguments();
+            let visible: Vec<_> = arguments.filter(|one| !one.is_hide_set()).collect();
+            assert_eq!(entries.len(), visible.len(), "{name}");
+            count += visible.len();
+            for argument in visible {
+                let help = argument.get_long_help().or(argument.get_help()).unwrap();
+                let mut text = Roff::new();
+                text.text([roman(help.to_string())]);
+                let text = text.to_roff().replace('\'', "\\*(Aq");
+                let option = argument.get_long().unwrap_or_default().replace('-', "\\-");
+                let has_text = |entry: &&str| {
+                    let parts = entry.split_once('\n');
+                    parts.is_some_and(|(heading, body)| {
+                        heading.contains(&option) && body.starts_with(&text)
+                    })
+                };
+                assert!(entries.iter().any(has_text), "{name}: {text}");
+            }
+        }
+        assert!(count > 100, "{count} arguments");
     }
 
     #[test]

@@ -37,9 +37,6 @@ pub(crate) struct CheckShellArguments {
     /// Exit with 1 if a verdict is not read-only or a line is unusable
     #[arg(long)]
     pub(crate) exit_status: bool,
-    /// The former name of `-o text`
-    #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
-    pub(crate) explain: bool,
 }
 
 impl Run for CheckShellArguments {
@@ -64,11 +61,7 @@ impl Run for CheckShellArguments {
             };
             (analysis, conditions)
         };
-        let prints = if self.explain {
-            Form::Text
-        } else {
-            self.input.form.form(io.terminal)
-        };
+        let prints = self.input.form.form(io.terminal);
         let all_read_only = Cell::new(true);
         let check = Check {
             name: "shell",

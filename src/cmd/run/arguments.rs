@@ -11,7 +11,7 @@ use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
-use crate::io::{Ids, Io};
+use crate::io::{Ids, Io, Messages, unwritable};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
@@ -118,17 +118,22 @@ impl LaneArguments {
         children: &Supervisor,
         threads: usize,
         settings: &Settings,
+        messages: &Messages,
     ) -> Result<(Spawners, Option<TempDir>), UsageError> {
         let scratch = &settings.temporary_directory;
         let is_confined = self.enforce != Enforcement::Off;
-        // Most commands need no temporary files, so a failure is ignored.
-        let temporary = is_confined
-            .then(|| {
-                tempfile::Builder::new()
-                    .prefix("turnpipe-")
-                    .tempdir_in(scratch)
-            })
-            .and_then(Result::ok);
+        let create = || {
+            tempfile::Builder::new()
+                .prefix("turnpipe-")
+                .tempdir_in(scratch)
+        };
+        let temporary = is_confined.then(create).and_then(|created| {
+            // Most commands need no temporary files.
+            created
+                .map_err(|error| unwritable(scratch, &error, "TMPDIR"))
+                .inspect_err(|error| messages.warn(&error.to_string()))
+                .ok()
+        });
         let options = LaneOptions {
             enforcement: self.enforce,
             temporary: temporary.as_ref().map(|directory| directory.path().into()),

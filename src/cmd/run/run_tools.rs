@@ -176,7 +176,9 @@ impl Run for RunToolsArguments {
         let form = self.form(io);
         let options = self.options(form, &settings, &here, io);
         let children = &globals.children;
-        let (lane, _temporary) = self.lane.lane(children, SPAWNER_THREADS, &settings)?;
+        let (lane, _temporary) =
+            self.lane
+                .lane(children, SPAWNER_THREADS, &settings, &io.messages)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;

@@ -153,7 +153,7 @@ impl Run for SessionRemoveArguments {
                 output_failed |= problem.is_of_output;
                 errors.messages.error(&problem.to_string());
             }
-            let record = removed.record(bundle, archive.as_ref(), self.yes);
+            let record = removed.record(bundle, archive.as_ref());
             totals.add(&record);
             if form == Form::Jsonl {
                 writer.record(&record)?;
@@ -259,7 +259,7 @@ fn write(
         errors.messages.error(reason);
     }
     match form {
-        Form::Text => writer.echo(archived_line(record, totals.dry_run).as_bytes()),
+        Form::Text => writer.echo(archived_line(record).as_bytes()),
         Form::Jsonl => writer.record(record),
     }
 }

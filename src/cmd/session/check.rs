@@ -12,11 +12,13 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageEr
 use crate::io::Io;
 use crate::records::DamageKind;
 use crate::session::{SecretSearch, Session};
+use crate::text::counted;
 use crate::view::{ProgressLine, check_page};
 
 /// Report problems in session files
 ///
-/// Writes one record `session_damage` for each finding, then one with the totals. Only lost or broken data is damage
+/// Writes one record `session_damage` for each finding of a session, then one with its totals. As text, prints only
+/// sessions with findings, then the number of sessions. Only lost or broken data is damage
 /// (`ok` is then false): lines that are not records, records glued together, duplicate ids, cycles of parents.
 /// Other findings are not: an unfinished last line, which may still be being written, calls without results,
 /// unknown kinds of records, times out of order.
@@ -33,7 +35,7 @@ pub(crate) struct SessionCheckArguments {
     /// Exit with 1 if there is damage, or a secret with `--secrets`
     #[arg(long)]
     exit_status: bool,
-    /// Print only the totals
+    /// Print only totals: a record for each session, or one line of text
     #[arg(long)]
     summary: bool,
     /// Write a clean copy of the one named session: only whole records, one per line
@@ -51,7 +53,7 @@ impl Run for SessionCheckArguments {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
         let form = self.form.form(io.terminal);
-        let mut is_damaged = false;
+        let (mut is_damaged, mut ok, mut damaged) = (false, 0, 0);
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.selection.named(&self.sessions, io)?.into_iter();
         let sessions: Vec<NamedSession> = sessions
@@ -77,6 +79,7 @@ impl Run for SessionCheckArguments {
                     continue;
                 }
             };
+            *if totals.ok { &mut ok } else { &mut damaged } += 1;
             is_damaged |= !totals.ok || totals.findings.contains_key(&DamageKind::Secret);
             if let Some(copy) = &self.repair_to {
                 repair(&session, copy)?;
@@ -88,14 +91,18 @@ impl Run for SessionCheckArguments {
                     }
                     writer.record(&totals)?;
                 }
-                Form::Text => {
-                    let page = check_page(&totals, &findings, self.summary);
-                    writer.echo(page.as_bytes())?;
-                }
+                Form::Text if self.summary => {}
+                Form::Text => writer.echo(check_page(&totals, &findings).as_bytes())?,
             }
         }
-        writer.flush()?;
         drop(progress);
+        if form == Form::Text {
+            let count = counted(sessions.len() as u64, "session", "sessions");
+            let unreadable = sessions.len() - ok - damaged;
+            let sum = format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n");
+            writer.echo(sum.as_bytes())?;
+        }
+        writer.flush()?;
         Ok(errors.outcome(Status::negative_if(is_damaged && self.exit_status)))
     }
 }

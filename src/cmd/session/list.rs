@@ -1,6 +1,5 @@
 //! `session list`: sessions, most recently active first. `session path`: their files.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,10 +7,9 @@ use clap::Args;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
-use crate::jsonl::Writer;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Depth, Facts, Listing, SessionError, list, list_as_records, list_in_states,
+    Depth, Facts, Failures, Listed, Listing, list, list_as_records, list_in_states,
     session_description, short_ids,
 };
 use crate::view::{ProgressLine, TableLook, session_table};
@@ -65,32 +63,31 @@ impl Run for SessionListArguments {
         let form = self.form.form(io.terminal);
         let selection = &listing.selection;
         let is_ordered = selection.limit.is_some() || selection.since.is_some();
-        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
-            self.print_all(listing, io)?;
-            return Ok(errors.outcome(Status::Done));
-        }
         let source = &self.selection.matching.source;
+        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
+            let files = source.files(&io.environment);
+            let progress = reading(files.len(), &mut listing, io);
+            let (texts, failed) = list_as_records(&files, &listing)?;
+            drop(progress);
+            return print_records(&texts, failed, errors, io);
+        }
         let candidates = source.candidates(&io.environment);
         let progress = reading(candidates.len(), &mut listing, io);
         let (listed, failed) = match &self.state {
             None => list(&candidates, &listing),
             Some(wanted) => list_in_states(&candidates, &listing, wanted, io.clock.now().into()),
         };
-        if form == Form::Jsonl {
-            drop(progress);
-            let mut writer = output::record_writer(io)?;
-            for session in listed {
-                writer.record(&session.into_record())?;
-            }
-            finish(writer, failed)?;
-            return Ok(errors.outcome(Status::Done));
-        }
-        for (path, error) in &failed {
-            io.messages.error(&format!("{}: {error}", path.display()));
-        }
         drop(progress);
+        if form == Form::Jsonl {
+            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialized).collect();
+            return print_records(&texts?, failed, errors, io);
+        }
+        let has_none = listed.is_empty() && failed.is_empty();
+        errors.report_all(failed);
         if listed.is_empty() {
-            source.note_none(candidates.len(), io);
+            if has_none {
+                source.note_none(candidates.len(), io);
+            }
             return Ok(errors.outcome(Status::Done));
         }
         let look = TableLook {
@@ -117,21 +114,6 @@ impl Run for SessionListArguments {
     }
 }
 
-impl SessionListArguments {
-    /// Prints the records of all sessions.
-    fn print_all(&self, mut listing: Listing, io: &mut Io) -> anyhow::Result<()> {
-        let files = self.selection.matching.source.files(&io.environment);
-        let progress = reading(files.len(), &mut listing, io);
-        let (texts, failed) = list_as_records(&files, &listing)?;
-        drop(progress);
-        let mut writer = output::record_writer(io)?;
-        for text in &texts {
-            writer.echo(text)?;
-        }
-        finish(writer, failed)
-    }
-}
-
 /// Shows the number of files read so far.
 fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
     let progress = ProgressLine::of_sessions("reading", count, io);
@@ -139,18 +121,26 @@ fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
     progress
 }
 
-/// Lists the files that could not be read.
-fn finish(
-    mut writer: Writer<impl Write>,
-    failed: Vec<(PathBuf, SessionError)>,
-) -> anyhow::Result<()> {
-    for (path, error) in failed {
+/// Prints the records of sessions, then a record for each file that could not be read.
+fn print_records(
+    records: &[Vec<u8>],
+    failed: Failures,
+    mut errors: InputErrors,
+    io: &mut Io,
+) -> anyhow::Result<Status> {
+    let mut writer = output::record_writer(io)?;
+    for record in records {
+        writer.echo(record)?;
+    }
+    for (path, error) in &failed {
         writer.record(&SessionErrorRecord {
             path: path.display().to_string(),
             error: error.to_string(),
         })?;
     }
-    Ok(writer.flush()?)
+    writer.flush()?;
+    errors.report_all(failed);
+    Ok(errors.outcome(Status::Done))
 }
 
 /// Print the files of sessions

@@ -7,13 +7,13 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tempfile::TempPath;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::agent::NamedRoots;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
-use crate::io::{Environment, InputStream, Io, Messages};
+use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::session::{
@@ -230,7 +230,8 @@ impl NamedSession {
         mut input: impl Read,
         named_roots: &NamedRoots,
     ) -> anyhow::Result<Self> {
-        let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
+        let file = in_temporary_directory(|directory| NamedTempFile::new_in(directory));
+        let mut file = file.context("cannot store the input")?;
         std::io::copy(&mut input, &mut file).context("cannot store the input")?;
         let copy = file.into_temp_path();
         Ok(Self {

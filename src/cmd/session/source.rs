@@ -349,9 +349,11 @@ impl SourceArguments {
         self.paths(&listing, io)
     }
 
-    /// Returns the files of the sessions of a listing.
+    /// Returns the files of the sessions of a listing, then the unreadable files.
     pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
-        let (listed, _) = list(&self.candidates(&io.environment), listing);
-        listed.into_iter().map(|session| session.path).collect()
+        let (listed, failed) = list(&self.candidates(&io.environment), listing);
+        let failed = failed.into_iter().map(|(path, _)| path);
+        let listed = listed.into_iter().map(|session| session.path);
+        listed.chain(failed).collect()
     }
 }

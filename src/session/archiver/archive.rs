@@ -62,6 +62,7 @@ impl Archived {
         let outcome = match self {
             Self { problems, .. } if !problems.is_empty() => ArchiveOutcome::Failed,
             Self { written: 0, .. } => ArchiveOutcome::Unchanged,
+            _ if dir.is_dry_run => ArchiveOutcome::WouldArchive,
             _ => ArchiveOutcome::Archived,
         };
         SessionArchivedRecord {

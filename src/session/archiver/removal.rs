@@ -23,7 +23,7 @@ pub struct Removed {
     pub bytes: u64,
     /// The outcome.
     pub outcome: RemovalOutcome,
-    /// The reason for it, unless the session was removed.
+    /// The reason to keep the session.
     pub reason: Option<Problem>,
 }
 
@@ -43,19 +43,13 @@ impl Removed {
     }
 
     /// Returns the record of the session.
-    pub fn record(
-        &self,
-        bundle: &Bundle,
-        archive: Option<&ArchiveDir>,
-        is_real: bool,
-    ) -> SessionRemovedRecord {
+    pub fn record(&self, bundle: &Bundle, archive: Option<&ArchiveDir>) -> SessionRemovedRecord {
         let archive = archive.map(|dir| bundle.target(dir.path()).display().to_string());
         SessionRemovedRecord {
             session_id: bundle.facts.session_id.clone().map(SessionId),
             agent: bundle.agent.name().to_owned(),
             path: bundle.path.display().to_string(),
             archive,
-            dry_run: !is_real,
             outcome: self.outcome,
             reason: self.reason.as_ref().map(ToString::to_string),
             files: self.files,
@@ -99,7 +93,7 @@ impl<'a> Removal<'a> {
     /// Removes the next session, with everything that belongs to it.
     pub fn remove(&mut self, bundle: &Bundle) -> Removed {
         let removed = self.removed(bundle);
-        if removed.outcome != RemovalOutcome::Removed {
+        if removed.reason.is_some() {
             self.going.remove(bundle.path.as_path());
         }
         removed
@@ -107,6 +101,9 @@ impl<'a> Removal<'a> {
 
     fn removed(&self, bundle: &Bundle) -> Removed {
         let mut removed = Removed::default();
+        if !self.is_real {
+            removed.outcome = RemovalOutcome::WouldRemove;
+        }
         if bundle.is_stored() {
             let reason = Problem::of(
                 &bundle.path,

@@ -302,9 +302,7 @@ fn normalised_outline(path: &Path) -> String {
                     result.pop();
                 }
             }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
-                result.push(component);
-            }
+            name => result.push(name),
         }
     }
     let text = result.to_string_lossy();

@@ -136,9 +136,7 @@ pub fn normalised(path: &Path) -> PathBuf {
             Component::ParentDir => {
                 result.pop();
             }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
-                result.push(component);
-            }
+            name => result.push(name),
         }
     }
     result
