@@ -149,7 +149,7 @@ fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableV
     })
 }
 
-/// Whether a path, or a link on it, leads to files that differ by process.
+/// Whether a path, or a link on it, leads to files that differ by process, wherever procfs is mounted.
 pub fn is_of_process(path: &Path) -> bool {
     let parts = |path: &Path| -> Vec<OsString> {
         let parts = path.components().rev();
@@ -169,9 +169,24 @@ pub fn is_of_process(path: &Path) -> bool {
         if let Ok(target) = reached.read_link() {
             links += 1;
             reached.pop();
+            if is_procfs(rustix::fs::statfs(&reached)) {
+                return true;
+            }
             left.extend(parts(&target));
         }
     }
+    is_procfs(rustix::fs::statfs(&reached))
+}
+
+/// Whether a file system, if its description could be read, is procfs.
+#[cfg(target_os = "linux")]
+pub fn is_procfs(file_system: rustix::io::Result<rustix::fs::StatFs>) -> bool {
+    file_system.is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+/// Other systems have no procfs.
+#[cfg(not(target_os = "linux"))]
+pub fn is_procfs(_: rustix::io::Result<rustix::fs::StatFs>) -> bool {
     false
 }
 
@@ -205,6 +220,33 @@ mod tests {
                     .starts_with("TURNPIPE_ID_SEED: not a whole number")
             })
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_of_processes_are_recognized_behind_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (target, link) in [
+            ("/proc", "proc"),
+            ("proc/self/environ", "environ"),
+            ("/proc/self/cwd", "cwd"),
+            ("/etc", "etc"),
+        ] {
+            std::os::unix::fs::symlink(target, path(link)).unwrap();
+        }
+        for (name, expected) in [
+            ("proc", true),
+            ("proc/cpuinfo", true),
+            ("environ", true),
+            ("cwd/x", true),
+            ("proc/self/root/etc", true),
+            ("etc/passwd", false),
+            ("missing", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_process(&path(name)), expected, "{name}");
+        }
     }
 
     #[test]

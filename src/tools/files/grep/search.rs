@@ -44,6 +44,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let root = self.root(call.session);
+        regular_file::check_place(&root)?;
         let origin = match root.metadata() {
             Ok(metadata) if metadata.is_dir() => Origin::Walked,
             Ok(_) => Origin::Named,
@@ -210,7 +211,7 @@ impl<'a> Run<'a> {
     /// Searches a file. Errors are added to `unread`.
     fn search_file(&mut self, path: &Path, sink: impl Sink<Error = io::Error>) {
         let budget = self.budget;
-        let result = regular_file::open(path)
+        let result = regular_file::open_below(path)
             .map_err(io::Error::other)
             .and_then(|found| {
                 let file = Stoppable {
