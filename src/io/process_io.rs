@@ -178,16 +178,10 @@ pub fn is_of_process(path: &Path) -> bool {
     is_procfs(rustix::fs::statfs(&reached))
 }
 
-/// Whether a file system, if its description could be read, is procfs.
-#[cfg(target_os = "linux")]
+/// Whether a file system, if its description could be read, is procfs, which only Linux has.
 pub fn is_procfs(file_system: rustix::io::Result<rustix::fs::StatFs>) -> bool {
-    file_system.is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
-}
-
-/// Other systems have no procfs.
-#[cfg(not(target_os = "linux"))]
-pub fn is_procfs(_: rustix::io::Result<rustix::fs::StatFs>) -> bool {
-    false
+    // `PROC_SUPER_MAGIC`
+    file_system.is_ok_and(|system| u64::try_from(system.f_type) == Ok(0x9fa0))
 }
 
 #[cfg(test)]

@@ -60,11 +60,6 @@ impl Confinement {
         self.landlock_abi.is_some() && self.seccomp
     }
 
-    /// Whether the kernel enforces any restriction.
-    pub(super) fn is_any_enforced(&self) -> bool {
-        self.landlock_abi.is_some() || self.seccomp
-    }
-
     /// Returns the weaker of two confinements.
     pub(super) fn weaker(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }

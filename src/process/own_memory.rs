@@ -6,9 +6,6 @@ use std::os::unix::fs::MetadataExt as _;
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-/// Number of links to `/proc/self/task` in a process with one thread: itself, its name, and the thread.
-const LINKS_OF_ONE_THREAD: u64 = 3;
-
 /// Keeps other processes of the user from reading the memory, environment and descriptors of this process, in
 /// `/proc` or as a debugger, and the kernel from writing a core file. Root can still read the memory.
 ///
@@ -25,8 +22,8 @@ pub fn hide_environment() {
     unsafe extern "C" {
         static mut environ: *mut *mut c_char;
     }
-    let threads = fs::metadata("/proc/self/task").map(|directory| directory.nlink());
-    if threads.ok() != Some(LINKS_OF_ONE_THREAD) {
+    // A directory has two links, and one for each directory in it: here, for each thread.
+    if !fs::metadata("/proc/self/task").is_ok_and(|threads| threads.nlink() == 3) {
         return;
     }
     // SAFETY: `environ` is null or a list that ends with a null pointer, of strings that end with a NUL byte, all in

@@ -1,6 +1,6 @@
 //! Directories for the temporary files of children, removed whatever the children left in them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -41,16 +41,11 @@ impl Drop for ScratchDirectory {
 fn remove_tree(path: &Path) -> io::Result<()> {
     let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
     loop {
-        let (mut any_removed, mut failure) = (false, None);
-        for entry in entries(&top)? {
-            match remove_entry(top.as_fd(), entry?.file_name()) {
-                Ok(()) => any_removed = true,
-                Err(error) => failure = Some(error),
-            }
-        }
-        // The pass may have moved more entries to the top.
-        if !any_removed {
-            failure.map_or(Ok(()), Err)?;
+        let removed = names(&top)?.map(|name| remove_entry(top.as_fd(), &name?));
+        let removed: Vec<rustix::io::Result<()>> = removed.collect();
+        // Else the pass may have moved more entries to the top.
+        if removed.iter().all(Result::is_err) {
+            removed.into_iter().collect::<rustix::io::Result<()>>()?;
             return std::fs::remove_dir(path);
         }
     }
@@ -62,14 +57,13 @@ fn remove_entry(top: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
         return Ok(());
     }
     let directory = open_directory(top, name)?;
-    for entry in entries(&directory)? {
-        let entry = entry?;
-        let inner = entry.file_name();
-        if unlinkat(&directory, inner, AtFlags::empty()).is_err() {
+    for inner in names(&directory)? {
+        let inner = inner?;
+        if unlinkat(&directory, &*inner, AtFlags::empty()).is_err() {
             // A directory that cannot be written to cannot get another parent.
-            make_accessible(directory.as_fd(), inner);
+            make_accessible(directory.as_fd(), &inner);
             // A name that no process can have taken.
-            renameat(&directory, inner, top, Uuid::new_v4().to_string())?;
+            renameat(&directory, &*inner, top, Uuid::new_v4().to_string())?;
         }
     }
     unlinkat(top, name, AtFlags::REMOVEDIR)
@@ -83,24 +77,18 @@ fn open_directory(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Own
 
 /// Lets the owner use a directory. What needs that fails later if this fails.
 fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) {
+    let (parent, flags) = (parent.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
     // SAFETY: the descriptor is open, and the name ends with a NUL byte. `rustix` has no such call for Linux.
-    unsafe {
-        libc::fchmodat(
-            parent.as_raw_fd(),
-            name.as_ptr(),
-            0o700,
-            libc::AT_SYMLINK_NOFOLLOW,
-        )
-    };
+    unsafe { libc::fchmodat(parent, name.as_ptr(), 0o700, flags) };
 }
 
-/// Returns the entries of a directory except itself and its parent.
-fn entries(
+/// Returns the names in a directory.
+fn names(
     directory: &OwnedFd,
-) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<rustix::fs::DirEntry>>> {
-    let is_other = |entry: &rustix::fs::DirEntry| ![c".", c".."].contains(&entry.file_name());
-    let entries = Dir::read_from(directory)?;
-    Ok(entries.filter(move |entry| entry.as_ref().is_ok_and(is_other) || entry.is_err()))
+) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<CString>>> {
+    let names = Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    let is_entry = |name: &CString| ![c".", c".."].contains(&name.as_c_str());
+    Ok(names.filter(move |name| name.as_ref().map_or(true, is_entry)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, prlimit};
 
 use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
@@ -20,6 +22,14 @@ use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
 use super::{Command, Finished, SpawnError};
 use crate::io::{CancelToken, Lock};
+
+/// A limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
+/// With 0 it starts that program.
+#[cfg(target_os = "linux")]
+const NO_CORE_FILE: Rlimit = Rlimit {
+    current: Some(1),
+    maximum: Some(1),
+};
 
 /// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
 /// child never outlives the call that runs it.
@@ -175,9 +185,14 @@ impl Spawners {
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        let enforces = (started.confinement.as_ref()).is_some_and(Confinement::is_any_enforced);
-        if enforces {
-            forbid_core_files(started.leader);
+        let confinement = started.confinement;
+        let enforces = |one: &Confinement| one.landlock_abi.is_some() || one.seccomp;
+        let is_confined = confinement.as_ref().is_some_and(enforces);
+        // Here, since the thread that started the child may not set its limits.
+        #[cfg(target_os = "linux")]
+        if is_confined {
+            // Of a child that has ended, nothing is left.
+            let _ = prlimit(Some(started.leader), Resource::Core, NO_CORE_FILE);
         }
         let tree = ProcessTree::new(started.leader, self.adopts_orphans());
         let spill = &self.spill_directory;
@@ -185,8 +200,8 @@ impl Spawners {
         if let Some(directory) = temporary {
             self.pool.recycle(directory);
         }
-        if let Some(confinement) = started.confinement {
-            self.add_to_report(confinement, enforces && looks_denied(&finished));
+        if let Some(confinement) = confinement {
+            self.add_to_report(confinement, is_confined && looks_denied(&finished));
         }
         Ok(finished)
     }
@@ -336,24 +351,6 @@ impl SpawnerPool {
             .map_err(|_| io::Error::other("the spawner thread ended"))?
     }
 }
-
-/// Keeps the kernel from writing a core file of a child, and from starting a program of the system for it. The thread
-/// that started the child is not allowed to set its limits.
-#[cfg(target_os = "linux")]
-fn forbid_core_files(child: Pid) {
-    use rustix::process::{Resource, Rlimit, prlimit};
-    // With 0, the kernel still starts the program.
-    let limit = Some(1);
-    let limit = Rlimit {
-        current: limit,
-        maximum: limit,
-    };
-    // A child that has ended leaves nothing.
-    let _ = prlimit(Some(child), Resource::Core, limit);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn forbid_core_files(_: Pid) {}
 
 #[cfg(target_os = "linux")]
 fn is_first_thread() -> bool {

@@ -49,12 +49,6 @@ impl From<io::Error> for NotReadable {
     }
 }
 
-impl From<NotReadable> for ToolFailure {
-    fn from(problem: NotReadable) -> Self {
-        Self(problem.to_string())
-    }
-}
-
 impl NotReadable {
     /// Returns the message with a hint for the model.
     pub(super) fn message(&self, context: &ToolContext) -> String {
@@ -69,39 +63,26 @@ impl NotReadable {
     }
 }
 
-/// Files of procfs that are about the machine.
-const MACHINE_FILES: [&str; 7] = [
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/version",
-    "/proc/uptime",
-    "/proc/loadavg",
-    "/proc/stat",
-    "/proc/filesystems",
-];
+/// Files in `/proc` that are about the machine.
+const MACHINE_FILES: [&str; 6] = ["cpuinfo", "loadavg", "meminfo", "stat", "uptime", "version"];
 
 fn is_of_machine(file: &Metadata) -> bool {
-    let mut others = MACHINE_FILES.iter().flat_map(std::fs::metadata);
+    let paths = MACHINE_FILES.map(|name| Path::new("/proc").join(name));
+    let mut others = paths.iter().flat_map(std::fs::metadata);
     others.any(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
 }
 
-/// Refuses a path that leads to the files of a process: to be called for each path that a call names.
-pub(super) fn check_place(path: &Path) -> Result<(), NotReadable> {
+/// Refuses a path that leads to the files of a process. To be called for each path that a call names.
+pub(super) fn check_place(path: &Path) -> Result<(), ToolFailure> {
     let is_allowed = || std::fs::metadata(path).is_ok_and(|file| is_of_machine(&file));
     if is_of_process(path) && !is_allowed() {
-        return Err(NotReadable::OfProcess);
+        return Err(ToolFailure(NotReadable::OfProcess.to_string()));
     }
     Ok(())
 }
 
-/// Opens a regular file that a call names for reading, through links.
+/// Opens a regular file for reading, through links.
 pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
-    check_place(path)?;
-    open_below(path)
-}
-
-/// Opens a regular file for reading that is below a path, or is the path, for which [`check_place`] was called.
-pub(super) fn open_below(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
     let file = File::options()
         .read(true)
@@ -242,10 +223,10 @@ impl Target {
         check_place(&path)?;
         let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
-        let found = match open_below(&resolved) {
+        let found = match open(&resolved) {
             Ok(found) => Some(found),
             Err(NotReadable::Missing) => None,
-            Err(problem) => return Err(problem.into()),
+            Err(problem) => return Err(ToolFailure(problem.to_string())),
         };
         let target = Self {
             path,

@@ -232,10 +232,11 @@ impl NewestFiles {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn only_procfs_has_the_files_of_processes() {
         let entries = WalkBuilder::new("/").max_depth(Some(1)).build();

@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
     /// Searches a file. Errors are added to `unread`.
     fn search_file(&mut self, path: &Path, sink: impl Sink<Error = io::Error>) {
         let budget = self.budget;
-        let result = regular_file::open_below(path)
+        let result = regular_file::open(path)
             .map_err(io::Error::other)
             .and_then(|found| {
                 let file = Stoppable {
