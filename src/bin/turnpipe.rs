@@ -12,6 +12,11 @@ use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    {
+        turnpipe::process::forbid_inspection();
+        turnpipe::process::hide_environment();
+    }
     let arguments: Vec<OsString> = std::env::args_os().collect();
     #[cfg(target_os = "linux")]
     if turnpipe::process::run_as_guardian(&arguments) {

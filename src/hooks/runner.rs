@@ -27,8 +27,10 @@ const NOT_FOUND: i32 = 127;
 pub struct HookRunner {
     /// Starts programs.
     pub spawners: Arc<Spawners>,
-    /// The environment of programs, and the source of variables in headers.
+    /// The environment of programs.
     pub environment: Variables,
+    /// The variables that headers may contain.
+    pub header_variables: Variables,
     /// The first directory of the session.
     pub project: PathBuf,
     /// The session file, if it is known.
@@ -244,7 +246,7 @@ impl HookRunner {
             let (name, remaining) = braced.unwrap_or_else(|| {
                 after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len()))
             });
-            let variable = self.environment.iter().find(|(it, _)| it == name);
+            let variable = self.header_variables.iter().find(|(it, _)| it == name);
             if allowed.iter().any(|it| it == name)
                 && let Some((_, value)) = variable
             {

@@ -14,7 +14,7 @@ pub(crate) use cancel::Level;
 pub use cancel::{CancelToken, Lock};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
-pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process};
+pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
     uninterrupted,

@@ -149,7 +149,7 @@ fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableV
     })
 }
 
-/// Whether a path, or a link on it, leads to files that differ by process.
+/// Whether a path, or a link on it, leads to files that differ by process, wherever procfs is mounted.
 pub fn is_of_process(path: &Path) -> bool {
     let parts = |path: &Path| -> Vec<OsString> {
         let parts = path.components().rev();
@@ -169,10 +169,19 @@ pub fn is_of_process(path: &Path) -> bool {
         if let Ok(target) = reached.read_link() {
             links += 1;
             reached.pop();
+            if is_procfs(rustix::fs::statfs(&reached)) {
+                return true;
+            }
             left.extend(parts(&target));
         }
     }
-    false
+    is_procfs(rustix::fs::statfs(&reached))
+}
+
+/// Whether a file system, if its description could be read, is procfs, which only Linux has.
+pub fn is_procfs(file_system: rustix::io::Result<rustix::fs::StatFs>) -> bool {
+    // `PROC_SUPER_MAGIC`
+    file_system.is_ok_and(|system| u64::try_from(system.f_type) == Ok(0x9fa0))
 }
 
 #[cfg(test)]
@@ -205,6 +214,33 @@ mod tests {
                     .starts_with("TURNPIPE_ID_SEED: not a whole number")
             })
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_of_processes_are_recognized_behind_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (target, link) in [
+            ("/proc", "proc"),
+            ("proc/self/environ", "environ"),
+            ("/proc/self/cwd", "cwd"),
+            ("/etc", "etc"),
+        ] {
+            std::os::unix::fs::symlink(target, path(link)).unwrap();
+        }
+        for (name, expected) in [
+            ("proc", true),
+            ("proc/cpuinfo", true),
+            ("environ", true),
+            ("cwd/x", true),
+            ("proc/self/root/etc", true),
+            ("etc/passwd", false),
+            ("missing", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_process(&path(name)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -167,11 +167,11 @@ mod linux {
     /// Devices that discard what is written.
     const HARMLESS_DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    /// The capabilities that root keeps: reading all files, other processes and the kernel's log, and
-    /// becoming a user with fewer rights.
+    /// The capabilities that root keeps: reading all files and the kernel's log, and becoming a user with fewer
+    /// rights. Not `SYS_PTRACE`: the thread that starts the children shares their Landlock domain, and with it they
+    /// could read the memory of this process.
     const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
         .union(CapabilitySet::DAC_READ_SEARCH)
-        .union(CapabilitySet::SYS_PTRACE)
         .union(CapabilitySet::SYSLOG)
         .union(CapabilitySet::SETUID)
         .union(CapabilitySet::SETGID);

@@ -13,12 +13,15 @@ mod escalation;
 mod guardian;
 #[cfg(target_os = "linux")]
 mod orphans;
+#[cfg(target_os = "linux")]
+mod own_memory;
 mod own_process;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;
 mod running;
+mod scratch_directory;
 mod spawners;
 mod start;
 mod supervise;
@@ -39,11 +42,14 @@ pub use confinement::{Confinement, ConfinementReport, Enforcement, LaneOptions, 
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
+#[cfg(target_os = "linux")]
+pub use own_memory::{forbid_inspection, hide_environment};
 pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
     stdout_was_closed,
 };
 pub use running::RunningProcesses;
+pub use scratch_directory::ScratchDirectory;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

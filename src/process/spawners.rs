@@ -6,7 +6,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
-use tempfile::TempDir;
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, prlimit};
 
 use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
@@ -14,12 +15,21 @@ use super::confinement::{
 };
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
+use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};
 use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
 use super::{Command, Finished, SpawnError};
 use crate::io::{CancelToken, Lock};
+
+/// A limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
+/// With 0 it starts that program.
+#[cfg(target_os = "linux")]
+const NO_CORE_FILE: Rlimit = Rlimit {
+    current: Some(1),
+    maximum: Some(1),
+};
 
 /// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
 /// child never outlives the call that runs it.
@@ -175,15 +185,23 @@ impl Spawners {
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
+        let confinement = started.confinement;
+        let enforces = |one: &Confinement| one.landlock_abi.is_some() || one.seccomp;
+        let is_confined = confinement.as_ref().is_some_and(enforces);
+        // Here, since the thread that started the child may not set its limits.
+        #[cfg(target_os = "linux")]
+        if is_confined {
+            // Of a child that has ended, nothing is left.
+            let _ = prlimit(Some(started.leader), Resource::Core, NO_CORE_FILE);
+        }
         let tree = ProcessTree::new(started.leader, self.adopts_orphans());
         let spill = &self.spill_directory;
         let finished = supervise(tree, registration, ours, command, cancel, spill);
         if let Some(directory) = temporary {
             self.pool.recycle(directory);
         }
-        if let Some(confinement) = started.confinement {
-            let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
-            self.add_to_report(confinement, enforces && looks_denied(&finished));
+        if let Some(confinement) = confinement {
+            self.add_to_report(confinement, is_confined && looks_denied(&finished));
         }
         Ok(finished)
     }
@@ -211,7 +229,7 @@ pub(super) struct SpawnerPool {
     /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
     /// Empty directories of children that have ended.
-    empty_directories: Mutex<Vec<TempDir>>,
+    empty_directories: Mutex<Vec<ScratchDirectory>>,
 }
 
 /// The threads that may start children.
@@ -262,15 +280,15 @@ impl SpawnerPool {
 
     /// Returns a directory for the temporary files of one child; `None` outside a lane, or if it cannot be
     /// created.
-    pub(super) fn temporary_directory(&self) -> Option<TempDir> {
+    pub(super) fn temporary_directory(&self) -> Option<ScratchDirectory> {
         let parent = self.temporary.as_ref()?;
         let empty = self.empty_directories.locked().pop();
-        empty.or_else(|| tempfile::tempdir_in(parent).ok())
+        empty.or_else(|| ScratchDirectory::new_in(parent).ok())
     }
 
     /// Recycles the directory of a child that has ended, or removes it if it is not empty. Most children leave
     /// nothing, and creating a directory takes a tenth of the time of a short call.
-    pub(super) fn recycle(&self, directory: TempDir) {
+    pub(super) fn recycle(&self, directory: ScratchDirectory) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {
             self.empty_directories.locked().push(directory);

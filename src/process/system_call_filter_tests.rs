@@ -83,9 +83,10 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
             assert!(is_known || number == "-", "{row}");
         }
     }
-    assert_eq!(rows.count(), 94);
+    assert_eq!(rows.count(), 95);
     let expected = [
         libc::SYS_connect,
+        libc::SYS_bind,
         libc::SYS_listen,
         libc::SYS_accept,
         libc::SYS_accept4,
@@ -291,6 +292,10 @@ fn examined_arguments_decide() {
             expected,
             "{kind}"
         );
+        for family in [0, 2, 10, 16, 17, 30, u64::MAX] {
+            let verdict = verdict(libc::SYS_socketpair, &[family, kind]);
+            assert_eq!(verdict, REFUSE, "{family} {kind}");
+        }
     }
     assert_eq!(verdict(libc::SYS_syslog, &[3]), ALLOW);
     assert_eq!(verdict(libc::SYS_syslog, &[5]), REFUSE);

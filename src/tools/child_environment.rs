@@ -46,7 +46,7 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
 }
 
 /// Whether a variable contains a key, token or password, judging by its name and value.
-fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
+pub fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
     // Most variables are paths, which are not secret.
     is_secret(&name, &value) || (!value.starts_with('/') && redact(&value) != value)

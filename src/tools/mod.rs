@@ -32,7 +32,7 @@ pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use call_line::CallLine;
-pub use child_environment::{ChildVariables, cleaned as child_variables};
+pub use child_environment::{ChildVariables, cleaned as child_variables, holds_secret};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{
     CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,

@@ -49,6 +49,28 @@ fn rules_decide_in_the_form_of_each_agent() {
 }
 
 #[test]
+fn files_of_processes_are_in_no_working_directory() {
+    for (directory, command, is_allowed) in [
+        ("/", "cat etc/passwd", true),
+        ("/", "cat proc/self/environ", false),
+        ("/", "cat /proc/1/environ", false),
+        ("/", "head -c9 < /proc/self/mem", false),
+        ("/", "grep X /proc/*/environ", false),
+        ("/", "cat etc/../proc/self/environ", false),
+        ("/", "cd proc && ls", false),
+        ("/proc/self", "cat environ", false),
+        ("/proc/self", "ls", false),
+    ] {
+        let told = run(
+            &["hook", "pre-tool-use"],
+            &listing(Path::new(directory), command),
+        );
+        let allows = told.stdout.contains("\"permissionDecision\":\"allow\"");
+        assert_eq!(allows, is_allowed, "{directory}: {command}");
+    }
+}
+
+#[test]
 fn reads_from_servers_are_allowed_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let hook = |arguments: &[&str], command: &str| {

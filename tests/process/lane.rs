@@ -178,6 +178,9 @@ fn other_processes_cannot_be_reached() {
         python("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"),
         python("socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)"),
         python("socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)"),
+        python("socket.socketpair()[0].bind(\"\\0turnpipe-lane\")"),
+        python("socket.socketpair()[0].bind(\"\")"),
+        python("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0))"),
         "kill -TERM -1".to_owned(),
         "hostname other".to_owned(),
         "unshare -U true".to_owned(),
@@ -207,6 +210,19 @@ fn other_processes_cannot_be_reached() {
             assert_ne!(finished.status, ExitStatus::Code(0), "{script}");
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn core_files_are_switched_off_for_good() {
+    let Some(lane) = enforced() else { return };
+    let dir = TestDir::new();
+    let script = "until grep -q '^Max core file size  *1  *1 ' /proc/self/limits; do :; done; \
+                  ulimit -c unlimited 2>/dev/null || echo refused";
+    let finished = lane
+        .run(&dir.script(script), &CancelToken::default())
+        .unwrap();
+    assert_eq!(out(&finished), "refused\n", "{}", err(&finished));
 }
 
 fn abi(lane: &Spawners, dir: &TestDir) -> u32 {
@@ -283,7 +299,8 @@ fn a_private_directory_is_writable_and_removed_with_the_child() {
     let lane = Supervisor::default().lane(1, options).unwrap();
     let mut command = dir.script(
         "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD/lane\"; cd $TMPDIR; echo a > a; mv a b; \
-         mkdir c; ln -s b d; mktemp; cat b; ! (: > ../../outside) 2> /dev/null",
+         mkdir c; mkdir -m 300 e; echo f > e/f; mkdir -m 0 g; ln -s b d; mktemp; cat b; \
+         ! (: > ../../outside) 2> /dev/null",
     );
     command.environment = [
         &command.environment[..],

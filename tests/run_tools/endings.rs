@@ -1,7 +1,8 @@
 //! Interrupts, termination and deadlines: every call gets its result, and no process survives.
 
+use std::io::Read as _;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -221,6 +222,7 @@ fn a_signal_to_a_pipeline_loses_no_result() {
             .env("MARK", &mark)
             .env("HOME", bench.work())
             .process_group(0)
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         wait_for("the call to start", || {
@@ -230,7 +232,11 @@ fn a_signal_to_a_pipeline_loses_no_result() {
         let sent = Command::new("bash").args(["-c", &script]).status();
         assert!(sent.unwrap().success());
         pipeline.wait().unwrap();
-        wait_for("everything to end", || !is_marked_process_alive(&mark));
+        // Until the last process of the pipeline has ended. The processes of calls do not have this pipe.
+        let mut messages = Vec::new();
+        let mut errors = pipeline.stderr.take().unwrap();
+        errors.read_to_end(&mut messages).unwrap();
+        wait_for("the children to end", || !is_marked_process_alive(&mark));
         let outcomes: Vec<_> = bench
             .read("output")
             .lines()

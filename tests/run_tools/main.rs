@@ -29,6 +29,7 @@ mod mcp;
 mod mcp_protocol;
 mod model_server;
 mod output;
+mod own_environment;
 mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use tempfile::TempDir;
 
 use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
@@ -13,7 +12,7 @@ use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
 use crate::io::{Ids, Io, Messages, unwritable};
 use crate::model::KeyCheck;
-use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
+use crate::process::{Enforcement, LaneOptions, ScratchDirectory, Spawners, Supervisor};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
 
@@ -119,14 +118,10 @@ impl LaneArguments {
         threads: usize,
         settings: &Settings,
         messages: &Messages,
-    ) -> Result<(Spawners, Option<TempDir>), UsageError> {
+    ) -> Result<(Spawners, Option<ScratchDirectory>), UsageError> {
         let scratch = &settings.temporary_directory;
         let is_confined = self.enforce != Enforcement::Off;
-        let create = || {
-            tempfile::Builder::new()
-                .prefix("turnpipe-")
-                .tempdir_in(scratch)
-        };
+        let create = || ScratchDirectory::new_in(scratch);
         let temporary = is_confined.then(create).and_then(|created| {
             // Most commands need no temporary files.
             created

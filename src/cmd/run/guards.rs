@@ -1,5 +1,6 @@
 //! The permissions, the hooks, the judge and other models that a run uses.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,9 +18,9 @@ use crate::http::{Client, Engine};
 use crate::io::Io;
 use crate::model::{ChosenModel, KeyCheck, Model, Provider};
 use crate::permission::Mode;
-use crate::process::{NotEnforced, Spawners};
+use crate::process::{NotEnforced, Spawners, Variables};
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
-use crate::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees};
+use crate::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees, holds_secret};
 use crate::view::{ProgressLine, ProgressRow, lane_word};
 
 /// Returns the hooks of the settings files for a session recorded in `transcript` that started in the directory
@@ -32,6 +33,7 @@ pub(crate) fn hooks(
     spawners: Arc<Spawners>,
     project: &Path,
     transcript: Option<&Path>,
+    kept_variables: &[OsString],
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<SessionHooks>, UsageError> {
@@ -49,10 +51,19 @@ pub(crate) fn hooks(
     let environment = environment.with([("TURNPIPE", "1")]);
     let variables = environment.iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let header_variables: Variables = variables.collect();
+    // A call that runs at the same time can read the environment of a hook.
+    let is_given = |name: &OsString| {
+        let name_text = name.to_str().unwrap_or_default();
+        kept_variables.contains(name) || settings.environment.contains_key(name_text)
+    };
+    let variables = header_variables.iter();
+    let variables = variables.filter(|(name, value)| is_given(name) || !holds_secret(name, value));
     let http = globals.config(io)?.models(None).http;
     let runner = HookRunner {
         spawners,
-        environment: variables.collect(),
+        environment: variables.cloned().collect(),
+        header_variables,
         project: project.to_owned(),
         transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
         client: Arc::new(Client::new(http)),

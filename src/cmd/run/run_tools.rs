@@ -138,7 +138,7 @@ pub(crate) struct RunToolsArguments {
     /// Another directory that shell calls may change to; repeatable
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable to commands although it holds a secret or can change what they do (e.g.
+    /// Pass this variable to commands and hooks although it holds a secret or can change what they do (e.g.
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     env: Vec<OsString>,
@@ -203,6 +203,7 @@ impl Run for RunToolsArguments {
             Arc::clone(&context.spawners),
             &context.home_directory,
             self.session.as_deref(),
+            &self.env,
             globals,
             io,
         )?;

@@ -72,6 +72,7 @@ impl StopArguments {
             Arc::new(globals.children.spawners(1)),
             &directory,
             transcript,
+            &[],
             globals,
             io,
         )?;

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::regular_file::check_place;
 use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
@@ -75,6 +76,7 @@ impl PreparedCall for Search {
         let started = call.session.clock.elapsed();
         check_directory(&absolute_or_current(self.path.as_deref(), call.session))?;
         let root = self.root(call.session);
+        check_place(&root)?;
         let mut found = NewestFiles::new(MAX_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
         let mut unread = Unread::default();

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::regular_file::check_place;
 use super::walk::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::paths::absolute;
@@ -59,6 +60,7 @@ impl PreparedCall for ListDirectory {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = absolute(&self.path, call.session);
+        check_place(&path)?;
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
         let mut entries = FirstFew::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;

@@ -66,6 +66,7 @@ impl PreparedCall for Read {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = absolute(&self.file_path, call.session);
+        regular_file::check_place(&path)?;
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);

@@ -3,13 +3,16 @@
 //!
 //! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. Therefore only regular
 //! files are opened; the type is checked before and after.
+//!
+//! The files of processes in procfs are not opened either: turnpipe's own would show its keys, whichever rules apply.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::replace_file::replace;
+use crate::io::{is_of_process, is_procfs};
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::paths::absolute;
 use crate::tools::reply::media_type;
@@ -31,6 +34,8 @@ pub(super) enum NotReadable {
     Directory,
     #[error("This is {0}, not a regular file; reading it could block.")]
     Special(&'static str),
+    #[error("The path leads to files of a process, which this tool does not read. Try Bash.")]
+    OfProcess,
     #[error("The file cannot be read: {0}")]
     Failed(#[source] io::Error),
 }
@@ -53,9 +58,27 @@ impl NotReadable {
                 context.directory.display()
             ),
             Self::Directory => format!("{self} List it with LS."),
-            Self::Special(_) | Self::Failed(_) => self.to_string(),
+            Self::Special(_) | Self::OfProcess | Self::Failed(_) => self.to_string(),
         }
     }
+}
+
+/// Files in `/proc` that are about the machine.
+const MACHINE_FILES: [&str; 6] = ["cpuinfo", "loadavg", "meminfo", "stat", "uptime", "version"];
+
+fn is_of_machine(file: &Metadata) -> bool {
+    let paths = MACHINE_FILES.map(|name| Path::new("/proc").join(name));
+    let mut others = paths.iter().flat_map(std::fs::metadata);
+    others.any(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
+}
+
+/// Refuses a path that leads to the files of a process. To be called for each path that a call names.
+pub(super) fn check_place(path: &Path) -> Result<(), ToolFailure> {
+    let is_allowed = || std::fs::metadata(path).is_ok_and(|file| is_of_machine(&file));
+    if is_of_process(path) && !is_allowed() {
+        return Err(ToolFailure(NotReadable::OfProcess.to_string()));
+    }
+    Ok(())
 }
 
 /// Opens a regular file for reading, through links.
@@ -67,6 +90,10 @@ pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
         .open(path)?;
     let metadata = file.metadata()?;
     check_type(metadata.file_type())?;
+    // Decides by the opened file: its name may have led elsewhere before.
+    if is_procfs(rustix::fs::fstatfs(&file)) && !is_of_machine(&metadata) {
+        return Err(NotReadable::OfProcess);
+    }
     Ok(RegularFile { file, metadata })
 }
 
@@ -193,6 +220,7 @@ impl Target {
         call: &CallContext<'_>,
     ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
         let path = absolute(name, call.session);
+        check_place(&path)?;
         let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
         let found = match open(&resolved) {

@@ -1,5 +1,5 @@
 //! Walks a directory tree for searches: honours ignore files, includes hidden files, skips directories of
-//! version control, and can be stopped at any time.
+//! version control and of processes (procfs), and can be stopped at any time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::io::CancelToken;
+use crate::io::{CancelToken, is_procfs};
 use crate::permission::Action;
 use crate::tools::{ToolContext, real_path};
 
@@ -127,7 +127,9 @@ pub(super) fn walk(
         .overrides(filters.globs)
         .types(filters.types)
         .sort_by_file_name(Ord::cmp)
-        .filter_entry(|entry| entry.depth() == 0 || !is_version_control(entry))
+        .filter_entry(|entry| {
+            entry.depth() == 0 || !is_version_control(entry) && !is_of_processes(entry)
+        })
         .build();
     let (input, action) = (serde_json::Map::new(), Action::Harmless);
     let request = session.request("Read", &input, &action);
@@ -170,6 +172,12 @@ fn is_version_control(entry: &DirEntry) -> bool {
     VERSION_CONTROL
         .iter()
         .any(|name| entry.file_name() == *name)
+}
+
+/// Whether it is a directory of procfs: the directory where that is mounted.
+fn is_of_processes(entry: &DirEntry) -> bool {
+    let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+    is_directory && is_procfs(rustix::fs::statfs(entry.path()))
 }
 
 /// Keeps the smallest items.
@@ -221,6 +229,21 @@ impl NewestFiles {
     /// Returns the kept files, newest first.
     pub(super) fn into_paths(self) -> impl Iterator<Item = PathBuf> {
         self.into_sorted().into_iter().map(|(_, path)| path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_procfs_has_the_files_of_processes() {
+        let entries = WalkBuilder::new("/").max_depth(Some(1)).build();
+        for entry in entries.flatten() {
+            let is_proc = entry.path() == Path::new("/proc");
+            assert_eq!(is_of_processes(&entry), is_proc, "{entry:?}");
+        }
     }
 }
 

@@ -248,16 +248,18 @@ impl<'a> PathContext<'a> {
         self.real(&reached)
     }
 
-    /// Whether a file is in a working directory, both by name and after following links.
+    /// Whether a file is in a working directory, both by name and after following links. Files of processes are in
+    /// none, also where the working directory is `/`.
     pub(super) fn is_inside(&self, path: &ResolvedPath) -> bool {
         let directories = self.request.working_directories;
         let is_below = |path: &Path| {
-            directories.iter().any(|directory| {
-                path.starts_with(directory)
-                    || self
-                        .real(directory)
-                        .is_some_and(|directory| path.starts_with(directory))
-            })
+            !path.starts_with("/proc")
+                && directories.iter().any(|directory| {
+                    path.starts_with(directory)
+                        || self
+                            .real(directory)
+                            .is_some_and(|directory| path.starts_with(directory))
+                })
         };
         is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
     }

@@ -44,6 +44,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let root = self.root(call.session);
+        regular_file::check_place(&root)?;
         let origin = match root.metadata() {
             Ok(metadata) if metadata.is_dir() => Origin::Walked,
             Ok(_) => Origin::Named,

@@ -1,0 +1,42 @@
+//! Protects the memory and the environment of this process from other processes.
+
+use std::ffi::{CStr, c_char};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+/// Keeps other processes of the user from reading the memory, environment and descriptors of this process, in
+/// `/proc` or as a debugger, and the kernel from writing a core file. Root can still read the memory.
+///
+/// An `exec` undoes this. While it holds, the files of this process in `/proc` belong to root, also the id maps of
+/// its user namespace: a process that enters a new one has to call this after it has written them.
+pub fn forbid_inspection() {
+    // Fails only for an unknown behavior.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// Moves the environment to other memory, and clears the memory that `/proc/<pid>/environ` shows, also to root.
+/// Does nothing if this process has several threads, since another one may read the environment.
+pub fn hide_environment() {
+    unsafe extern "C" {
+        static mut environ: *mut *mut c_char;
+    }
+    // A directory has two links, and one for each directory in it: here, for each thread.
+    if !fs::metadata("/proc/self/task").is_ok_and(|threads| threads.nlink() == 3) {
+        return;
+    }
+    // SAFETY: `environ` is null or a list that ends with a null pointer, of strings that end with a NUL byte, all in
+    // writable memory. No other thread uses it, and nothing in this process has kept a pointer to a string: `std`
+    // and the C library look variables up in the list each time. The copies are never freed.
+    unsafe {
+        let mut entry = environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let copy = CStr::from_ptr(*entry).to_owned();
+            let length = copy.as_bytes().len();
+            let initial = std::mem::replace(&mut *entry, copy.into_raw());
+            initial.write_bytes(0, length);
+            entry = entry.add(1);
+        }
+    }
+}
