@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::skip::lacks;
+use crate::skip::{lacks, skip};
 
 const INSTALLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
