@@ -23,7 +23,10 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
             .error("cannot write output: standard output is closed");
         return Status::InputOutputFailed;
     }
-    dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
+    let outcome =
+        dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages));
+    io.screen.finish();
+    outcome
 }
 
 /// Returns the exit status of the command line `arguments` that ended with `outcome`. Agents treat

@@ -42,9 +42,10 @@ pub(super) struct Runner<'a> {
     pub(super) plan: Plan,
     pub(super) calls: Calls,
     pub(super) session: RunSession,
+    /// Dropped before the output, which may end with a summary.
+    observer: Box<dyn Observer>,
     pub(super) output: ResultWriter,
     pub(super) interruption: Interruption,
-    observer: Box<dyn Observer>,
     pub(super) messages: Messages,
     next_heartbeat: Option<Instant>,
     /// Whether the executor record is written.
@@ -350,6 +351,5 @@ impl Runner<'_> {
             self.messages
                 .error(&format!("cannot save session state: {error}"));
         }
-        self.observer.finished();
     }
 }

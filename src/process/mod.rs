@@ -40,8 +40,8 @@ pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
 pub use own_process::{
-    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
-    stdout_was_closed,
+    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
+    report_end_signals, stdout_was_closed,
 };
 pub use running::RunningProcesses;
 pub use spawners::Spawners;

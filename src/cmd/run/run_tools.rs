@@ -17,7 +17,7 @@ use crate::cmd::inputs::{
 use crate::cmd::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
 };
-use crate::cmd::run::guards::{self, ToolProgress, open_trace, permissions};
+use crate::cmd::run::guards::{self, open_trace, permissions};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -35,6 +35,7 @@ use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
 use crate::tools::{ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web};
+use crate::view::ProgressLine;
 
 /// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
@@ -189,7 +190,7 @@ impl Run for RunToolsArguments {
         } else {
             &self.permission_prompt
         };
-        let prompter = prompt.prompter(&channels, &io.ids, &registry, &context)?;
+        let prompter = prompt.prompter(&channels, io, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
         let judge = guards::judge(mode, named, &briefing, costs(&channels), globals, io)?;
         let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
@@ -218,7 +219,7 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: Box::new(ToolProgress::new(io)),
+            observer: Box::new(ProgressLine::of_calls(io)),
             writer: output::run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
