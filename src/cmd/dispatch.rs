@@ -223,6 +223,10 @@ mod usage_tests {
             ("completons", "unknown command 'completons'"),
             ("--bogus", "unexpected argument '--bogus'"),
             (
+                "run-tools --permission-mode yolo",
+                "invalid value 'yolo' for '--permission-mode <MODE>' [possible values: default, acceptEdits, plan, auto, dontAsk, bypassPermissions]",
+            ),
+            (
                 "session list --limit 0",
                 "invalid value '0' for '--limit <N>': must be at least 1",
             ),

@@ -1,25 +1,25 @@
 //! `ToolSearch`, which returns schemas that are not in the list of tools.
 
+use std::cmp::Reverse;
 use std::sync::{Arc, LazyLock};
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::config::McpFailure;
-use super::servers::Servers;
-use super::tool::McpTool;
-use crate::tools::{
+use super::builtin::{WholeNumber, input_schema};
+use super::{
     Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput, PreparedCall, Tool,
-    ToolFailure, ToolReply,
+    ToolFailure, ToolReply, ToolSource, function,
 };
+use crate::api::Api;
 
 /// The name of the tool.
-pub(super) const NAME: &str = "ToolSearch";
+pub const TOOL_SEARCH: &str = "ToolSearch";
 
-const DESCRIPTION: &str = "Finds tools of MCP servers whose parameters you were not given, and \
-    returns their declarations. A query is either `select:` and exact names separated by commas, or \
-    words that the name or the description of a tool contains.";
+const DESCRIPTION: &str = "Finds tools whose parameters you were not given, and returns their \
+    declarations. A query is either `select:` and exact names separated by commas, or words that \
+    the name or the description of a tool contains.";
 
 /// Default number of tools found by words.
 const DEFAULT_RESULTS: usize = 5;
@@ -29,34 +29,21 @@ struct Query {
     /// `select:` and exact names separated by commas, or words
     query: String,
     /// Maximum number of tools found by words
-    max_results: Option<usize>,
+    max_results: Option<WholeNumber>,
 }
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(parameters::<Query>);
+static SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<Query>);
 
-/// Returns the schema of a tool's parameters.
-pub(super) fn parameters<T: JsonSchema>() -> Value {
-    let mut schema = schema_for!(T).to_value();
-    if let Some(schema) = schema.as_object_mut() {
-        schema.retain(|name, _| name != "$schema" && name != "title");
-    }
-    schema
-}
-
-/// Searches the tools of servers.
+/// Searches the deferred tools among these, and those of the source.
+#[derive(Clone)]
 pub(super) struct ToolSearch {
-    servers: Servers,
-}
-
-impl ToolSearch {
-    pub(super) fn new(servers: Servers) -> Self {
-        Self { servers }
-    }
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) source: Option<Arc<dyn ToolSource>>,
 }
 
 impl Tool for ToolSearch {
     fn name(&self) -> &'static str {
-        NAME
+        TOOL_SEARCH
     }
 
     fn description(&self) -> &'static str {
@@ -71,73 +58,63 @@ impl Tool for ToolSearch {
         let query = Query::deserialize(input)
             .map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?;
         Ok(Box::new(Search {
-            servers: self.servers.clone(),
+            among: self.clone(),
             query,
         }))
     }
 }
 
 struct Search {
-    servers: Servers,
+    among: ToolSearch,
     query: Query,
 }
 
 impl PreparedCall for Search {
     fn assess(&self, _: &DecisionContext) -> Assessment {
-        Assessment::harmless(NAME)
+        Assessment::harmless(TOOL_SEARCH)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let tools = match self.servers.list(call.cancel) {
-            Ok(tools) => tools,
-            Err(McpFailure::Cancelled) => {
-                return Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null));
-            }
-            Err(failure) => return Err(ToolFailure(failure.to_string())),
-        };
+        let mut tools = self.among.tools.clone();
+        if let Some(source) = &self.among.source {
+            tools.extend(source.tools(call.cancel));
+        }
+        if call.cancel.is_cancelled() {
+            return Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null));
+        }
+        tools.retain(|tool| tool.is_deferred());
         let found = found(&tools, &self.query);
         let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
         let structured = json!({ "matches": names, "total": tools.len() });
         if found.is_empty() {
             return Ok(ToolReply::text("No tool matches.", structured));
         }
-        let declared: Vec<String> = found.iter().map(|tool| declaration(tool)).collect();
+        let declared = found
+            .iter()
+            .map(|tool| Api::Anthropic.declaration(&function(&***tool)));
+        let declared: Vec<String> = declared.map(|declared| declared.to_string()).collect();
         Ok(ToolReply::text(declared.join("\n"), structured))
     }
 }
 
-fn declaration(tool: &McpTool) -> String {
-    let declaration = json!({
-        "name": tool.name(),
-        "description": tool.description(),
-        "input_schema": tool.input_schema(),
-    });
-    declaration.to_string()
-}
-
 /// Returns the matching tools. Tools that contain the most words come first.
-fn found<'a>(tools: &'a [Arc<McpTool>], query: &Query) -> Vec<&'a Arc<McpTool>> {
+fn found<'a>(tools: &'a [Arc<dyn Tool>], query: &Query) -> Vec<&'a Arc<dyn Tool>> {
     if let Some(names) = query.query.strip_prefix("select:") {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let tools = tools.iter();
         return tools.filter(|tool| names.contains(&tool.name())).collect();
     }
-    let query_text = query.query.to_lowercase();
-    let words: Vec<&str> = query_text.split_whitespace().collect();
-    let mut scored: Vec<_> = tools
-        .iter()
-        .map(|tool| {
-            let text = format!("{} {}", tool.name(), tool.description()).to_lowercase();
-            let hits = words.iter().filter(|word| text.contains(**word)).count();
-            (hits, tool)
-        })
-        .filter(|(hits, _)| *hits > 0)
-        .collect();
-    scored.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
-    let limit = query.max_results.unwrap_or(DEFAULT_RESULTS);
-    scored
-        .into_iter()
-        .take(limit)
-        .map(|(_, tool)| tool)
-        .collect()
+    let words = query.query.to_lowercase();
+    let hits = |tool: &&Arc<dyn Tool>| {
+        let text = format!("{} {}", tool.name(), tool.description()).to_lowercase();
+        let words = words.split_whitespace();
+        Reverse(words.filter(|word| text.contains(word)).count())
+    };
+    let mut found: Vec<_> = tools.iter().filter(|tool| hits(tool).0 > 0).collect();
+    found.sort_by_key(hits);
+    let limit = query
+        .max_results
+        .map_or(DEFAULT_RESULTS, WholeNumber::limit);
+    found.truncate(limit);
+    found
 }

@@ -181,12 +181,13 @@ pub(crate) fn call_decisions(
 }
 
 /// Returns the permissions set by arguments, settings files and the configuration for a session that
-/// starts in `directory`. Prints warnings.
+/// starts in `directory`. Prints warnings, also about rules for tools that no agent and not the registry has.
 ///
 /// # Errors
 /// A file is unreadable or invalid, or a rule is malformed.
 pub(crate) fn permissions(
     flags: &PermissionFlags,
+    registry: &Registry,
     directory: &Path,
     globals: &Globals,
     io: &Io,
@@ -201,7 +202,8 @@ pub(crate) fn permissions(
             _ => usage,
         }
     })?;
-    for warning in &settings.warnings {
+    let of_rules = settings.rules.warnings(&|name| registry.has(name));
+    for warning in settings.warnings.iter().chain(&of_rules) {
         io.messages.warn(warning);
     }
     Ok(settings)

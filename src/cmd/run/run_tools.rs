@@ -178,7 +178,7 @@ impl Run for RunToolsArguments {
         let options = self.options(form, &settings, &here, io);
         let children = &globals.children;
         let (lane, _temporary) = self.lane.lane(children, SPAWNER_THREADS, &settings)?;
-        let permissions = permissions(&self.permissions, &here, globals, io)?;
+        let permissions = permissions(&self.permissions, &registry, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {

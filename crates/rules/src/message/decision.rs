@@ -64,25 +64,22 @@ pub enum DecidedBy {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
-    /// Read-only calls run; all others need approval.
+    /// Read-only calls run; all others need approval. `manual` is the same.
     #[default]
     #[cfg_attr(feature = "clap", value(alias = "manual"))]
     Default,
     /// Changes to files in the working directories run as well.
-    #[cfg_attr(feature = "clap", value(
-        name = "acceptEdits",
-        aliases = ["accept-edits", "auto-edit", "auto_edit"]
-    ))]
+    #[cfg_attr(feature = "clap", value(name = "acceptEdits"))]
     AcceptEdits,
     /// Read-only calls run; all others need approval, even if a rule allows them.
     Plan,
     /// A model decides about calls that no rule decides.
     Auto,
     /// Calls that no rule decides are denied.
-    #[cfg_attr(feature = "clap", value(name = "dontAsk", alias = "dont-ask"))]
+    #[cfg_attr(feature = "clap", value(name = "dontAsk"))]
     DontAsk,
     /// All calls run, except calls that no mode allows.
-    #[cfg_attr(feature = "clap", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
+    #[cfg_attr(feature = "clap", value(name = "bypassPermissions"))]
     BypassPermissions,
 }
 
