@@ -52,6 +52,8 @@ pub(super) struct Runner<'a> {
     pub(super) claimed: bool,
     pub(super) damaged_lines: u64,
     pub(super) understanding: Understanding,
+    /// The start of the input.
+    pub(super) head: Vec<u8>,
     /// The counts last passed to the observer.
     shown: (u64, usize, usize),
 }
@@ -114,6 +116,7 @@ pub fn run(
         claimed: false,
         damaged_lines: 0,
         understanding: Understanding::default(),
+        head: Vec::new(),
         shown: (0, 0, 0),
     };
     let mut cause = match runner.drive() {
@@ -138,6 +141,7 @@ pub fn run(
         failed_calls: runner.output.failed_calls,
         damaged_lines: runner.damaged_lines,
         understanding: runner.understanding,
+        head: runner.head,
     }
 }
 

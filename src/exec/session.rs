@@ -334,6 +334,8 @@ pub struct RunEnd {
     pub damaged_lines: u64,
     /// The part of the input that was understood.
     pub understanding: Understanding,
+    /// The start of the input.
+    pub head: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,7 +29,7 @@ use crate::exec::{
 use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
-use crate::model::KeyCheck;
+use crate::model::{KeyCheck, Retryability, reported_failure};
 use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
@@ -231,6 +231,13 @@ impl Run for RunToolsArguments {
         self.start_reading(stdin, &channels, &options)?;
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
         if matches!(end.cause, EndCause::EndOfInput) {
+            if let Some(failure) = reported_failure(&String::from_utf8_lossy(&end.head)) {
+                io.messages.error(&failure.to_string());
+                return Ok(match failure.retryability() {
+                    Retryability::Temporary => Status::ProviderUnavailable,
+                    Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
+                });
+            }
             report_foreign_stream(end.understanding, &io.messages);
         }
         Ok(self.outcome(&end, io))
