@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Status};
-use turnpipe::io::{Io, Messages, StdoutAtStart};
+use turnpipe::io::{Io, Messages, Screen, StdoutAtStart};
 use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 
 #[cfg(target_env = "musl")]
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let outcome = match Io::of_process(stdout) {
         Ok(mut io) => cmd::run(&arguments, &mut io),
         Err(error) => {
-            Messages::of_process().error(&error.to_string());
+            Messages::of_process(&Screen::of_process()).error(&error.to_string());
             Status::UsageError
         }
     };

@@ -23,7 +23,10 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
             .error("cannot write output: standard output is closed");
         return Status::InputOutputFailed;
     }
-    dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
+    let outcome =
+        dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages));
+    io.screen.finish();
+    outcome
 }
 
 /// Returns the exit status of the command line `arguments` that ended with `outcome`. Agents treat
@@ -219,6 +222,10 @@ mod usage_tests {
             ),
             ("completons", "unknown command 'completons'"),
             ("--bogus", "unexpected argument '--bogus'"),
+            (
+                "run-tools --permission-mode yolo",
+                "invalid value 'yolo' for '--permission-mode <MODE>' [possible values: default, acceptEdits, plan, auto, dontAsk, bypassPermissions]",
+            ),
             (
                 "session list --limit 0",
                 "invalid value '0' for '--limit <N>': must be at least 1",

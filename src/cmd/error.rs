@@ -127,7 +127,7 @@ pub enum Status {
     Negative = 1,
     /// Invalid command line or configuration, or unreadable input.
     UsageError = 2,
-    /// Unusable records in the input, with `--strict`.
+    /// Unusable records in the input, with `--strict`, or an API's error.
     UnusableRecords = 3,
     /// The model provider refused; retrying will not help.
     ProviderRefused = 4,

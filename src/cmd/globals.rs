@@ -101,6 +101,9 @@ impl Globals {
             return Ok(config);
         }
         let config = Config::load(&self.config_source(), &io.environment)?;
+        for warning in config.warnings() {
+            io.messages.warn(&warning);
+        }
         Ok(self.loaded.get_or_init(|| config))
     }
 

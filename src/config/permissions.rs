@@ -69,7 +69,7 @@ pub struct PermissionSettings {
     pub environment: BTreeMap<String, String>,
     /// The `hooks` of each settings file; empty if a file disables all hooks.
     pub hooks: Vec<(Map<String, Value>, Arc<RuleSource>)>,
-    /// A warning for each ignored setting.
+    /// A warning for each ignored setting. [`Rules::warnings`] has those about rules.
     pub warnings: Vec<String>,
 }
 
@@ -155,7 +155,6 @@ impl Config {
                 reason: format!("`{key}` forbids the permission mode `{mode}`"),
             });
         }
-        settings.warnings.extend(settings.rules.warnings());
         Ok(settings)
     }
 }

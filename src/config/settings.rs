@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::file::{ConfigError, ConfigFile, ConfigSource, read_agent_settings, read_toml};
 use super::variables::{
-    AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
+    self, AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
     MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, Sourced, TEMPORARY,
     labels_are_wanted, says_yes,
 };
@@ -81,6 +81,11 @@ impl Config {
         })
     }
 
+    /// Returns a warning about each environment variable that has a value and no effect.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        variables::warnings(&self.environment)
+    }
+
     /// Returns the settings of tools.
     pub fn settings(&self, overrides: Overrides) -> Settings {
         let (file, environment) = (&self.file, &self.environment);
@@ -99,7 +104,7 @@ impl Config {
         let state_root = StateRoot(state.listed("state_dir", path, &mut listed));
         let temporary_directory = temporary_directory.listed("TMPDIR", path, &mut listed);
         let in_environment = || {
-            let number = CONCURRENCY.positive(environment)?;
+            let number = CONCURRENCY.number(1, environment)?;
             let value = NonZeroUsize::new(usize::try_from(number.value).ok()?)?;
             Some(number.map(|_| value))
         };
@@ -162,7 +167,7 @@ impl Config {
         ];
         let [default, maximum] = rows.map(|(variable, in_file, usual)| {
             let found = variable
-                .positive(&self.environment)
+                .number(1, &self.environment)
                 .or_else(|| self.file.sourced(in_file.as_ref()));
             Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         });
@@ -240,7 +245,7 @@ impl Config {
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
         let of = |variable: Variable, default: Duration| {
-            let set = variable.positive(&self.environment);
+            let set = variable.number(1, &self.environment);
             set.map_or(default, |set| Duration::from_millis(set.value))
         };
         crate::mcp::Timeouts {
@@ -251,9 +256,8 @@ impl Config {
 
     /// Returns the maximum number of consecutive continuations of a turn by `Stop` hooks; `None` for no limit.
     pub fn stop_hook_cap(&self) -> Option<u64> {
-        let set = STOP_HOOK_CAP.text(&self.environment);
-        let cap = set.and_then(|cap| cap.trim().parse().ok());
-        Some(cap.unwrap_or(8)).filter(|cap| *cap > 0)
+        let cap = STOP_HOOK_CAP.number(0, &self.environment);
+        Some(cap.map_or(8, |cap| cap.value)).filter(|cap| *cap > 0)
     }
 
     /// Returns the prices of models: of the file `named` by a flag, else of the configuration, else

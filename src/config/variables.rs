@@ -21,9 +21,7 @@ pub(super) const CONCURRENCY: Variable = Variable(
 );
 pub(super) const SHELL_TIMEOUT: Variable = Variable("BASH_DEFAULT_TIMEOUT_MS");
 pub(super) const MAX_SHELL_TIMEOUT: Variable = Variable("BASH_MAX_TIMEOUT_MS");
-#[cfg(feature = "mcp")]
 pub(super) const SERVER_START_TIMEOUT: Variable = Variable("MCP_TIMEOUT");
-#[cfg(feature = "mcp")]
 pub(super) const SERVER_CALL_TIMEOUT: Variable = Variable("MCP_TOOL_TIMEOUT");
 pub(super) const STOP_HOOK_CAP: Variable =
     Variable("TURNPIPE_STOP_HOOK_BLOCK_CAP CLAUDE_CODE_STOP_HOOK_BLOCK_CAP");
@@ -68,6 +66,16 @@ pub(super) const WEB_SERVER: Variable = Variable("REQUEST_METHOD");
 pub(super) const CERTIFICATE_FILE: Variable = Variable("SSL_CERT_FILE");
 pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable("SSL_CERT_DIR");
 
+/// The variables with a number, and its minimum.
+const NUMBERS: &[(Variable, u64)] = &[
+    (CONCURRENCY, 1),
+    (SHELL_TIMEOUT, 1),
+    (MAX_SHELL_TIMEOUT, 1),
+    (SERVER_START_TIMEOUT, 1),
+    (SERVER_CALL_TIMEOUT, 1),
+    (STOP_HOOK_CAP, 0),
+];
+
 impl Variable {
     /// Returns the names, in order of precedence.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
@@ -96,12 +104,22 @@ impl Variable {
             .to_str()
     }
 
-    /// Returns the value as a positive whole number; other values are ignored.
-    pub(super) fn positive(self, environment: &Environment) -> Option<Sourced<u64>> {
-        let number = self.set(environment)?.trim().parse().ok()?;
-        let found = self.sourced(environment)?.map(|_| number);
-        (number > 0).then_some(found)
+    /// Returns the value as a whole number of at least `least`; [`warnings`] reports other values.
+    pub(super) fn number(self, least: u64, environment: &Environment) -> Option<Sourced<u64>> {
+        let found = self.sourced(environment)?;
+        let number = found.value.trim().parse().ok()?;
+        (number >= least).then(|| found.map(|_| number))
     }
+}
+
+/// Returns a warning about each variable that has a value and no effect.
+pub(super) fn warnings(environment: &Environment) -> impl Iterator<Item = String> {
+    NUMBERS.iter().filter_map(|(variable, least)| {
+        let Sourced { value, source } = variable.sourced(environment)?;
+        let problem = format!("expected a whole number from {least}, found `{value}`");
+        let is_ignored = variable.number(*least, environment).is_none();
+        is_ignored.then(|| format!("{source} is ignored: {problem}"))
+    })
 }
 
 /// Returns the pager's command; `None` for no pager.
@@ -199,11 +217,10 @@ pub struct Setting {
 
 /// Whether labels are wanted: by the environment, else by the setting, else yes.
 pub(super) fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
-    match variable {
-        Some("0" | "false") => false,
-        Some("1" | "true") => true,
-        _ => setting.unwrap_or(true),
-    }
+    let set = variable.filter(|value| !value.trim().is_empty());
+    set.map(|value| says_yes(Some(value)))
+        .or(setting)
+        .unwrap_or(true)
 }
 
 /// Whether a variable is true: any value except an empty one, `0`, `false`,
@@ -239,11 +256,34 @@ mod tests {
         for (pairs, expected) in cases {
             assert_eq!(
                 CONCURRENCY
-                    .positive(&environment(pairs))
+                    .number(1, &environment(pairs))
                     .map(|found| found.value),
                 expected,
                 "{pairs:?}"
             );
+        }
+    }
+
+    #[test]
+    fn numbers_without_effect_are_reported() {
+        let rows = [
+            ("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", "abc", true),
+            ("TURNPIPE_MAX_TOOL_CONCURRENCY", "0", true),
+            ("QWEN_CODE_MAX_TOOL_CONCURRENCY", "-1", true),
+            ("BASH_DEFAULT_TIMEOUT_MS", "1.5", true),
+            ("BASH_MAX_TIMEOUT_MS", "2m", true),
+            ("MCP_TIMEOUT", "99999999999999999999", true),
+            ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "none", true),
+            ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "0", false),
+            ("MCP_TOOL_TIMEOUT", "", false),
+            ("MCP_TOOL_TIMEOUT", " 5 ", false),
+        ];
+        for (name, value, is_reported) in rows {
+            let environment = [(name, value)].into_iter().collect();
+            let reported: Vec<String> = warnings(&environment).collect();
+            assert_eq!(reported.len(), usize::from(is_reported), "{name}={value}");
+            let is_complete = |text: &String| text.contains(name) && text.contains(value);
+            assert!(reported.iter().all(is_complete), "{reported:?}");
         }
     }
 
@@ -279,7 +319,9 @@ mod tests {
             (None, Some(false), false),
             (Some("1"), Some(false), true),
             (Some("false"), Some(true), false),
-            (Some("FALSE"), Some(true), true),
+            (Some("FALSE"), Some(true), false),
+            (Some("off"), None, false),
+            (Some("yes"), Some(false), true),
             (Some(""), Some(false), false),
         ];
         for (variable, setting, wanted) in table {

@@ -393,8 +393,7 @@ impl Calls {
             started: self.started,
             open: self.schedule.len(),
             running: running
-                .map(|(index, call)| RunningCall {
-                    number: index.0,
+                .map(|(_, call)| RunningCall {
                     lane: call.profile.lane,
                     label: &call.profile.label,
                     note: call.note.as_deref(),

@@ -11,6 +11,7 @@ use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
+use crate::tool_facts::Purpose;
 use crate::tools::{CallContext, CallStatus, Content, ToolContext, ToolReply};
 
 /// The hooks of a run.
@@ -83,8 +84,17 @@ impl CallHooks {
                 .contexts
                 .push(format!("{} hook: {reason}", event.name()));
         }
-        if let Some(output) = merged.updated_output {
-            reply.content = Content::Text(text_of(&output));
+        let (name, mut output) = (ready.tool.name(), merged.updated_output);
+        if merged.updated_mcp_output.is_some() && Purpose::of(name) != Purpose::Mcp {
+            let problem = "ignored updatedMCPToolOutput: not a tool of an MCP server";
+            let messages = &mut feedback.messages;
+            messages.push(format!("{problem}: {name}; use `updatedToolOutput`"));
+        } else {
+            output = output.or(merged.updated_mcp_output);
+        }
+        if let Some(output) = output {
+            let content = ready.tool.changed_content(&output, &reply.content);
+            reply.content = content.unwrap_or_else(|| Content::Text(text_of(&output)));
             reply.structured = output;
             reply.full = None;
         }
@@ -183,12 +193,17 @@ fn event_after(status: CallStatus) -> Option<HookEvent> {
     }
 }
 
-/// Returns the text of an output from a hook: a string, the output of a command, or JSON.
+/// Returns the text of an output from a hook: a string, the output of a command, of `Read`, `Grep` or
+/// `WebFetch`, or JSON.
 fn text_of(output: &Value) -> String {
-    let printed = |member: &str| output.get(member).and_then(Value::as_str);
-    match (printed("stdout"), printed("stderr")) {
+    let text = |path: &str| output.pointer(path).and_then(Value::as_str);
+    match (text("/stdout"), text("/stderr")) {
         (Some(stdout), Some(stderr)) if !stderr.is_empty() => format!("{stdout}\n{stderr}"),
         (Some(stdout), _) => stdout.to_owned(),
-        _ => spelling(output),
+        _ => {
+            let read = text("/file/content").or(text("/result"));
+            let found = read.or(text("/mode").and(text("/content")));
+            found.map_or_else(|| spelling(output), str::to_owned)
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::jsonl::{WriteError, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::records::ExecutorRecord;
 
+/// Length of the start of the input that is kept, in bytes.
+const MAX_HEAD: usize = 64 * 1024;
+
 impl Runner<'_> {
     /// Returns the next part of the input. A `result` record waits for the results before it, and so does the
     /// next message in a list of messages for an API; everything waits while too many calls are open.
@@ -44,6 +47,9 @@ impl Runner<'_> {
 
     pub(super) fn pass_on(&mut self, item: &InputItem) -> WriteResult {
         self.understanding.note(item.piece.raw(), &item.events);
+        if self.head.len() < MAX_HEAD {
+            self.head.extend_from_slice(item.piece.raw());
+        }
         for damage in &item.damage {
             self.damaged_lines += 1;
             self.messages.warn(&damage.to_string());

@@ -42,15 +42,18 @@ pub(super) struct Runner<'a> {
     pub(super) plan: Plan,
     pub(super) calls: Calls,
     pub(super) session: RunSession,
+    /// Dropped before the output, which may end with a summary.
+    observer: Box<dyn Observer>,
     pub(super) output: ResultWriter,
     pub(super) interruption: Interruption,
-    observer: Box<dyn Observer>,
     pub(super) messages: Messages,
     next_heartbeat: Option<Instant>,
     /// Whether the executor record is written.
     pub(super) claimed: bool,
     pub(super) damaged_lines: u64,
     pub(super) understanding: Understanding,
+    /// The start of the input.
+    pub(super) head: Vec<u8>,
     /// The counts last passed to the observer.
     shown: (u64, usize, usize),
 }
@@ -113,6 +116,7 @@ pub fn run(
         claimed: false,
         damaged_lines: 0,
         understanding: Understanding::default(),
+        head: Vec::new(),
         shown: (0, 0, 0),
     };
     let mut cause = match runner.drive() {
@@ -137,6 +141,7 @@ pub fn run(
         failed_calls: runner.output.failed_calls,
         damaged_lines: runner.damaged_lines,
         understanding: runner.understanding,
+        head: runner.head,
     }
 }
 
@@ -350,6 +355,5 @@ impl Runner<'_> {
             self.messages
                 .error(&format!("cannot save session state: {error}"));
         }
-        self.observer.finished();
     }
 }

@@ -310,8 +310,6 @@ pub struct Progress<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunningCall<'a> {
-    /// Its position in call order.
-    pub number: u64,
     pub lane: Lane,
     /// A short description, such as `Bash(npm test)`.
     pub label: &'a str,
@@ -325,8 +323,6 @@ pub struct RunningCall<'a> {
 pub trait Observer: Send {
     /// Called when a call has started or ended.
     fn changed(&mut self, progress: &Progress<'_>);
-    /// Called at the end of the run.
-    fn finished(&mut self);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -338,6 +334,8 @@ pub struct RunEnd {
     pub damaged_lines: u64,
     /// The part of the input that was understood.
     pub understanding: Understanding,
+    /// The start of the input.
+    pub head: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use super::prompting::{CANCEL_INTERVAL, PromptResponse, Prompter, Question};
-use crate::io::{CancelToken, Lock, Typed, open_terminal, read_typed};
+use crate::io::{CancelToken, Lock, Screen, Typed, open_terminal, read_typed};
+use crate::process::report_continuation;
 use crate::text::terminal_safe_line;
 
 /// Maximum number of lines of a call that a question shows.
@@ -17,17 +19,76 @@ const MAX_LINES: usize = 40;
 /// Asks the user at the terminal, one question at a time.
 pub struct TerminalPrompter {
     terminal: Mutex<File>,
+    screen: Screen,
+    /// Whether the process continued after a stop.
+    has_continued: Arc<AtomicBool>,
 }
 
 impl TerminalPrompter {
-    /// Opens the terminal of this process.
+    /// Opens the terminal of this process, which `screen` keeps free during a question.
     ///
     /// # Errors
     /// It has no terminal.
-    pub fn open() -> io::Result<Self> {
+    pub fn open(screen: Screen) -> io::Result<Self> {
         Ok(Self {
             terminal: Mutex::new(open_terminal()?),
+            screen,
+            has_continued: report_continuation()?,
         })
+    }
+
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        cancel: &CancelToken,
+    ) -> io::Result<Option<PromptResponse>> {
+        let mut terminal = self.terminal.locked();
+        let Some(_open) = self.screen.ask(cancel) else {
+            return Ok(None);
+        };
+        let choices = match question.rule.map(terminal_safe_line) {
+            Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no: "),
+            None => "[y] yes, once  [n] no: ".to_owned(),
+        };
+        let shown = format!("\n{}\n{choices}", shown(question));
+        loop {
+            // Discard input typed before the question.
+            tcflush(&*terminal, QueueSelector::IFlush)?;
+            self.has_continued.store(false, Ordering::Relaxed);
+            terminal.write_all(shown.as_bytes())?;
+            while let Some(line) = self.read_line(&terminal, cancel)? {
+                return Ok(Some(match (line.trim(), question.rule) {
+                    ("y" | "yes", _) => PromptResponse::Allow(None),
+                    ("a", Some(rule)) => PromptResponse::AllowAlways(rule.to_owned()),
+                    ("n" | "no", _) => PromptResponse::Deny(None),
+                    _ => {
+                        terminal.write_all(choices.as_bytes())?;
+                        continue;
+                    }
+                }));
+            }
+            terminal.write_all(b"\n")?;
+            if !self.has_continued.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads a line from the terminal; `None` at the end of input, after a stop of this process, or when the
+    /// question is cancelled.
+    fn read_line(&self, terminal: &File, cancel: &CancelToken) -> io::Result<Option<String>> {
+        let mut line = Vec::new();
+        while !cancel.is_cancelled() && !self.has_continued.load(Ordering::Relaxed) {
+            match read_typed(terminal, 1, CANCEL_INTERVAL)? {
+                Typed::Nothing => {}
+                Typed::Bytes(byte) if byte == b"\n" => {
+                    return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
+                }
+                Typed::Bytes(byte) if !byte.is_empty() => line.extend(byte),
+                Typed::Bytes(_) | Typed::Closed => break,
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -37,44 +98,11 @@ impl Prompter for TerminalPrompter {
     }
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
-        let mut terminal = self.terminal.locked();
-        match ask(&mut terminal, question, cancel) {
-            Ok(answer) => answer,
+        match self.answer(question, cancel) {
+            Ok(Some(answer)) => answer,
+            Ok(None) => PromptResponse::None("the question was cancelled".to_owned()),
             Err(error) => PromptResponse::None(format!("cannot ask on the terminal: {error}")),
         }
-    }
-}
-
-fn ask(
-    terminal: &mut File,
-    question: &Question<'_>,
-    cancel: &CancelToken,
-) -> io::Result<PromptResponse> {
-    let rule = question.rule.map(terminal_safe_line);
-    let choices = match rule {
-        Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no"),
-        None => "[y] yes, once  [n] no".to_owned(),
-    };
-    let shown = shown(question);
-    // Discard input typed before the question.
-    tcflush(&*terminal, QueueSelector::IFlush)?;
-    write!(terminal, "\n{shown}\n{choices}: ")?;
-    loop {
-        let Some(line) = read_line(terminal, cancel)? else {
-            writeln!(terminal)?;
-            return Ok(PromptResponse::None(
-                "the question was cancelled".to_owned(),
-            ));
-        };
-        return Ok(match (line.trim(), question.rule) {
-            ("y" | "yes", _) => PromptResponse::Allow(None),
-            ("a", Some(rule)) => PromptResponse::AllowAlways(rule.to_owned()),
-            ("n" | "no", _) => PromptResponse::Deny(None),
-            _ => {
-                write!(terminal, "{choices}: ")?;
-                continue;
-            }
-        });
     }
 }
 
@@ -95,20 +123,4 @@ fn shown(question: &Question<'_>) -> String {
     }
     let (tool, why) = (question.tool, terminal_safe_line(question.reason));
     format!("{tool} wants to run ({why}):\n{}", lines.join("\n"))
-}
-
-/// Reads a line from the terminal; `None` at the end of input or when the question is cancelled.
-fn read_line(terminal: &File, cancel: &CancelToken) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    while !cancel.is_cancelled() {
-        match read_typed(terminal, 1, CANCEL_INTERVAL)? {
-            Typed::Nothing => {}
-            Typed::Bytes(byte) if byte == b"\n" => {
-                return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
-            }
-            Typed::Bytes(byte) if !byte.is_empty() => line.extend(byte),
-            Typed::Bytes(_) | Typed::Closed => break,
-        }
-    }
-    Ok(None)
 }

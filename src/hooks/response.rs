@@ -50,6 +50,8 @@ pub(super) struct HookResponse {
     pub(super) updated_input: Option<Map<String, Value>>,
     /// A new output of the call.
     pub(super) updated_output: Option<Value>,
+    /// A new output of the call, if its tool is one of an MCP server.
+    pub(super) updated_mcp_output: Option<Value>,
     /// A text for the model.
     pub(super) additional_context: Option<String>,
     /// A message for the user.
@@ -228,10 +230,7 @@ impl Printed {
             HookEvent::PermissionRequest => requested,
             _ => None,
         };
-        let updated_output = specific
-            .updated_tool_output
-            .or(specific.updated_mcp_tool_output)
-            .filter(|_| event == HookEvent::PostToolUse);
+        let after_call = |output: Option<Value>| output.filter(|_| event == HookEvent::PostToolUse);
         let text = |text: Option<String>| {
             text.filter(|text| !text.is_empty())
                 .map(|text| short(&text))
@@ -239,7 +238,8 @@ impl Printed {
         HookResponse {
             decision,
             updated_input,
-            updated_output,
+            updated_output: after_call(specific.updated_tool_output),
+            updated_mcp_output: after_call(specific.updated_mcp_tool_output),
             additional_context: text(specific.additional_context),
             system_message: text(self.system_message),
             stop: stops.then(|| short(&self.stop_reason.or(self.reason).unwrap_or_default())),

@@ -104,6 +104,8 @@ pub struct Merged {
     pub updated_input: Option<Map<String, Value>>,
     /// The output of the last hook that changed it.
     pub updated_output: Option<Value>,
+    /// The same for a tool of an MCP server.
+    pub updated_mcp_output: Option<Value>,
     /// Texts for the model.
     pub additional_context: Vec<String>,
     /// Messages for the user: from hooks, or about failures and conflicts.
@@ -136,6 +138,7 @@ pub(super) fn merge<Name: Display>(
             merged.updated_input = response.updated_input;
         }
         merged.updated_output = response.updated_output.or(merged.updated_output);
+        merged.updated_mcp_output = response.updated_mcp_output.or(merged.updated_mcp_output);
         merged
             .additional_context
             .extend(response.additional_context);

@@ -44,13 +44,6 @@ impl Messages {
         }
     }
 
-    /// Replaces the sink of all clones by `wrapper` around it.
-    pub fn wrap(&self, wrapper: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>) {
-        let mut sink = self.shared.sink.locked();
-        let inner = std::mem::replace(&mut *sink, Box::new(std::io::sink()));
-        *sink = wrapper(inner);
-    }
-
     /// Sets the level of all clones.
     pub fn set_level(&self, level: MessageLevel) {
         self.shared.level.store(level as u8, Ordering::Relaxed);

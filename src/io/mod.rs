@@ -6,6 +6,7 @@ mod cancel;
 mod ids;
 mod messages;
 mod process_io;
+mod screen;
 mod streams;
 mod temporary;
 mod terminal;
@@ -15,6 +16,7 @@ pub use cancel::{CancelToken, Lock};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};
+pub use screen::{Footer, OpenQuestion, Screen, ScreenWriter};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
     uninterrupted,

@@ -9,10 +9,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use rustix::termios::tcgetsid;
 
 use super::{
     Clock, Environment, FixedClock, Ids, InputStream, Io, Messages, OutputStream, RandomIds,
-    SeededIds, SystemClock, TerminalFacts,
+    Screen, SeededIds, SystemClock, TerminalFacts,
 };
 
 /// Fixes the clock: an RFC 3339 time. Every duration is then zero.
@@ -50,11 +51,13 @@ impl Io {
     /// One of these variables is invalid.
     pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
         let environment = Environment::of_process();
+        let screen = Screen::of_process();
         Ok(Self {
             stdin: standard_input(),
-            stdout: standard_output(stdout),
+            stdout: standard_output(stdout, &screen),
             stdout_watch: io::stdout().as_fd().try_clone_to_owned().ok(),
-            messages: Messages::of_process(),
+            messages: Messages::of_process(&screen),
+            screen,
             terminal: TerminalFacts {
                 stdin: io::stdin().is_terminal(),
                 stdout: io::stdout().is_terminal(),
@@ -76,8 +79,22 @@ impl Environment {
 
 impl Messages {
     /// Writes messages to standard error, each line in one write.
+    pub fn of_process(screen: &Screen) -> Self {
+        if io::stderr().is_terminal() {
+            Self::new(LineWriter::new(screen.line_writer()))
+        } else {
+            Self::new(LineWriter::new(io::stderr()))
+        }
+    }
+}
+
+impl Screen {
+    /// Returns the screen of standard error, else of standard output, if that is a terminal.
     pub fn of_process() -> Self {
-        Self::new(LineWriter::new(io::stderr()))
+        let streams =
+            [io::stderr().as_fd(), io::stdout().as_fd()].map(|it| it.try_clone_to_owned());
+        let mut streams = streams.into_iter().flatten().map(File::from);
+        Self::new(streams.find(IsTerminal::is_terminal))
     }
 }
 
@@ -95,8 +112,15 @@ fn standard_input() -> InputStream {
     })
 }
 
-fn standard_output(at_start: StdoutAtStart) -> OutputStream {
-    match (at_start, io::stdout().as_fd().try_clone_to_owned()) {
+fn standard_output(at_start: StdoutAtStart, screen: &Screen) -> OutputStream {
+    let (stderr, stdout) = (io::stderr(), io::stdout());
+    // A terminal may have several names, but only one terminal controls the process.
+    let is_same = || tcgetsid(&stdout).is_ok() == tcgetsid(&stderr).is_ok();
+    let is_on_screen = stdout.is_terminal() && (!stderr.is_terminal() || is_same());
+    match (at_start, stdout.as_fd().try_clone_to_owned()) {
+        (StdoutAtStart::Open, Ok(_)) if is_on_screen => {
+            OutputStream::Sink(Box::new(screen.writer()))
+        }
         (StdoutAtStart::Open, Ok(descriptor)) => {
             OutputStream::Sink(Box::new(File::from(descriptor)))
         }

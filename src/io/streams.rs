@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::messages::Messages;
+use super::screen::Screen;
 use super::{Clock, Ids};
 use crate::text::{TextPieces, escape_hidden};
 
@@ -68,6 +69,8 @@ pub struct Io {
     pub stdout_watch: Option<OwnedFd>,
     /// Standard error: messages.
     pub messages: Messages,
+    /// The terminal of the standard streams.
+    pub screen: Screen,
     /// Facts about the terminal.
     pub terminal: TerminalFacts,
     pub clock: Arc<dyn Clock>,

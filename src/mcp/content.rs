@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncRead, ReadBuf};
 
@@ -37,28 +37,51 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         let text = value.to_string();
         blocks.push(Block::Text { text });
     }
-    let content = if blocks
-        .iter()
-        .all(|block| matches!(block, Block::Text { .. }))
-    {
-        let texts = blocks.into_iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text),
-            Block::Image { .. } => None,
-        });
-        Content::Text(texts.collect::<Vec<_>>().join("\n"))
-    } else {
-        limit_texts(&mut blocks);
-        Content::Blocks(blocks)
-    };
     ToolReply {
         status: if result.is_error == Some(true) {
             CallStatus::Error
         } else {
             CallStatus::Ok
         },
-        content,
+        content: content(blocks),
         ..ToolReply::text("", structured)
     }
+}
+
+/// Converts the content of a result that a hook changed. Hooks get shortened images; the whole ones are in the
+/// content `before`.
+pub(super) fn changed(output: &Value, before: &Content) -> Option<Content> {
+    let blocks = Vec::<ContentBlock>::deserialize(output).ok()?;
+    let mut blocks: Vec<Block> = blocks.into_iter().map(block).collect();
+    if let Content::Blocks(before) = before {
+        for block in &mut blocks {
+            let is_whole = |whole: &&Block| match (whole, &block) {
+                (Block::Image { source: whole }, Block::Image { source }) => {
+                    let start = source.data.strip_suffix(TRUNCATED);
+                    start.is_some_and(|start| whole.data.starts_with(start))
+                }
+                _ => false,
+            };
+            if let Some(whole) = before.iter().find(is_whole) {
+                *block = whole.clone();
+            }
+        }
+    }
+    Some(content(blocks))
+}
+
+/// Returns one text if there are no images.
+fn content(mut blocks: Vec<Block>) -> Content {
+    let is_text = |block: &Block| matches!(block, Block::Text { .. });
+    if blocks.iter().all(is_text) {
+        let texts = blocks.into_iter().filter_map(|block| match block {
+            Block::Text { text } => Some(text),
+            Block::Image { .. } => None,
+        });
+        return Content::Text(texts.collect::<Vec<_>>().join("\n"));
+    }
+    limit_texts(&mut blocks);
+    Content::Blocks(blocks)
 }
 
 /// Whether text blocks contain this value, as the specification recommends for clients that only read text. Many servers
@@ -160,12 +183,15 @@ fn shorten(structured: &mut Value) {
     }
 }
 
+/// The end of a truncated text.
+const TRUNCATED: &str = "\n[truncated]";
+
 /// Truncates a text to `limit` UTF-16 units.
 pub(super) fn cut(text: &mut String, limit: usize) {
     if utf16_length(text) > limit {
         let kept = truncate_utf16(text, limit).len();
         text.truncate(kept);
-        text.push_str("\n[truncated]");
+        text.push_str(TRUNCATED);
     }
 }
 

@@ -10,7 +10,6 @@ mod handshake;
 mod listing;
 mod process;
 mod resources;
-mod search;
 mod server;
 mod servers;
 mod source;

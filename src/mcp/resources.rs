@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::config::{McpFailure, unless_cancelled};
 use super::content::reply;
-use super::search::parameters;
 use super::server::Server;
 use super::servers::Servers;
 use super::tool::failed;
@@ -17,7 +16,7 @@ use crate::permission::Action;
 use crate::tool_facts::agent_tool;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
-    PreparedCall, Tool, ToolFailure, ToolReply,
+    PreparedCall, Tool, ToolFailure, ToolReply, input_schema,
 };
 
 const LIST: &str = "ListMcpResourcesTool";
@@ -38,9 +37,9 @@ struct ReadParameters {
     uri: String,
 }
 
-static LIST_SCHEMA: LazyLock<Value> = LazyLock::new(parameters::<ListParameters>);
+static LIST_SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<ListParameters>);
 
-static READ_SCHEMA: LazyLock<Value> = LazyLock::new(parameters::<ReadParameters>);
+static READ_SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<ReadParameters>);
 
 /// A request for resources.
 #[derive(Debug, Clone)]

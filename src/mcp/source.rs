@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::resources::ResourceTool;
-use super::search::{NAME, ToolSearch};
 use super::servers::Servers;
 use super::tool::{McpTool, full_name};
 use crate::io::CancelToken;
@@ -15,9 +14,6 @@ impl ToolSource for Servers {
     }
 
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
-        if name == NAME {
-            return Ok(Some(Arc::new(ToolSearch::new(self.clone()))));
-        }
         if let Some(tool) = ResourceTool::named(name, self) {
             return Ok(Some(Arc::new(tool)));
         }
@@ -36,19 +32,18 @@ impl ToolSource for Servers {
         failure.map_or(Ok(None), Err)
     }
 
-    fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        let tools = self.list(&CancelToken::default());
-        let tools = tools.unwrap_or_else(|failure| {
-            self.messages.error(&failure.to_string());
+    fn tools(&self, cancel: &CancelToken) -> Vec<Arc<dyn Tool>> {
+        let tools = self.list(cancel).unwrap_or_else(|failure| {
+            if !cancel.is_cancelled() {
+                self.messages.error(&failure.to_string());
+            }
             Vec::new()
         });
-        let has_deferred = tools.iter().any(|tool| tool.is_deferred());
-        let search = has_deferred.then(|| Arc::new(ToolSearch::new(self.clone())) as Arc<dyn Tool>);
         let resources = self.has_resources().then(|| ResourceTool::all(self));
         let resources = resources.into_iter().flatten();
         let resources = resources.map(|tool| Arc::new(tool) as Arc<dyn Tool>);
         let tools = tools.into_iter().map(|tool| tool as Arc<dyn Tool>);
-        search.into_iter().chain(resources).chain(tools).collect()
+        resources.chain(tools).collect()
     }
 
     fn end(&self) {

@@ -7,12 +7,12 @@ use rmcp::model::Tool as RemoteTool;
 use serde_json::Value;
 
 use super::config::McpFailure;
-use super::content::reply;
+use super::content::{changed, reply};
 use super::server::Server;
 use crate::permission::Action;
 use crate::tool_facts::mcp_name;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input, InvalidInput,
     PreparedCall, ResultLimit, Tool, ToolFailure, ToolReply,
 };
 
@@ -88,6 +88,10 @@ impl Tool for McpTool {
 
     fn result_limit(&self) -> ResultLimit {
         self.result_limit
+    }
+
+    fn changed_content(&self, output: &Value, before: &Content) -> Option<Content> {
+        changed(output, before)
     }
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {

@@ -17,6 +17,7 @@ use super::{
 use crate::http::{Address, Client, Engine, Header, Outgoing};
 use crate::io::{CancelToken, Clock, Environment, Ids, Io};
 use crate::process::Supervisor;
+use crate::text::most_similar;
 
 /// Error connecting to a model.
 #[derive(Debug, thiserror::Error)]
@@ -241,11 +242,7 @@ fn target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> {
 
 /// Returns a known provider with a similar name.
 fn suggestion(name: &str) -> Option<String> {
-    known_providers()
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min()
-        .filter(|(distance, _)| *distance <= 2)
-        .map(|(_, known)| known.to_owned())
+    most_similar(name, known_providers()).map(str::to_owned)
 }
 
 /// Replays recorded models. The first model with the same recorded request is used.

@@ -44,3 +44,4 @@ pub use provider::{
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
+pub use server_error::reported_failure;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Deserializer, Value};
 
 use super::failure::{Failure, Refused};
 use crate::json::replace_lone_surrogates;
@@ -156,6 +157,17 @@ impl ServerError {
         self.is_one_of(EXHAUSTED)
             || texts.any(|text| EXHAUSTED_WORDS.split('|').any(|words| text.contains(words)))
     }
+}
+
+/// Returns the failure that a text reports if it is not a reply but an error, whole or as the first event.
+pub fn reported_failure(text: &str) -> Option<Failure> {
+    let json = text.get(text.find(['{', '['])?..)?;
+    let mut values = Deserializer::from_str(json).into_iter::<&RawValue>();
+    let first = values.next()?.ok()?.get();
+    // Records of agents have other types.
+    let kind = &first_value(first)?["type"];
+    let error = ServerError::inside(first).filter(|_| kind.is_null() || kind == "error")?;
+    Some(error.failure(None, None))
 }
 
 /// Parses a JSON value, or the first one of an array: a stream without event framing is an array.

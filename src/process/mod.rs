@@ -45,8 +45,8 @@ pub use guardian::run_as_guardian;
 #[cfg(target_os = "linux")]
 pub use own_memory::{forbid_inspection, hide_environment};
 pub use own_process::{
-    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
-    stdout_was_closed,
+    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
+    report_end_signals, stdout_was_closed,
 };
 pub use running::RunningProcesses;
 pub use scratch_directory::ScratchDirectory;

@@ -69,6 +69,16 @@ pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Re
     Ok(())
 }
 
+/// Returns a flag that is set whenever this process continues after a stop.
+///
+/// # Errors
+/// The handler cannot be created.
+pub fn report_continuation() -> io::Result<Arc<AtomicBool>> {
+    let has_continued = Arc::default();
+    signal_hook::flag::register(libc::SIGCONT, Arc::clone(&has_continued))?;
+    Ok(has_continued)
+}
+
 /// Calls `report` on a separate thread when the reader of the pipe, socket or terminal `output` is gone. Never
 /// calls it for a file.
 ///

@@ -72,7 +72,8 @@ impl<P: Parameters> Tool for BuiltIn<P> {
     }
 }
 
-fn input_schema<P: JsonSchema>() -> Value {
+/// Returns the schema of a tool's parameters.
+pub(crate) fn input_schema<P: JsonSchema>() -> Value {
     let mut schema = SchemaSettings::draft2020_12()
         .with(|settings| {
             settings.meta_schema = None;

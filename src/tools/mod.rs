@@ -19,6 +19,7 @@ mod registry;
 mod removed_variables;
 mod reply;
 mod schema;
+mod search;
 #[cfg(test)]
 mod test_context;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use access::real_path;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
+pub(crate) use builtin::input_schema;
 pub use call_line::CallLine;
 pub use child_environment::{ChildVariables, cleaned as child_variables, holds_secret};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
@@ -39,16 +41,15 @@ pub use context::{
     WriteProtection,
 };
 pub use decisions::{CallDecisions, PastDecisions};
-pub use registry::{
-    LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations, function,
-};
+pub use registry::{LookupError, NameClash, Registry, Resolved, declarations};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
 pub(crate) use schema::{InvalidSchema, SchemaCheck};
+pub use search::TOOL_SEARCH;
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
-    Unavailable,
+    Unavailable, function,
 };
 pub use web::Web;

@@ -9,10 +9,14 @@ use super::bash::Bash;
 use super::builtin::BuiltIn;
 use super::files::{Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
+use super::search::{TOOL_SEARCH, ToolSearch};
 use super::todo_write::TodoWrite;
+use super::tool::function;
 use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
-use crate::api::{Api, FREE_TEXT, Function};
+use crate::api::{Api, FREE_TEXT};
+use crate::io::CancelToken;
+use crate::text::most_similar;
 use crate::tool_facts::{alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
@@ -188,6 +192,11 @@ impl Registry {
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
+        let is_search = short == TOOL_SEARCH;
+        if is_search && (self.source.is_some() || self.iter().any(|tool| tool.is_deferred())) {
+            let tool = self.search();
+            return Ok(Resolved { tool, input });
+        }
         match self.source.as_ref().map(|source| source.find(short)) {
             Some(Ok(Some(tool))) => Ok(Resolved {
                 input: free_text(input, &*tool),
@@ -199,7 +208,8 @@ impl Registry {
             }),
             Some(Ok(None)) | None => Err(LookupError::Unknown {
                 name: name.to_owned(),
-                suggestion: self.similar(short),
+                suggestion: most_similar(short, self.iter().map(|tool| tool.name()))
+                    .map(str::to_owned),
             }),
         }
     }
@@ -232,13 +242,31 @@ impl Registry {
 
     /// Returns all tools in declaration order, with the tools of the source last. May wait for servers.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
-        let sourced = self.source.iter().flat_map(|source| source.tools());
-        self.iter().cloned().chain(sourced).collect()
+        let cancel = CancelToken::default();
+        let sourced = self.source.iter().flat_map(|source| source.tools(&cancel));
+        let mut all: Vec<_> = self.iter().cloned().chain(sourced).collect();
+        let has_search = self.entry(TOOL_SEARCH).is_some();
+        if !has_search && all.iter().any(|tool| tool.is_deferred()) {
+            all.insert(self.tools.len(), self.search());
+        }
+        all
+    }
+
+    fn search(&self) -> Arc<dyn Tool> {
+        Arc::new(ToolSearch {
+            tools: self.iter().cloned().collect(),
+            source: self.source.clone(),
+        })
     }
 
     /// Returns all tools except the tools of the source, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter().map(|entry| &entry.tool)
+    }
+
+    /// Whether a tool that is not looked up in the source has this name or alias.
+    pub fn has(&self, name: &str) -> bool {
+        self.entry(name).is_some() || self.aliases.contains_key(name)
     }
 
     /// Whether a built-in tool has this name.
@@ -249,20 +277,6 @@ impl Registry {
 
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.tools.iter().find(|entry| entry.tool.name() == name)
-    }
-
-    /// Returns the tool whose name differs only in case, or in at most a third of its letters.
-    fn similar(&self, name: &str) -> Option<String> {
-        let wanted = name.to_lowercase();
-        self.iter()
-            .map(|tool| {
-                let candidate = tool.name().to_lowercase();
-                let distance = strsim::osa_distance(&wanted, &candidate);
-                (distance, candidate.chars().count() / 3, tool.name())
-            })
-            .filter(|(distance, most, _)| distance <= most)
-            .min_by_key(|(distance, ..)| *distance)
-            .map(|(_, _, name)| name.to_owned())
     }
 }
 
@@ -301,9 +315,6 @@ fn free_text(mut input: Input, tool: &dyn Tool) -> Input {
     input
 }
 
-/// The tool that returns deferred schemas.
-pub const TOOL_SEARCH: &str = "ToolSearch";
-
 /// Returns a hint for tools with a deferred schema, else an empty string.
 fn deferred_hint(tool: &dyn Tool) -> String {
     if !tool.is_deferred() {
@@ -330,15 +341,6 @@ pub fn declarations(registry: &Registry, api: Api) -> Value {
     let tools = all.iter().map(|tool| &**tool);
     let tools = tools.filter(|tool| api == Api::Anthropic || !tool.is_deferred());
     api.tools(tools.map(|tool| declaration(tool, api)).collect())
-}
-
-/// Returns the declaration of a tool, independent of the API.
-pub fn function(tool: &dyn Tool) -> Function {
-    Function {
-        name: tool.name().to_owned(),
-        description: tool.description().to_owned(),
-        parameters: tool.input_schema().clone(),
-    }
 }
 
 fn declaration(tool: &dyn Tool, api: Api) -> Value {

@@ -219,13 +219,22 @@ fn declarations_follow_each_api() {
     let mut registry = Registry::with_tools(vec![tool("Read")]);
     registry.add(vec![(deferred("later"), Vec::new())]).unwrap();
     let schema = tool("Read").input_schema().clone();
+    let searchable = declarations(&registry, Api::OpenaiChat);
+    assert_eq!(searchable[0]["function"]["name"], "Read");
+    assert_eq!(searchable[1]["function"]["name"], "ToolSearch");
+    assert_eq!(searchable.as_array().map(Vec::len), Some(2));
+    let declared = declarations(&registry, Api::Anthropic);
+    assert_eq!(declared[2]["name"], "ToolSearch");
     assert_eq!(
-        declarations(&registry, Api::Anthropic),
-        json!([
+        declared.as_array().unwrap()[..2],
+        *json!([
             {"name": "Read", "description": "A tool", "input_schema": schema},
             {"name": "later", "description": "A tool", "input_schema": {"type": "object", "required": ["x"]}, "defer_loading": true}
         ])
+        .as_array()
+        .unwrap()
     );
+    let registry = Registry::with_tools(vec![tool("Read")]);
     assert_eq!(
         declarations(&registry, Api::OpenaiChat),
         json!([{"type": "function", "function": {"name": "Read", "description": "A tool", "parameters": schema}}])

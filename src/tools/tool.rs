@@ -8,8 +8,11 @@ use serde_json::Value;
 
 use super::access::resolve_links;
 use super::{
-    Access, CallContext, DecisionContext, Input, InvalidInput, ToolFailure, ToolReply, Touch,
+    Access, CallContext, Content, DecisionContext, Input, InvalidInput, ToolFailure, ToolReply,
+    Touch,
 };
+use crate::api::Function;
+use crate::io::CancelToken;
 use crate::permission::Action;
 
 /// A tool that the model can call.
@@ -43,11 +46,26 @@ pub trait Tool: Send + Sync {
         ResultLimit::Default
     }
 
+    /// Returns the content of a result whose structured output a hook changed. `before` is the content without
+    /// the change. `None` if the output has another form.
+    fn changed_content(&self, _output: &Value, _before: &Content) -> Option<Content> {
+        None
+    }
+
     /// Parses and analyses an input that matches the schema. Has no side effects.
     ///
     /// # Errors
     /// The input is invalid. The call does not run, and the model gets the reason.
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput>;
+}
+
+/// Returns the declaration of a tool, independent of the API.
+pub fn function(tool: &dyn Tool) -> Function {
+    Function {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        parameters: tool.input_schema().clone(),
+    }
 }
 
 /// A prepared call. Paths are resolved when they are needed, because the working directory may change before the
@@ -167,8 +185,8 @@ pub trait ToolSource: Send + Sync {
     /// The source does not respond.
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable>;
 
-    /// Returns all tools, sorted by name. May wait for servers.
-    fn tools(&self) -> Vec<Arc<dyn Tool>>;
+    /// Returns all tools, sorted by name. May wait for servers, until `cancel` fires.
+    fn tools(&self, cancel: &CancelToken) -> Vec<Arc<dyn Tool>>;
 
     /// Ends everything that was started.
     fn end(&self);

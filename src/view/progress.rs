@@ -1,19 +1,19 @@
 //! A progress line on a terminal.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::Metadata;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{fmt, mem};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::io::{InputStream, Io, Lock, MessageLevel, OutputStream};
+use crate::io::{Footer, InputStream, Io, Lock, MessageLevel, Screen};
 use crate::text::{byte_size, terminal_safe_line};
 
 /// Delay before progress is shown.
@@ -27,13 +27,11 @@ const MAX_ROWS: usize = 8;
 
 /// A row below the line.
 #[derive(Debug)]
-pub(crate) struct ProgressRow<'a> {
-    /// A number that no other row has.
-    pub(crate) number: u64,
+pub(crate) struct ProgressRow {
     /// The first column.
     pub(crate) name: &'static str,
     /// The second column.
-    pub(crate) text: Cow<'a, str>,
+    pub(crate) text: String,
     /// The time since it began.
     pub(crate) elapsed: Duration,
 }
@@ -41,24 +39,32 @@ pub(crate) struct ProgressRow<'a> {
 /// A line at the bottom of the terminal during long work. Messages and output appear above it. Dropping it
 /// removes the line.
 pub(crate) struct ProgressLine {
-    bar: Option<ProgressBar>,
-    /// The line and the rows below it.
-    screen: MultiProgress,
-    /// The rows, with their numbers.
-    rows: Arc<Mutex<Vec<(u64, ProgressBar)>>>,
+    screen: Screen,
+    /// `None` if nothing is shown.
+    lines: Option<Arc<Lines>>,
     /// The amount of work done; shared with other threads.
     done: Arc<AtomicU64>,
     timer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
+/// The line and the rows below it.
+struct Lines {
+    all: MultiProgress,
+    line: ProgressBar,
+    rows: Mutex<Vec<ProgressBar>>,
+    done: Arc<AtomicU64>,
+    /// Whether the work has lasted long enough to be shown.
+    is_due: AtomicBool,
+}
+
 impl ProgressLine {
     /// Creates a line for work without a known end, e.g. `searching`.
-    pub(crate) fn spinner(what: &'static str, io: &mut Io) -> Self {
+    pub(crate) fn spinner(what: &'static str, io: &Io) -> Self {
         Self::begun(what, None, "{spinner} {msg} {elapsed}", io)
     }
 
     /// Creates a line for work on `count` sessions, e.g. `reading`.
-    pub(crate) fn of_sessions(what: &'static str, count: usize, io: &mut Io) -> Self {
+    pub(crate) fn of_sessions(what: &'static str, count: usize, io: &Io) -> Self {
         if count < 2 {
             return Self::spinner(what, io);
         }
@@ -69,83 +75,59 @@ impl ProgressLine {
 
     /// Creates a line for work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
-    pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &mut Io) -> Self {
+    pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &Io) -> Self {
         let Some(length) = length(files, &io.stdin) else {
-            return Self::hidden();
+            return Self::hidden(io);
         };
         let template = "{msg} {bar:20} {bytes}, {eta} left";
         Self::begun(what, Some(length), template, io)
     }
 
-    fn begun(what: &'static str, length: Option<u64>, template: &str, io: &mut Io) -> Self {
+    fn begun(what: &'static str, length: Option<u64>, template: &str, io: &Io) -> Self {
         let mut line = Self::new(length, template, io);
-        if let Some(bar) = &line.bar {
-            bar.set_message(what);
-        }
-        line.begin();
+        line.show(what, Vec::new());
         line
     }
 
     /// Creates a line for concurrent calls; see [`Self::show`].
-    pub(crate) fn of_calls(io: &mut Io) -> Self {
+    pub(crate) fn of_calls(io: &Io) -> Self {
         Self::new(None, "{spinner} {wide_msg}", io)
     }
 
-    fn hidden() -> Self {
+    fn hidden(io: &Io) -> Self {
         Self {
-            bar: None,
-            screen: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
-            rows: Arc::default(),
+            screen: io.screen.clone(),
+            lines: None,
             done: Arc::default(),
             timer: None,
         }
     }
 
     /// Creates a line, which is hidden if only errors are printed or if standard error is not a terminal.
-    fn new(length: Option<u64>, template: &str, io: &mut Io) -> Self {
-        let mut line = Self::hidden();
+    fn new(length: Option<u64>, template: &str, io: &Io) -> Self {
+        let mut line = Self::hidden(io);
         let is_quiet = !io.messages.prints(MessageLevel::Warnings);
         let is_dumb = io.environment.text("TERM") == Some("dumb");
         if is_quiet || is_dumb || !io.terminal.stderr {
             return line;
         }
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
-        let bar = line.screen.add(bar);
+        let bar = all.add(bar);
         let bar = match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
             Err(_) => bar,
         };
-        let above = bar.clone();
-        io.messages
-            .wrap(|sink| Box::new(AboveLine::new(sink, above)));
-        if io.terminal.stdout
-            && let OutputStream::Sink(sink) = mem::replace(&mut io.stdout, OutputStream::Closed)
-        {
-            io.stdout = OutputStream::Sink(Box::new(AboveLine::new(sink, bar.clone())));
-        }
-        line.bar = Some(bar);
-        line
-    }
-
-    /// Shows the line, unless it is dropped soon.
-    fn begin(&mut self) {
-        let Some(bar) = self.bar.clone().filter(|_| self.timer.is_none()) else {
-            return;
-        };
-        let (sender, dropped) = channel();
-        let (done, screen, rows) = (self.done(), self.screen.clone(), Arc::clone(&self.rows));
-        let timer = std::thread::spawn(move || {
-            if dropped.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
-                screen.set_draw_target(ProgressDrawTarget::stderr());
-            }
-            while dropped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                bar.set_position(done.load(Ordering::Relaxed));
-                bar.tick();
-                let rows = rows.locked();
-                rows.iter().for_each(|(_, row)| row.tick());
-            }
+        let lines = Arc::new(Lines {
+            all,
+            line: bar,
+            rows: Mutex::default(),
+            done: line.done(),
+            is_due: AtomicBool::new(false),
         });
-        self.timer = Some((sender, timer));
+        line.lines = Some(Arc::clone(&lines));
+        line.screen.update(|footer| *footer = Some(lines));
+        line
     }
 
     /// Counts the bytes that `source` reads as done.
@@ -162,43 +144,82 @@ impl ProgressLine {
     }
 
     /// Shows the line with this message, and these rows below it, unless it is dropped soon.
-    pub(crate) fn show(&mut self, message: String, rows: &[ProgressRow<'_>]) {
-        let Some(bar) = &self.bar else {
+    pub(crate) fn show(&mut self, message: impl Into<Cow<'static, str>>, rows: Vec<ProgressRow>) {
+        let Some(lines) = self.lines.clone() else {
             return;
         };
-        bar.set_message(message);
-        let mut shown = self.rows.locked();
-        shown.retain(|(number, row)| {
-            let stays = rows.iter().any(|row| row.number == *number);
-            if !stays {
-                row.finish_and_clear();
-                self.screen.remove(row);
-            }
-            stays
+        self.screen.update(|_| lines.set(message.into(), rows));
+        let screen = self.screen.clone();
+        self.timer.get_or_insert_with(|| {
+            let (sender, dropped) = channel();
+            let timer = std::thread::spawn(move || {
+                let mut wait = DELAY;
+                while dropped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    lines.is_due.store(true, Ordering::Relaxed);
+                    screen.update(|_| ());
+                    wait = TICK;
+                }
+            });
+            (sender, timer)
         });
-        let Ok(style) = ProgressStyle::with_template("  {prefix:8} {wide_msg} {elapsed:>4}") else {
-            return;
-        };
-        for row in rows {
-            let text = terminal_safe_line(&row.text);
-            if let Some((_, known)) = shown.iter().find(|(number, _)| *number == row.number) {
-                known.set_message(text);
-            } else if shown.len() < MAX_ROWS {
-                let added = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
-                    .with_style(style.clone())
-                    .with_prefix(row.name)
-                    .with_message(text)
-                    .with_elapsed(row.elapsed);
-                shown.push((row.number, self.screen.add(added)));
-            }
-        }
-        drop(shown);
-        self.begin();
     }
 
     /// Counts one session as done.
     pub(crate) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if let Some((sender, timer)) = self.timer.take() {
+            drop(sender);
+            let _ = timer.join();
+        }
+        if self.lines.is_some() {
+            self.screen.update(|footer| *footer = None);
+        }
+    }
+}
+
+impl Lines {
+    /// Replaces the message and the rows. The lines must not be drawn.
+    fn set(&self, message: Cow<'static, str>, rows: Vec<ProgressRow>) {
+        self.line.set_message(message);
+        let mut shown = self.rows.locked();
+        shown.drain(..).for_each(|row| self.all.remove(&row));
+        let Ok(style) = ProgressStyle::with_template("  {prefix:8} {wide_msg} {elapsed:>4}") else {
+            return;
+        };
+        shown.extend(rows.into_iter().take(MAX_ROWS).map(|row| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+                .with_style(style.clone())
+                .with_prefix(row.name)
+                .with_message(terminal_safe_line(&row.text))
+                .with_elapsed(row.elapsed);
+            self.all.add(bar)
+        }));
+    }
+}
+
+impl Footer for Lines {
+    fn draw(&self) {
+        if self.is_due.load(Ordering::Relaxed) {
+            self.all.set_draw_target(ProgressDrawTarget::stderr());
+            self.line.set_position(self.done.load(Ordering::Relaxed));
+            self.line.tick();
+            self.rows.locked().iter().for_each(ProgressBar::tick);
+        }
+    }
+
+    fn clear(&self) {
+        // Fails on a closed terminal.
+        let _ = self.all.clear();
+        self.forget();
+    }
+
+    fn forget(&self) {
+        self.all.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 
@@ -244,66 +265,4 @@ fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
 /// Formats the number of sessions per second.
 fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{:.0}/s", state.per_sec());
-}
-
-impl Drop for ProgressLine {
-    fn drop(&mut self) {
-        if let Some((sender, timer)) = self.timer.take() {
-            drop(sender);
-            let _ = timer.join();
-        }
-        let rows = self.rows.locked();
-        let rows = rows.iter().map(|(_, row)| row);
-        rows.chain(&self.bar)
-            .for_each(ProgressBar::finish_and_clear);
-    }
-}
-
-/// Writes whole lines above the progress line.
-struct AboveLine<Sink: Write> {
-    sink: Sink,
-    bar: ProgressBar,
-    /// An incomplete line.
-    pending: Vec<u8>,
-}
-
-impl<Sink: Write> AboveLine<Sink> {
-    fn new(sink: Sink, bar: ProgressBar) -> Self {
-        Self {
-            sink,
-            bar,
-            pending: Vec::new(),
-        }
-    }
-}
-
-impl<Sink: Write> Write for AboveLine<Sink> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let lines = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
-        let (whole, rest) = bytes.split_at(lines);
-        if !whole.is_empty() {
-            let (sink, pending) = (&mut self.sink, &self.pending);
-            self.bar.suspend(|| {
-                sink.write_all(pending)?;
-                sink.write_all(whole)?;
-                sink.flush()
-            })?;
-            self.pending.clear();
-        }
-        self.pending.extend_from_slice(rest);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-}
-
-impl<Sink: Write> Drop for AboveLine<Sink> {
-    fn drop(&mut self) {
-        let (sink, pending) = (&mut self.sink, &self.pending);
-        let _ = self
-            .bar
-            .suspend(|| sink.write_all(pending).and_then(|()| sink.flush()));
-    }
 }

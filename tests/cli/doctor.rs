@@ -19,7 +19,13 @@ fn doctor(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, 
         .args(arguments)
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let messages = String::from_utf8(output.stderr).unwrap();
+    let is_expected = |line: &str| line.contains("BASH_MAX_TIMEOUT_MS is ignored: ");
+    assert!(messages.lines().all(is_expected), "{messages}");
+    assert_eq!(
+        messages.is_empty(),
+        !variables.contains(&("BASH_MAX_TIMEOUT_MS", "nonsense"))
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     (output.status.code().unwrap(), text)
 }

@@ -380,6 +380,7 @@ fn whole_lines_are_printed_above_the_progress() {
         // The rest of a line after it was cleared.
         let line = line.rsplit("\u{1b}[2K").next().unwrap();
         let line = line.rsplit('\r').next().unwrap();
+        let line = line.trim_start_matches("\u{1b}[1A");
         if line.contains("\"type\":\"") && line != "{\"type\":\"user\"," {
             serde_json::from_str::<serde_json::Value>(line).unwrap();
             records += 1;

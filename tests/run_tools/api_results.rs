@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench};
+use crate::model_server::server_with_headers;
 use crate::skip::lacks;
 
 /// Sends requests until the model makes no more calls. Requests are composed of lines, and nothing parses
@@ -92,6 +93,80 @@ fn a_loop_around_any_api_needs_no_other_tool() {
             assert!(!said.contains("turnpipe"), "{api} {form}: {said}");
         }
     }
+}
+
+/// The loop of the documentation, with a server that checks what the API requires.
+#[test]
+fn the_loop_with_curl_works_as_written() {
+    let page = include_str!("../../docs/records.md");
+    let script = page.split_once("A loop around an API:").unwrap().1;
+    let script = script
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .strip_prefix("sh\n")
+        .unwrap();
+    let Some(bench) = Bench::with("curl") else {
+        return;
+    };
+    let answer = |head: &str, body: &Value| {
+        let has = |text: &str| head.lines().any(|line| line == text);
+        let error = |problem: &str| {
+            let error = json!({"type": "invalid_request_error", "message": problem});
+            (400, json!({"type": "error", "error": error}).to_string())
+        };
+        if !head.starts_with("post /v1/messages ") || !has("content-type: application/json") {
+            return error("not a request");
+        }
+        if !has("anthropic-version: 2023-06-01") {
+            return error("anthropic-version: header is required");
+        }
+        if !has("x-api-key: key") {
+            return error("invalid x-api-key");
+        }
+        let tools = body["tools"].as_array().cloned().unwrap_or_default();
+        if !tools
+            .iter()
+            .any(|tool| tool["name"] == "Bash" && tool["input_schema"].is_object())
+        {
+            return error("no tool named Bash");
+        }
+        let messages = body["messages"].as_array().unwrap();
+        let result = messages.last().unwrap()["content"][0]["content"].as_str();
+        let content = if let Some(result) = result {
+            json!([{"type": "text", "text": format!("It prints {result}.")}])
+        } else {
+            let input = json!({"command": "echo one"});
+            json!([{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input}])
+        };
+        let stop = if messages.len() > 1 {
+            "end_turn"
+        } else {
+            "tool_use"
+        };
+        let reply = json!({"id": "m", "type": "message", "role": "assistant", "model": "x",
+            "content": content, "stop_reason": stop});
+        (200, reply.to_string())
+    };
+    let (address, _requests) = server_with_headers(answer);
+    let address = address.trim_end_matches("/v1");
+    let run = |key: &str| {
+        bench.shell(&format!(
+            "export ANTHROPIC_BASE_URL={address} ANTHROPIC_API_KEY={key}\n{script}"
+        ))
+    };
+    let done = run("key");
+    assert_eq!(
+        (done.status, done.stderr.as_str()),
+        (Some(0), ""),
+        "{done:?}"
+    );
+    let messages = values(&bench.read("messages"));
+    assert_eq!(messages.len(), 4, "{messages:?}");
+    assert_eq!(messages[3]["content"][0]["text"], "It prints one.");
+    let refused = run("other");
+    assert_eq!(refused.status, Some(3), "{refused:?}");
+    assert!(refused.stderr.contains("invalid x-api-key"), "{refused:?}");
 }
 
 fn values(text: &str) -> Vec<Value> {

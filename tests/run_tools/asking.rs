@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Driver, PATIENCE, bash, call, pairs, turn, wait_for};
+use crate::bench::{Bench, Driver, bash, call, pairs, turn, wait_for};
 
 const STDIO: [&str; 3] = ["--permission-prompt", "stdio", "--no-echo"];
 
@@ -157,55 +158,99 @@ fn the_end_of_input_is_not_a_response() {
     assert_eq!(run.status, Some(0));
 }
 
+/// A shell script whose controlling terminal is a pseudo-terminal.
+struct OnTerminal {
+    child: std::process::Child,
+    controller: std::fs::File,
+    shown: String,
+}
+
+impl OnTerminal {
+    /// Starts a script in which `$0` is the binary.
+    fn start(bench: &Bench, script: &str) -> Self {
+        let controller =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let terminal = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let size = Winsize {
+            ws_row: 40,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).unwrap();
+        let binary = env!("CARGO_BIN_EXE_turnpipe");
+        let child = std::process::Command::new("setsid")
+            .args(["--ctty", "--wait", "bash", "-c", script, binary])
+            .current_dir(bench.work())
+            .env("TERM", "xterm")
+            .stdout(terminal.try_clone().unwrap())
+            .stderr(terminal.try_clone().unwrap())
+            .stdin(terminal)
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            controller: controller.into(),
+            shown: String::new(),
+        }
+    }
+
+    /// Reads until a text is shown for the `count`th time.
+    fn read_until(&mut self, text: &str, count: usize) {
+        while self.shown.matches(text).count() < count {
+            let mut piece = [0; 10_000];
+            let length = self.controller.read(&mut piece).unwrap_or(0);
+            assert!(length > 0, "no {text}: {:?}", self.shown);
+            self.shown += &String::from_utf8_lossy(&piece[..length]);
+        }
+    }
+
+    fn enter(&mut self, text: &str) {
+        self.controller.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Reads to the end. Returns everything shown.
+    fn finish(mut self) -> String {
+        let mut rest = Vec::new();
+        // The end of a terminal is an error.
+        let _ = self.controller.read_to_end(&mut rest);
+        self.child.wait().unwrap();
+        self.shown + &String::from_utf8_lossy(&rest)
+    }
+}
+
+/// Returns a call that needs approval and does not conflict with calls of other files.
+fn write(bench: &Bench, name: &str) -> String {
+    let path = bench.work().join(name);
+    call(name, "Write", &json!({"file_path": path, "content": "x"}))
+}
+
 #[test]
 fn the_user_decides_on_the_terminal() {
     let bench = Bench::new();
-    let calls =
-        bash("a", "touch one\u{1b}[2J") + &bash("b", "touch two") + &bash("c", "touch three");
-    bench.write("calls", calls);
-    let controller =
-        openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-    grantpt(&controller).unwrap();
-    unlockpt(&controller).unwrap();
-    let name = ptsname(&controller, Vec::new()).unwrap();
-    let terminal = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open(name.to_str().unwrap())
-        .unwrap();
-    let script =
-        "exec \"$0\" run-tools --no-config --permission-prompt tty --no-echo < calls > out 2> err";
-    let mut child = std::process::Command::new("setsid")
-        .args([
-            "--ctty",
-            "--wait",
-            "bash",
-            "-c",
-            script,
-            env!("CARGO_BIN_EXE_turnpipe"),
-        ])
-        .current_dir(bench.work())
-        // The test keeps the terminal open, or reading it would return its end.
-        .stdin(terminal.try_clone().unwrap())
-        .spawn()
-        .unwrap();
-    let mut controller = std::fs::File::from(controller);
-    let mut shown = String::new();
-    for reply in ["what\n", "y\n", "n\n", "y\n"] {
-        // The end of each question.
-        let asked = shown.matches("no: ").count();
-        while shown.matches("no: ").count() == asked {
-            let mut piece = [0; 1000];
-            let length = controller.read(&mut piece).unwrap();
-            shown += &String::from_utf8_lossy(&piece[..length]);
-        }
-        controller.write_all(reply.as_bytes()).unwrap();
+    let calls = [
+        ("a", "touch one\u{1b}[2J"),
+        ("b", "touch two"),
+        ("c", "touch three"),
+    ];
+    bench.write("calls", turn("m", &calls));
+    let mut terminal = OnTerminal::start(
+        &bench,
+        "\"$0\" run-tools --no-config --permission-prompt tty --on-error continue < calls 2> err |
+        \"$0\" session append session.jsonl --no-echo",
+    );
+    for (number, reply) in ["what\n", "y\n", "n\n", "y\n"].into_iter().enumerate() {
+        terminal.read_until("no: ", number + 1);
+        terminal.enter(reply);
     }
-    let begun = std::time::Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < PATIENCE, "{shown}");
-        std::thread::yield_now();
-    }
+    let shown = terminal.finish();
     let done = |name: &str| bench.work().join(name).exists();
     assert!(
         done("one\u{1b}[2J") && !done("two") && done("three"),
@@ -218,6 +263,113 @@ fn the_user_decides_on_the_terminal() {
     assert!(
         !shown.contains("\u{1b}[2J"),
         "the call must not control the terminal: {shown:?}"
+    );
+    let report = bench.shell("turnpipe session report session.jsonl -o jsonl");
+    let report = &report.records()[0];
+    assert_eq!(
+        (&report["denied"], &report["failed"]),
+        (&json!(1), &json!(0))
+    );
+}
+
+#[test]
+fn an_open_question_is_alone_on_the_terminal() {
+    let commands = [
+        "--json",
+        "--json --quiet",
+        "--json 2> errors",
+        "--json 2> /dev/tty",
+        "> output",
+        // The output of another process of the job.
+        "| \"$0\" session append session.jsonl --json",
+    ];
+    for command in commands {
+        let bench = Bench::new();
+        let calls = write(&bench, "a") + &write(&bench, "b") + &bash("c", "echo done");
+        bench.write("calls", calls);
+        let lines = (0..10_000).map(|line| format!("{{\"type\":\"line{line}\"}}\n"));
+        bench.write("lines", lines.collect::<String>());
+        // Progress is drawn after half a second.
+        let script = format!(
+            "{{ cat calls; sleep 1; cat lines; touch fed; }} |
+            \"$0\" run-tools --no-config --permission-prompt tty {command}"
+        );
+        let mut terminal = OnTerminal::start(&bench, &script);
+        for number in 1..=2 {
+            terminal.read_until("[n] no: ", number);
+            wait_for("the end of the input", || bench.work().join("fed").exists());
+            terminal.enter("y\n");
+        }
+        let shown = terminal.finish();
+        let mut questions = shown.split("\r\nWrite wants to run (").skip(1);
+        for name in ["a", "b"] {
+            let question = questions.next().unwrap();
+            let (question, _) = question.split_once("no: y\r\n").expect(command);
+            let question = &question[question.find("):").unwrap()..];
+            let path = bench.work().join(name).display().to_string();
+            let expected = format!(
+                "):\r\n  {{\r\n  \"file_path\": \"{path}\",\r\n  \"content\": \"x\"\r\n  }}\r\n\
+                [y] yes, once  [a] allow Edit(./{name}) for this run  [n] "
+            );
+            assert_eq!(question, expected, "{command}");
+            assert!(bench.work().join(name).exists());
+        }
+        let first = shown.find("\"line0\"");
+        assert_eq!(first.is_some(), command != "> output", "{command}");
+        let answered = shown.find("no: y").unwrap();
+        assert!(first.is_none_or(|first| first > answered), "{command}");
+        // Progress of one process may cut a line of another one.
+        if !command.starts_with(['>', '|']) {
+            let lines = shown
+                .lines()
+                .filter_map(|line| line.split_once("{\"type\":\"line"));
+            let numbers =
+                lines.map(|(_, rest)| rest.trim_end_matches("\"}").parse::<u32>().unwrap());
+            assert!(numbers.eq(0..10_000), "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_again_after_a_stop() {
+    let bench = Bench::new();
+    bench.write("calls", bash("a", "touch one"));
+    let mut terminal = OnTerminal::start(
+        &bench,
+        "echo $$ > id; exec \"$0\" run-tools --no-config --permission-prompt tty < calls",
+    );
+    terminal.read_until("no: ", 1);
+    // Not an answer, since the question is asked again.
+    terminal.enter("y");
+    terminal.read_until("no: y", 1);
+    // An orphaned job cannot be stopped from its terminal.
+    let continued = std::process::Command::new("kill")
+        .args(["-CONT", bench.read("id").trim()])
+        .status();
+    assert!(continued.unwrap().success());
+    terminal.read_until("touch one", 2);
+    terminal.read_until("no: ", 2);
+    terminal.enter("n\n");
+    let shown = terminal.finish();
+    assert!(!bench.work().join("one").exists(), "{shown}");
+}
+
+#[test]
+fn an_interrupt_ends_a_question_on_the_terminal() {
+    let bench = Bench::new();
+    bench.write("calls", bash("a", "touch one") + &bash("b", "touch two"));
+    let mut terminal = OnTerminal::start(
+        &bench,
+        "trap : INT; \"$0\" run-tools --no-config --permission-prompt tty < calls; echo $? > status",
+    );
+    terminal.read_until("no: ", 1);
+    terminal.enter("\u{3}");
+    let shown = terminal.finish();
+    assert_eq!(bench.read("status"), "130\n", "{shown}");
+    assert_eq!(shown.matches("no: ").count(), 1, "{shown}");
+    assert!(
+        shown.contains("2 not run"),
+        "the summary follows: {shown:?}"
     );
 }
 

@@ -223,6 +223,71 @@ fn server_sent_events_are_read_as_their_records() {
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
 }
 
+/// An error as `curl` or `curl -i` prints it.
+#[test]
+fn errors_of_apis_are_reported() {
+    let rows = [
+        (
+            r#"{"error":{"message":"bad key","type":"invalid_request_error","code":"invalid_api_key"}}"#,
+            "refused: bad key",
+            3,
+        ),
+        (
+            r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"r"}"#,
+            "refused: invalid x-api-key",
+            3,
+        ),
+        (
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            "failing: Overloaded",
+            5,
+        ),
+        (
+            r#"{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}"#,
+            "failing: status 429: slow down",
+            5,
+        ),
+        (
+            r#"[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]"#,
+            "refused: status 400: bad",
+            3,
+        ),
+        (
+            r#"{"error":"model 'x' not found"}"#,
+            "model 'x' not found",
+            5,
+        ),
+        (
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"broke\"}}\n\n",
+            "failing: broke",
+            5,
+        ),
+        (
+            "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\n\r\n{\n  \"error\": {\n    \"message\": \"no key\", \"type\": \"authentication_error\"\n  }\n}\n",
+            "refused: no key",
+            3,
+        ),
+    ];
+    for (body, message, status) in rows {
+        for options in [&[][..], &["--results", "anthropic"]] {
+            let bench = Bench::new();
+            let run = bench.run(options, body);
+            assert!(run.stderr.contains(message), "{run:?}");
+            assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+            assert_eq!(run.status, Some(status), "{run:?}");
+        }
+    }
+    let others = [
+        r#"{"type":"system","subtype":"api_error","error":{"message":"x"}}"#,
+        r#"{"type":"message","role":"assistant","content":[],"error":null}"#,
+        r#"{"level":"info","message":"x"}"#,
+    ];
+    for record in others {
+        let bench = Bench::new();
+        assert_eq!(bench.run(&[], record).status, Some(0), "{record}");
+    }
+}
+
 /// A reply as `curl` or `curl | jq .` prints it.
 #[test]
 fn replies_on_several_lines_are_read() {

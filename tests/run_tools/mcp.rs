@@ -146,6 +146,59 @@ fn responses_become_results() {
 }
 
 #[test]
+fn hooks_replace_results_in_the_form_in_which_they_get_them() {
+    let masking = r#"python3 -c '
+import json, sys
+call = json.load(sys.stdin)
+if call["tool_name"] == "Bash":
+    output = call["tool_response"] | {"stdout": "masked"}
+elif call["tool_name"] == "Read":
+    call["tool_response"]["file"]["content"] = "masked"
+    output = call["tool_response"]
+else:
+    output = [block | {"text": "masked"} if block["type"] == "text" else block for block in call["tool_response"]]
+member = "MEMBER"
+print(json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", member: output}}))
+'"#;
+    let servers = json!({"s": scripted("log", &[])});
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png"}});
+    for member in ["updatedMCPToolOutput", "updatedToolOutput"] {
+        let bench = Bench::new();
+        let hook = masking.replace("MEMBER", member);
+        let hooks = json!([{"hooks": [{"type": "command", "command": hook}]}]);
+        let settings = json!({"hooks": {"PostToolUse": hooks}}).to_string();
+        let settings = bench.write("settings.json", settings);
+        let file = bench.write("file", "a secret\n");
+        let calls = tool("text", "echo")
+            + &tool("blocks", "blocks")
+            + &bash("bash", "echo a secret")
+            + &call("read", "Read", &json!({"file_path": file}));
+        let settings = ["--settings", settings.to_str().unwrap()];
+        let run = finish(command(&bench, &servers, &settings), &[], &calls);
+        assert_eq!(run.content("text"), "masked", "{run:?}");
+        let mut content = run.result("blocks")["message"]["content"][0]["content"].take();
+        assert_eq!(content[0]["text"], "masked", "{run:?}");
+        assert!(
+            content[1]["source"]["data"]
+                .take()
+                .as_str()
+                .unwrap()
+                .starts_with("iVBOR")
+        );
+        content[1]["source"].as_object_mut().unwrap().remove("data");
+        assert_eq!(content[1], image);
+        assert_eq!(content[3]["text"], "[resource file:///a]\ninside");
+        let is_ignored = member == "updatedMCPToolOutput";
+        for id in ["bash", "read"] {
+            assert_eq!(run.content(id) == "masked", !is_ignored, "{id}: {run:?}");
+            assert_eq!(run.content(id).contains("a secret"), is_ignored, "{run:?}");
+        }
+        let warning = "ignored updatedMCPToolOutput: not a tool of an MCP server: Bash";
+        assert_eq!(run.stderr.contains(warning), is_ignored, "{run:?}");
+    }
+}
+
+#[test]
 fn images_and_resources_become_blocks() {
     let Some(bench) = Bench::with("python3") else {
         return;

@@ -11,6 +11,13 @@ use serde_json::{Value, json};
 pub(crate) fn server(
     answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static,
 ) -> (String, Receiver<Value>) {
+    server_with_headers(move |_, body| answer(body))
+}
+
+/// Like [`server`]; the reply also depends on the request line and the headers, in lower case.
+pub(crate) fn server_with_headers(
+    answer: impl Fn(&str, &Value) -> (u16, String) + Send + Sync + 'static,
+) -> (String, Receiver<Value>) {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", server.local_addr().unwrap());
     let (asked, requests) = channel();
@@ -20,18 +27,19 @@ pub(crate) fn server(
             let (mut stream, asked, answer) = (stream.unwrap(), asked.clone(), answer.clone());
             std::thread::spawn(move || {
                 let mut request = Vec::new();
-                let body = loop {
+                let (head, body) = loop {
                     let mut piece = [0; 4096];
                     let length = stream.read(&mut piece).unwrap();
                     request.extend(&piece[..length]);
                     let text = String::from_utf8_lossy(&request).into_owned();
-                    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
-                    if let Some(Ok(body)) = body.map(|body| serde_json::from_str::<Value>(&body)) {
-                        break body;
+                    if let Some((head, body)) = text.split_once("\r\n\r\n")
+                        && let Ok(body) = serde_json::from_str::<Value>(body)
+                    {
+                        break (head.to_lowercase(), body);
                     }
                 };
                 let _ = asked.send(body.clone());
-                let (status, answer) = answer(&body);
+                let (status, answer) = answer(&head, &body);
                 let _ = write!(
                     stream,
                     "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",

@@ -192,6 +192,58 @@ access = { reads = [], writes = ["{mine}"] }
 }
 
 #[test]
+fn a_deferred_tool_of_a_manifest_is_found_by_search() {
+    let bench = Bench::new();
+    bench.write(
+        "tools.toml",
+        r#"
+[[tool]]
+name = "Slow"
+description = "prints a list"
+command = ["echo", "{what}"]
+deferred = true
+input_schema = { type = "object", properties = { what = { type = "array" } }, required = ["what"] }
+
+[[tool]]
+name = "Quick"
+description = "prints nothing"
+command = ["true"]
+"#,
+    );
+    let search = |id: &str, query: &str| call(id, "ToolSearch", &json!({ "query": query }));
+    let input = call("wrong", "Slow", &json!({"what": 1}))
+        + &search("exact", "select:Slow,Quick,Read")
+        + &search("words", "PRINTS")
+        + &call("right", "Slow", &json!({"what": [1]}));
+    let run = bench.run(&[&BYPASS[..], &["--tools", "tools.toml"]].concat(), input);
+    let hint = "Load them with ToolSearch (query `select:Slow`)";
+    assert!(run.content("wrong").contains(hint), "{run:?}");
+    for id in ["exact", "words"] {
+        let declared: serde_json::Value = serde_json::from_str(&run.content(id)).unwrap();
+        assert_eq!(declared["name"], "Slow", "{run:?}");
+        assert_eq!(declared["input_schema"]["required"][0], "what");
+    }
+    assert_eq!(run.content("right"), "[1]");
+
+    let names = |arguments: &str, pointer: &str| {
+        let run = bench.shell(&format!("turnpipe tools --json {arguments}"));
+        let tools = run.records().remove(0);
+        let tools = tools.as_array().unwrap().iter();
+        let names = tools.map(|tool| tool.pointer(pointer).unwrap().as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let offered = names("--tools tools.toml --format openai", "/function/name");
+    assert!(
+        offered.ends_with(&["Quick".to_owned(), "ToolSearch".to_owned()]),
+        "{offered:?}"
+    );
+    let without = names("--format openai", "/function/name");
+    assert!(!without.contains(&"ToolSearch".to_owned()));
+    let none = bench.run(&BYPASS, search("a", "x"));
+    assert_eq!(none.outcomes(), pairs(&[("a", "unknown_tool")]), "{none:?}");
+}
+
+#[test]
 fn the_working_directory_changes_for_later_calls() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");

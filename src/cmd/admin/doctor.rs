@@ -134,11 +134,15 @@ fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
     let mode_found = |mode| DoctorRecord::new(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
-            Ok(permissions) => DoctorRecord {
-                problem: (!permissions.warnings.is_empty())
-                    .then(|| permissions.warnings.join("; ")),
-                ..mode_found(permissions.mode.name())
-            },
+            Ok(permissions) => {
+                // Manifests may declare further tools.
+                let of_rules = permissions.rules.warnings(&|_| true);
+                let warnings = [permissions.warnings, of_rules].concat();
+                DoctorRecord {
+                    problem: (!warnings.is_empty()).then(|| warnings.join("; ")),
+                    ..mode_found(permissions.mode.name())
+                }
+            }
             Err(error) => mode_found("").judged(Err(error)),
         },
     )

@@ -58,7 +58,7 @@ impl Run for CheckPermissionArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = working_directory()?;
         let registry = registry(&self.manifests.settings(globals, io)?)?;
-        let permissions = permissions(&self.permissions, &here, globals, io)?;
+        let permissions = permissions(&self.permissions, &registry, &here, globals, io)?;
         if self.history {
             return self.replay(registry, permissions, here, io);
         }

@@ -10,7 +10,7 @@ use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
-use crate::io::{Ids, Io, Messages, unwritable};
+use crate::io::{Io, Messages, unwritable};
 use crate::model::KeyCheck;
 use crate::process::{Enforcement, LaneOptions, ScratchDirectory, Spawners, Supervisor};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
@@ -258,17 +258,20 @@ impl PermissionPrompt {
     pub(crate) fn prompter(
         &self,
         channels: &Channels,
-        ids: &Arc<dyn Ids>,
+        io: &Io,
         registry: &Arc<Registry>,
         session: &ToolContext,
     ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
         Ok(match self {
             Self::Deny => None,
-            Self::Tty => Some(Box::new(TerminalPrompter::open().map_err(|error| {
-                UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
-                    .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
-            })?)),
-            Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(ids)))),
+            Self::Tty => {
+                let prompter = TerminalPrompter::open(io.screen.clone());
+                Some(Box::new(prompter.map_err(|error| {
+                    UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
+                        .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
+                })?))
+            }
+            Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(&io.ids)))),
             // Its server has not started yet.
             Self::Tool(tool) if registry.slow_name(tool).is_some() => {
                 Some(Box::new(ToolPrompter {

@@ -131,48 +131,24 @@ pub(crate) fn provider(
 }
 
 /// Shows the calls that run, with their lanes.
-pub(crate) struct ToolProgress {
-    line: Option<ProgressLine>,
-}
-
-impl ToolProgress {
-    /// Creates a display.
-    pub(crate) fn new(io: &mut Io) -> Self {
-        Self {
-            line: Some(ProgressLine::of_calls(io)),
-        }
-    }
-}
-
-impl Observer for ToolProgress {
+impl Observer for ProgressLine {
     fn changed(&mut self, progress: &Progress<'_>) {
-        let Some(line) = &mut self.line else {
-            return;
-        };
         let Progress {
             started,
             open,
             running,
         } = progress;
         let rows = running.iter().map(|call| ProgressRow {
-            number: call.number,
             name: lane_word(Some(call.lane)),
             text: match call.note {
-                Some(note) => format!("{}: {note}", call.label).into(),
-                None => call.label.into(),
+                Some(note) => format!("{}: {note}", call.label),
+                None => call.label.to_owned(),
             },
             elapsed: call.elapsed,
         });
-        let rows: Vec<ProgressRow<'_>> = rows.collect();
-        let running = rows.len();
-        line.show(
-            format!("{started} started, {running} running, {open} open"),
-            &rows,
-        );
-    }
-
-    fn finished(&mut self) {
-        self.line = None;
+        let (rows, running) = (rows.collect(), running.len());
+        let message = format!("{started} started, {running} running, {open} open");
+        self.show(message, rows);
     }
 }
 
@@ -216,12 +192,13 @@ pub(crate) fn call_decisions(
 }
 
 /// Returns the permissions set by arguments, settings files and the configuration for a session that
-/// starts in `directory`. Prints warnings.
+/// starts in `directory`. Prints warnings, also about rules for tools that no agent and not the registry has.
 ///
 /// # Errors
 /// A file is unreadable or invalid, or a rule is malformed.
 pub(crate) fn permissions(
     flags: &PermissionFlags,
+    registry: &Registry,
     directory: &Path,
     globals: &Globals,
     io: &Io,
@@ -236,7 +213,8 @@ pub(crate) fn permissions(
             _ => usage,
         }
     })?;
-    for warning in &settings.warnings {
+    let of_rules = settings.rules.warnings(&|name| registry.has(name));
+    for warning in settings.warnings.iter().chain(&of_rules) {
         io.messages.warn(warning);
     }
     Ok(settings)

@@ -99,7 +99,8 @@ impl Run for HookArguments {
                 return self.refuse(&input, "read the call", problem, io);
             }
         };
-        let settings = match permissions(&self.permissions, &project, globals, io) {
+        let registry = Registry::builtin();
+        let settings = match permissions(&self.permissions, &registry, &project, globals, io) {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", problem, io),
         };
@@ -115,7 +116,7 @@ impl Run for HookArguments {
                 WriteProtection::Absent
             })
         };
-        let mut decisions = call_decisions(Registry::builtin(), settings, project, shell, io)?;
+        let mut decisions = call_decisions(registry, settings, project, shell, io)?;
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = std::env::current_dir().ok();
         let context = decisions.context.in_directory(&input.cwd);

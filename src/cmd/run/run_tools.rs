@@ -17,7 +17,7 @@ use crate::cmd::inputs::{
 use crate::cmd::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
 };
-use crate::cmd::run::guards::{self, ToolProgress, open_trace, permissions};
+use crate::cmd::run::guards::{self, open_trace, permissions};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -29,12 +29,13 @@ use crate::exec::{
 use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
-use crate::model::KeyCheck;
+use crate::model::{KeyCheck, Retryability, reported_failure};
 use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
 use crate::tools::{ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web};
+use crate::view::ProgressLine;
 
 /// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
@@ -179,7 +180,7 @@ impl Run for RunToolsArguments {
         let (lane, _temporary) =
             self.lane
                 .lane(children, SPAWNER_THREADS, &settings, &io.messages)?;
-        let permissions = permissions(&self.permissions, &here, globals, io)?;
+        let permissions = permissions(&self.permissions, &registry, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
@@ -191,7 +192,7 @@ impl Run for RunToolsArguments {
         } else {
             &self.permission_prompt
         };
-        let prompter = prompt.prompter(&channels, &io.ids, &registry, &context)?;
+        let prompter = prompt.prompter(&channels, io, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
         let judge = guards::judge(mode, named, &briefing, costs(&channels), globals, io)?;
         let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
@@ -221,7 +222,7 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: Box::new(ToolProgress::new(io)),
+            observer: Box::new(ProgressLine::of_calls(io)),
             writer: output::run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
@@ -233,6 +234,13 @@ impl Run for RunToolsArguments {
         self.start_reading(stdin, &channels, &options)?;
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
         if matches!(end.cause, EndCause::EndOfInput) {
+            if let Some(failure) = reported_failure(&String::from_utf8_lossy(&end.head)) {
+                io.messages.error(&failure.to_string());
+                return Ok(match failure.retryability() {
+                    Retryability::Temporary => Status::ProviderUnavailable,
+                    Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
+                });
+            }
             report_foreign_stream(end.understanding, &io.messages);
         }
         Ok(self.outcome(&end, io))

@@ -306,8 +306,8 @@ impl TurnArguments {
             .saturating_add(self.thinking_tokens.unwrap_or_default())
     }
 
-    /// Returns the tools to offer. Deferred tools are offered once the conversation has searched for
-    /// them.
+    /// Returns the tools to offer. Deferred tools are offered if they are named, or once the conversation
+    /// has searched for them.
     fn functions(
         &self,
         registry: &Registry,
@@ -321,13 +321,9 @@ impl TurnArguments {
             let error = UsageError::new(format!("--tools-only: unknown tool `{name}`"));
             return Err(error.with_hint("`turnpipe tools` lists them"));
         }
-        let is_wanted = |name: &str| {
-            let names = self.tools_only.as_ref();
-            names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
-        };
-        let offered = all.iter().filter(|tool| {
-            let name = tool.name();
-            is_wanted(name) && (!tool.is_deferred() || history.mentions(TOOL_SEARCH, name))
+        let offered = all.iter().filter(|tool| match &self.tools_only {
+            Some(names) => names.iter().any(|wanted| wanted == tool.name()),
+            None => !tool.is_deferred() || history.mentions(TOOL_SEARCH, tool.name()),
         });
         Ok(offered.map(|tool| function(&**tool)).collect())
     }

@@ -18,7 +18,7 @@ use super::*;
 use crate::cmd::{Globals, Status};
 use crate::io::{
     CancelToken, Clock, Environment, InputStream, Io, Messages, OutputStream, REPORT_FOCUS,
-    REPORT_NO_FOCUS, SeededIds, TerminalFacts,
+    REPORT_NO_FOCUS, Screen, SeededIds, TerminalFacts,
 };
 use crate::message::{Block, Message, Origin, Role};
 use crate::side::Excerpt;
@@ -310,6 +310,7 @@ impl Watching {
             stdout: OutputStream::Sink(Box::new(Pieces(sender))),
             stdout_watch: None,
             messages: Messages::new(std::io::sink()),
+            screen: Screen::default(),
             terminal: TerminalFacts {
                 stdin: true,
                 stdout: true,

@@ -75,8 +75,8 @@ pub(super) struct Recorder {
     pub(super) chain: Chain,
     /// The id of the last record that has one.
     last_uuid: Option<String>,
-    /// The time of the last record that had none.
-    stamped: Option<String>,
+    /// The time of the last line of the conversation.
+    latest: Option<(Timestamp, String)>,
     moment: Moment,
 }
 
@@ -87,7 +87,7 @@ impl Recorder {
             facts,
             chain: Chain::default(),
             last_uuid: None,
-            stamped: None,
+            latest: None,
             moment,
         }
     }
@@ -178,15 +178,13 @@ impl Recorder {
         let uuid = text("uuid").filter(|uuid| self.last_uuid.as_ref() != Some(uuid));
         self.last_uuid = text("uuid");
         let uuid = uuid.unwrap_or_else(|| self.moment.uuid());
-        // A call without a time gets that of its line, while its result has the time when it ended.
-        let is_late = |time: &String| {
-            let stamped = self.stamped.as_ref()?.parse::<Timestamp>().ok()?;
-            Some(time.parse::<Timestamp>().ok()? < stamped)
-        };
-        let timestamp = match text("timestamp").filter(|time| is_late(time) != Some(true)) {
-            Some(timestamp) => timestamp,
-            None if record["timestamp"].is_string() => self.stamped.clone().unwrap_or_default(),
-            None => self.stamped.insert(self.moment.now()).clone(),
+        // A record can be older than the one before it: some have no time, and results have the time when they
+        // were written.
+        let own = text("timestamp").unwrap_or_else(|| self.moment.now());
+        let timestamp = match (own.parse::<Timestamp>(), &self.latest) {
+            (Ok(time), Some((latest, text))) if time < *latest => text.clone(),
+            (Ok(time), _) => self.latest.insert((time, own)).1.clone(),
+            (Err(_), _) => own,
         };
         let parent = self.chain.leaf.replace(uuid.clone());
         create(&NewRecord {
@@ -209,13 +207,16 @@ impl Recorder {
 
     /// Returns a line outside the conversation with these members.
     fn unchained(&self, members: Value) -> Value {
+        // Records that follow a label can be older than the label.
+        let latest = self.latest.as_ref().map(|(_, text)| text.clone());
+        let timestamp = latest.unwrap_or_else(|| self.moment.now());
         let at = NewRecord {
             session_id: &self.facts.session_id,
             directory: &self.facts.directory,
             branch: self.facts.branch.as_deref(),
             parent: None,
             uuid: &self.moment.uuid(),
-            timestamp: &self.moment.now(),
+            timestamp: &timestamp,
         };
         own_record::aside(&at, members)
     }
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_not_older_than_its_call() {
+    fn no_line_is_older_than_the_line_before_it() {
         let mut recorder = recorder();
         let mut time = |record: &str| value(recorder.line_of(record))["timestamp"].take();
         let call = r#"{"type":"assistant","message":{"role":"assistant","content":[]}}"#;
@@ -293,6 +294,13 @@ mod tests {
             time(&result("2026-01-02T03:04:06Z")),
             "2026-01-02T03:04:06Z"
         );
+        // A label is written when it arrives, and may be older than what follows it.
+        let label =
+            r#"{"type":"tool_use_summary","summary":"Read","preceding_tool_use_ids":["a"]}"#;
+        for record in [label, &result("2026-01-02T03:04:05.5Z"), call] {
+            assert_eq!(time(record), "2026-01-02T03:04:06Z", "{record}");
+        }
+        assert_eq!(time(&result("soon")), "soon");
     }
 
     #[test]

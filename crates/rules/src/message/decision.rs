@@ -64,25 +64,22 @@ pub enum DecidedBy {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
-    /// Read-only calls run; all others need approval.
+    /// Read-only calls run; all others need approval. `manual` is the same.
     #[default]
     #[cfg_attr(feature = "clap", value(alias = "manual"))]
     Default,
     /// Changes to files in the working directories run as well.
-    #[cfg_attr(feature = "clap", value(
-        name = "acceptEdits",
-        aliases = ["accept-edits", "auto-edit", "auto_edit"]
-    ))]
+    #[cfg_attr(feature = "clap", value(name = "acceptEdits"))]
     AcceptEdits,
     /// Read-only calls run; all others need approval, even if a rule allows them.
     Plan,
     /// A model decides about calls that no rule decides.
     Auto,
     /// Calls that no rule decides are denied.
-    #[cfg_attr(feature = "clap", value(name = "dontAsk", alias = "dont-ask"))]
+    #[cfg_attr(feature = "clap", value(name = "dontAsk"))]
     DontAsk,
     /// All calls run, except calls that no mode allows.
-    #[cfg_attr(feature = "clap", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
+    #[cfg_attr(feature = "clap", value(name = "bypassPermissions"))]
     BypassPermissions,
 }
 
@@ -145,7 +142,7 @@ pub enum CallOutcome {
 }
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 13] = [
+const REFUSALS: [(&str, CallOutcome); 18] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
@@ -163,8 +160,16 @@ const REFUSALS: [(&str, CallOutcome); 13] = [
         "exec_command failed: CreateProcess { message: \"Rejected(",
         CallOutcome::Denied,
     ),
+    ("<tool_use_error>The use of ", CallOutcome::Denied),
+    (" hook blocked this call of ", CallOutcome::Denied),
     ("[Request interrupted by user", CallOutcome::Interrupted),
+    (
+        "The user interrupted before this call",
+        CallOutcome::Interrupted,
+    ),
+    ("The user interrupted this call", CallOutcome::Interrupted),
     ("Sibling tool call errored", CallOutcome::Cancelled),
+    ("Cancelled: parallel tool call ", CallOutcome::Cancelled),
 ];
 
 /// Returns the part of a result that shows the outcome.
@@ -235,6 +240,26 @@ mod outcome_tests {
                 "Command blocked by PreToolUse hook: no. Command: make",
                 false,
                 CallOutcome::Denied,
+            ),
+            (
+                "<tool_use_error>The use of Bash was refused: not now</tool_use_error>",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "A PreToolUse hook blocked this call of Bash: no",
+                true,
+                CallOutcome::Denied,
+            ),
+            (
+                "The user interrupted before this call started. It did not run.",
+                true,
+                CallOutcome::Interrupted,
+            ),
+            (
+                "<tool_use_error>Cancelled: parallel tool call Bash(x) errored: y</tool_use_error>",
+                true,
+                CallOutcome::Cancelled,
             ),
             (
                 "[Request interrupted by user for tool use]",

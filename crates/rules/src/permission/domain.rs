@@ -14,16 +14,20 @@ pub(super) struct DomainPattern {
 }
 
 impl DomainPattern {
-    /// Parses `example.com`, `*.example.com` or `*`.
-    pub(super) fn parse(pattern: &str) -> Self {
+    /// Parses `example.com`, `*.example.com` or `*`; `None` if no host can match.
+    pub(super) fn parse(pattern: &str) -> Option<Self> {
+        let is_in_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.*".contains(letter);
+        if pattern.is_empty() || !(pattern.starts_with('[') || pattern.chars().all(is_in_name)) {
+            return None;
+        }
         let pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
         let below = pattern.strip_prefix("*.");
         let domain = below.unwrap_or(&pattern);
         let labels = domain.rsplit('.').filter(|_| domain != "*");
-        Self {
+        Some(Self {
             labels: labels.map(Wildcard::parse).collect(),
             is_below: below.is_some(),
-        }
+        })
     }
 
     /// Whether a host matches.

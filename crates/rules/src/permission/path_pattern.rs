@@ -82,6 +82,9 @@ impl PathPattern {
         if below.split('/').any(|name| name == "..") {
             return Err("a path pattern cannot contain `..`".to_owned());
         }
+        if pattern.starts_with('!') {
+            return Err("a path pattern cannot start with `!`".to_owned());
+        }
         if !allows {
             // A directory is as restricted as its contents, so `dir/**` also matches the directory.
             below = below.strip_suffix("/**").unwrap_or(below);

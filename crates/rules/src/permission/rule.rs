@@ -13,7 +13,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
-use crate::tool_facts::Purpose;
+use crate::tool_facts::{Purpose, is_known, similar_tool};
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub(super) enum Specifier {
     Outside(OutsideAccess),
     /// Calls with an argument.
     Argument,
-    /// No calls: the tool takes no path in this form.
+    /// No calls: a call of the tool has nothing in this form.
     Nothing,
 }
 
@@ -283,15 +283,23 @@ impl Rule {
         self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
     }
 
-    /// Returns a warning about a well-formed rule that has no effect.
-    pub(super) fn warning(&self) -> Option<String> {
-        matches!(self.specifier, Specifier::Nothing).then(|| {
-            let Self { source, text, .. } = self;
-            format!(
-                "{}: the rule `{text}` never matches; paths are matched by `Read(…)` and `Edit(…)`, and arguments by rules that deny or ask",
-                source.name
-            )
-        })
+    /// Returns a warning about a well-formed rule that can have no effect. `has_tool` knows the names of further
+    /// tools.
+    pub(super) fn warning(&self, has_tool: &dyn Fn(&str) -> bool) -> Option<String> {
+        let problem = match (&self.tool, &self.specifier) {
+            (ToolName::Exact(name), _) if !is_known(name) && !has_tool(name) => {
+                let similar = similar_tool(name);
+                let hint = similar.map(|similar| format!("; did you mean `{similar}`?"));
+                format!("names an unknown tool{}", hint.unwrap_or_default())
+            }
+            (_, Specifier::Nothing) => "never matches; the commands of a line are matched one by \
+                one, paths by `Read(…)` and `Edit(…)`, hosts by `WebFetch(domain:…)`, and \
+                arguments by rules that deny or ask"
+                .to_owned(),
+            _ => return None,
+        };
+        let Self { source, text, .. } = self;
+        Some(format!("{}: the rule `{text}` {problem}", source.name))
     }
 }
 

@@ -19,6 +19,7 @@ fn malformed_rules_say_what_is_wrong() {
         ("Bash(ls) x", "it does not end with the closing parenthesis"),
         ("Bash(ls\\)", "it does not end with the closing parenthesis"),
         ("Read(../x)", "a path pattern cannot contain `..`"),
+        ("Edit(!src/**)", "a path pattern cannot start with `!`"),
         ("Edit(a[)", "unclosed character class; missing ']'"),
         (
             "mcp__*",
@@ -45,7 +46,7 @@ fn rules_without_effect_are_reported() {
         parse("ShellTool", Behavior::Ask).unwrap(),
         parse("Edit(src/**)", Behavior::Allow).unwrap(),
     ]);
-    let warnings = rules.warnings();
+    let warnings = rules.warnings(&|_| false);
     let expected = [
         "`Glob(src/**)` never matches",
         "`Write(src/**)` never matches",
@@ -55,6 +56,41 @@ fn rules_without_effect_are_reported() {
     assert_eq!(warnings.len(), expected.len(), "{warnings:?}");
     for (warning, expected) in warnings.iter().zip(expected) {
         assert!(warning.contains(expected), "{warning}");
+    }
+}
+
+#[test]
+fn rules_that_can_match_nothing_are_reported() {
+    use Behavior::{Allow, Ask, Deny};
+    let rows = [
+        ("Bsh", Allow, "names an unknown tool; did you mean `Bash`?"),
+        (
+            "Raed(.env)",
+            Deny,
+            "names an unknown tool; did you mean `Read`?",
+        ),
+        ("Frobnicate", Ask, "names an unknown tool"),
+        ("Deploy", Allow, ""),
+        ("mcp__deploy__x", Allow, ""),
+        ("deploy_*", Deny, ""),
+        ("WebFetch(https://example.com/a)", Deny, "never matches; "),
+        ("WebFetch(domain:localhost:80)", Allow, "never matches; "),
+        ("WebFetch(domain:)", Allow, "never matches; "),
+        ("WebFetch(domain:*.example.com)", Allow, ""),
+        ("WebFetch([::1])", Allow, ""),
+        ("Bash(cd a && make *)", Allow, "never matches; "),
+        ("Bash(curl * | sh)", Deny, ""),
+        ("Bash(python3 -c *; print*)", Allow, ""),
+        ("Bash(echo 'a && b')", Allow, ""),
+    ];
+    for (text, behavior, expected) in rows {
+        let rules = Rules::new(vec![parse(text, behavior).unwrap()]);
+        let warnings = rules.warnings(&|name| name == "Deploy");
+        assert_eq!(warnings.len(), usize::from(!expected.is_empty()), "{text}");
+        for warning in warnings {
+            let expected = format!("settings.json: the rule `{text}` {expected}");
+            assert!(warning.starts_with(&expected), "{warning}");
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::rule::{Argument, Rule, Specifier};
 use super::wildcard::Wildcard;
+use crate::shell::simple_commands;
 
 /// The text of a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,12 +46,15 @@ impl Rule {
         let tool = canonical_tool(name);
         let specifier = match (tool, specifier.as_ref()) {
             (_, "" | "*") => Specifier::Any,
+            ("Bash", pattern) if behavior == Behavior::Allow && has_several_commands(pattern) => {
+                Specifier::Nothing
+            }
             ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
             ("Read", pattern) => Specifier::Reading(path(pattern)?),
             ("Edit", pattern) => Specifier::Writing(path(pattern)?),
             ("WebFetch", pattern) => {
                 let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
-                Specifier::Domain(DomainPattern::parse(host.trim()))
+                DomainPattern::parse(host.trim()).map_or(Specifier::Nothing, Specifier::Domain)
             }
             ("Agent" | "Skill", pattern) if argument.is_none() => {
                 let name = if tool == "Agent" {
@@ -109,6 +113,12 @@ fn begins_with_server(name: &str) -> bool {
         .strip_prefix("mcp__")
         .and_then(|rest| rest.split_once("__"))
         .is_some_and(|(server, _)| !server.is_empty())
+}
+
+/// Whether the part of a pattern before a wildcard has more than one command.
+fn has_several_commands(pattern: &str) -> bool {
+    let known = pattern.split('*').next().unwrap_or_default();
+    simple_commands(known).commands.len() > 1
 }
 
 /// Parses a specifier `name:value`. Commands, paths and URLs have other rules.

@@ -82,9 +82,10 @@ impl Rules {
             .then_some(rules)
     }
 
-    /// Returns a warning for each well-formed rule that has no effect.
-    pub fn warnings(&self) -> Vec<String> {
-        let unmatched = self.all.iter().filter_map(Rule::warning);
+    /// Returns a warning for each well-formed rule that has no effect. `has_tool` knows the names of tools that
+    /// are not those of a coding agent.
+    pub fn warnings(&self, has_tool: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let unmatched = self.all.iter().filter_map(|rule| rule.warning(has_tool));
         let shadowed = self.that(Behavior::Allow).filter_map(|allow| {
             let ToolName::Exact(tool) = &allow.tool else {
                 return None;

@@ -8,6 +8,7 @@ mod pieces;
 mod redact;
 mod secrets;
 mod sha256;
+mod similar;
 mod tables;
 mod terminal_safe;
 mod width;
@@ -18,6 +19,7 @@ pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfence
 pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
+pub use similar::most_similar;
 #[doc(hidden)]
 pub use tables::names;
 pub use tables::pattern;

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::text::most_similar;
+
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -71,6 +73,17 @@ pub fn agent_tool(name: &str) -> Option<AgentTool> {
     let name = name.to_ascii_lowercase();
     let found = TOOLS.binary_search_by(|(known, _)| (*known).cmp(&name));
     found.ok().map(|at| TOOLS[at].1)
+}
+
+/// Whether this is the name of a tool of a coding agent or an MCP server.
+pub fn is_known(name: &str) -> bool {
+    agent_tool(name).is_some() || Purpose::of(name) == Purpose::Mcp
+}
+
+/// Returns the tool of a coding agent with a similar name, by its name in rules.
+pub fn similar_tool(name: &str) -> Option<&'static str> {
+    let similar = most_similar(name, TOOLS.iter().map(|(known, _)| *known))?;
+    agent_tool(similar).map(|tool| tool.name)
 }
 
 /// Returns the names of the parameters with this meaning, the most specific first.

@@ -1,0 +1,197 @@
+//! The terminal that output, progress and questions share.
+
+use std::fs::File;
+use std::io::{self, Seek as _, Write};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, fcntl_lock};
+use rustix::process::{FlockType, fcntl_getlk, getpgid, getpgrp};
+use tempfile::{SpooledTempFile, spooled_tempfile};
+
+use super::{CancelToken, Lock};
+
+/// Amount of waiting output that is kept in memory, in bytes. More of it goes to a temporary file.
+const MEMORY_LIMIT: usize = 8 * 1024 * 1024;
+
+/// Interval at which a question, and the end of a process with waiting output, try again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Lines below the output. Methods are called only while this process may write to the terminal.
+pub trait Footer: Send + Sync {
+    /// Draws the lines.
+    fn draw(&self);
+    /// Removes the lines until they are drawn again.
+    fn clear(&self);
+    /// Leaves the lines where they are, since another process has written below them. Draws nothing, so it may
+    /// be called at any time.
+    fn forget(&self);
+}
+
+/// The terminal of the standard streams; clones share it. While a question is open nothing else is drawn, and
+/// output waits. This includes questions of other processes of the job whose standard error, or else standard
+/// output, is the same terminal.
+#[derive(Clone, Default)]
+pub struct Screen {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    terminal: Option<File>,
+    is_asking: bool,
+    waiting: Option<SpooledTempFile>,
+    /// Whether the output ends in an incomplete line.
+    is_within_line: bool,
+    footer: Option<Arc<dyn Footer>>,
+}
+
+impl Screen {
+    /// Returns the screen of a terminal.
+    pub fn new(terminal: Option<File>) -> Self {
+        let screen = Self::default();
+        screen.state.locked().terminal = terminal;
+        screen
+    }
+
+    /// Returns a writer to the terminal.
+    pub fn writer(&self) -> ScreenWriter {
+        ScreenWriter {
+            screen: self.clone(),
+            starts_line: false,
+        }
+    }
+
+    /// Returns a writer to the terminal. Each write starts a line.
+    pub fn line_writer(&self) -> ScreenWriter {
+        ScreenWriter {
+            screen: self.clone(),
+            starts_line: true,
+        }
+    }
+
+    /// Changes the lines below the output by `change`, and draws them unless a question is open. Returns whether
+    /// they were drawn.
+    pub fn update(&self, change: impl FnOnce(&mut Option<Arc<dyn Footer>>)) -> bool {
+        let mut state = self.state.locked();
+        let is_free = state.enter();
+        change(&mut state.footer);
+        if is_free {
+            state.leave();
+        }
+        is_free
+    }
+
+    /// Waits until no other question is open, and opens one until the returned value is dropped. `None` if `cancel`
+    /// fires first.
+    pub fn ask(&self, cancel: &CancelToken) -> Option<OpenQuestion> {
+        while !cancel.is_cancelled() {
+            let mut state = self.state.locked();
+            if state.enter() {
+                if state.locks(FlockOperation::NonBlockingLockExclusive) {
+                    state.is_asking = true;
+                    return Some(OpenQuestion(self.clone()));
+                }
+                state.leave();
+            }
+            drop(state);
+            sleep(RETRY_INTERVAL);
+        }
+        None
+    }
+
+    /// Writes what waits, before this process ends. Waits for the question of another process.
+    pub fn finish(&self) {
+        self.state.locked().is_asking = false;
+        while self.state.locked().waiting.is_some() && !self.update(|_| ()) {
+            sleep(RETRY_INTERVAL);
+        }
+    }
+}
+
+impl State {
+    /// Takes the terminal, without the lines below the output, and writes what waits. Returns false during a
+    /// question.
+    fn enter(&mut self) -> bool {
+        let is_free = !self.is_asking && self.locks(FlockOperation::NonBlockingLockShared);
+        if let Some(footer) = &self.footer {
+            if is_free {
+                footer.clear();
+            } else {
+                footer.forget();
+            }
+        }
+        if is_free && let (Some(mut waiting), Some(file)) = (self.waiting.take(), &self.terminal) {
+            // A closed terminal is reported by the next write.
+            let _ = waiting
+                .rewind()
+                .and_then(|()| io::copy(&mut waiting, &mut &*file));
+        }
+        is_free
+    }
+
+    /// Draws the lines below the output, unless its last line is incomplete. Returns the terminal.
+    fn leave(&self) {
+        if let Some(footer) = self.footer.as_ref().filter(|_| !self.is_within_line) {
+            footer.draw();
+        }
+        self.locks(FlockOperation::Unlock);
+    }
+
+    /// Locks the terminal, unless another process of this job prevents that. Other jobs do not count: they may be
+    /// stopped at a question.
+    fn locks(&self, operation: FlockOperation) -> bool {
+        self.terminal.as_ref().is_none_or(|file| {
+            let other = || fcntl_getlk(file, &FlockType::WriteLock.into()).ok()?;
+            let is_ours = |pid| getpgid(pid).ok() == Some(getpgrp());
+            fcntl_lock(file, operation).is_ok() || !other().is_some_and(|lock| is_ours(lock.pid))
+        })
+    }
+}
+
+/// A question is open.
+pub struct OpenQuestion(Screen);
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.0.state.locked().is_asking = false;
+        self.0.update(|_| ());
+    }
+}
+
+/// Writes to a terminal, now or after the open question.
+pub struct ScreenWriter {
+    screen: Screen,
+    /// Whether each write starts a line.
+    starts_line: bool,
+}
+
+impl Write for ScreenWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let state = &mut *self.screen.state.locked();
+        let is_free = state.enter();
+        let start: &[u8] = if self.starts_line && state.is_within_line {
+            b"\n"
+        } else {
+            b""
+        };
+        state.is_within_line = !bytes.ends_with(b"\n");
+        let output: &mut dyn Write = match &mut state.terminal {
+            Some(terminal) if is_free => terminal,
+            _ => {
+                let new = || spooled_tempfile(MEMORY_LIMIT);
+                state.waiting.get_or_insert_with(new)
+            }
+        };
+        let written = output.write_all(&[start, bytes].concat());
+        if is_free {
+            state.leave();
+        }
+        written.map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
