@@ -13,7 +13,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
-use crate::tool_facts::Purpose;
+use crate::tool_facts::{Purpose, started_name};
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -45,6 +45,8 @@ pub(super) enum Specifier {
     Domain(DomainPattern),
     /// Access to files outside the working directories.
     Outside(OutsideAccess),
+    /// `Agent(…)`, `Skill(…)`: calls that start the agent or skill of this name.
+    Name(Wildcard),
     /// Calls with an argument.
     Argument,
     /// No calls: the tool takes no path in this form.
@@ -126,8 +128,27 @@ impl Rule {
             let argument = self.argument.as_ref();
             argument.is_some_and(|argument| argument.is_among(request))
         };
-        (matches!(self.specifier, Specifier::Any) || has_argument())
-            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_resources(request))
+        let is_named =
+            || matches!(&self.specifier, Specifier::Name(name) if self.may_start(name, request));
+        (matches!(self.specifier, Specifier::Any) || has_argument() || is_named())
+            && (self.tool.covers(canonical_tool(request.tool))
+                || self.is_about_resources(request)
+                || self.is_about_unknown_server(request))
+    }
+
+    /// Whether a call starts the agent or skill of this name. A call that names none may start it.
+    fn may_start(&self, pattern: &Wildcard, request: &Request<'_>) -> bool {
+        match started_name(request.tool, request.input) {
+            Some(name) => pattern.covers(name),
+            None => self.behavior != Behavior::Allow && self.argument.is_none(),
+        }
+    }
+
+    /// Whether it restricts a call of an MCP tool whose server is not known, as Cursor names it.
+    fn is_about_unknown_server(&self, request: &Request<'_>) -> bool {
+        let tool = request.tool.strip_prefix("MCP:");
+        self.behavior != Behavior::Allow
+            && tool.is_some_and(|tool| self.tool.covers_on_any_server(tool))
     }
 
     /// Whether it matches a call that reads resources of an MCP server. A call that names no server may read those of
@@ -170,7 +191,10 @@ impl Rule {
                         && command.changed(context).is_empty())
             }
             Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
-            Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
+            Specifier::Outside(_)
+            | Specifier::Name(_)
+            | Specifier::Argument
+            | Specifier::Nothing => false,
         }
     }
 
@@ -208,9 +232,11 @@ impl Rule {
                     || command.changes_unknown(context, may_be)
                     || context.is_exhausted()
             }
-            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
-                false
-            }
+            Specifier::Any
+            | Specifier::Domain(_)
+            | Specifier::Name(_)
+            | Specifier::Argument
+            | Specifier::Nothing => false,
         }
     }
 
@@ -230,6 +256,7 @@ impl Rule {
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
                 Specifier::Any
                 | Specifier::Outside(OutsideAccess::Command)
+                | Specifier::Name(_)
                 | Specifier::Argument
                 | Specifier::Nothing => false,
             }

@@ -9,6 +9,7 @@ use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::rule::{Argument, Rule, Specifier};
 use super::wildcard::Wildcard;
+use crate::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +42,7 @@ impl Rule {
             return Err(invalid(problem.to_owned()));
         }
         let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
-        let mut argument = argument(&specifier);
+        let argument = argument(&specifier);
         let tool = canonical_tool(name);
         let specifier = match (tool, specifier.as_ref()) {
             (_, "" | "*") => Specifier::Any,
@@ -52,28 +53,18 @@ impl Rule {
                 let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
                 Specifier::Domain(DomainPattern::parse(host.trim()))
             }
-            ("Agent" | "Skill", pattern) if argument.is_none() => {
-                let name = if tool == "Agent" {
-                    "subagent_type"
-                } else {
-                    "skill"
-                };
-                argument = Some(Argument {
-                    name: name.to_owned(),
-                    value: Wildcard::parse(pattern),
-                });
-                Specifier::Argument
+            (_, pattern) if Purpose::of(tool).starts_named() => {
+                Specifier::Name(Wildcard::parse(pattern.trim_start_matches('/')))
             }
             _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
             _ => Specifier::Nothing,
         };
-        let is_named_by_specifier = matches!(specifier, Specifier::Argument);
         Ok(Self {
             text: text.trim().to_owned(),
             behavior,
             source: Arc::clone(source),
             tool: ToolName::parse(tool),
-            argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
+            argument: argument.filter(|_| behavior != Behavior::Allow),
             specifier,
         })
     }

@@ -11,5 +11,5 @@ mod table;
 pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
 pub use table::{
     AgentTool, Parameter, Purpose, agent_tool, has_unclear_names, mcp_name, mcp_prefix, parameters,
-    patched_files, possibly_patched, texts,
+    patched_files, possibly_patched, started_name, texts,
 };

@@ -51,6 +51,8 @@ pub enum Parameter {
     Stdin,
     Url,
     Patch,
+    Agent,
+    Skill,
 }
 
 /// A tool of a coding agent.
@@ -105,13 +107,34 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
     Some(texts)
 }
 
+/// Returns the name of the agent or skill that a call of a tool starts; `None` if its arguments do not name it.
+pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
+    let is_agent = Purpose::of(tool) == Purpose::Agent;
+    let mut names = parameters(if is_agent {
+        Parameter::Agent
+    } else {
+        Parameter::Skill
+    })
+    .iter();
+    let name = names.find_map(|name| input.get(*name)?.as_str())?;
+    // `/deploy now`
+    let skill = || name.trim_start_matches('/').split_whitespace().next();
+    let name = if is_agent { Some(name.trim()) } else { skill() };
+    name.filter(|name| !name.is_empty())
+}
+
 /// Whether an object, or one inside it, has a name that differs from a parameter's in letter case only. Some agents
 /// take it for the parameter: [Go] prefers an exact match, but the last of several counts.
 ///
 /// [Go]: https://pkg.go.dev/encoding/json#Unmarshal
 pub fn has_unclear_names(input: &Map<String, Value>) -> bool {
     let rows = PARAMETERS.iter();
-    let rows = rows.filter(|(meaning, _)| *meaning != Parameter::Harmless);
+    let rows = rows.filter(|(meaning, _)| {
+        !matches!(
+            meaning,
+            Parameter::Harmless | Parameter::Agent | Parameter::Skill
+        )
+    });
     let names = || rows.clone().flat_map(|(_, names)| *names);
     input.iter().any(|(name, value)| {
         let folded = folded(name);
@@ -217,6 +240,11 @@ impl Purpose {
     /// Whether parameters name the files, so that patterns can only narrow them down.
     pub fn is_about_named_files(self) -> bool {
         (self.reads_files() || self.writes_files()) && self != Self::Find
+    }
+
+    /// Whether it starts an agent or a skill that has a name.
+    pub fn starts_named(self) -> bool {
+        matches!(self, Self::Agent | Self::Skill | Self::SlashCommand)
     }
 
     /// Whether it changes files.
