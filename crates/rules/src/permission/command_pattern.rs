@@ -208,26 +208,16 @@ impl ToolName {
         }
     }
 
-    /// Whether the rule covers the resources of an MCP server, or of any server if `server` is `None`.
-    pub(super) fn covers_resources(&self, server: Option<&str>) -> bool {
-        match server {
-            // No tool has an empty name, so only rules about the whole server cover it.
-            Some(server) => self.covers(&mcp_prefix(server)),
-            None => self.covers_on_any_server(""),
-        }
-    }
-
-    /// Whether the rule covers a tool of this name of some MCP server.
-    pub(super) fn covers_on_any_server(&self, tool: &str) -> bool {
+    /// Whether the rule covers a tool of an MCP server, or of any if `server` is `None`. Resources have an empty name, so
+    /// only rules about the whole server cover them.
+    pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
         let tool = mcp_name(tool);
-        match self {
-            Self::Exact(name) => {
-                let of_server = name
-                    .strip_prefix("mcp__")
-                    .and_then(|rest| rest.split_once("__"));
-                is_server(name) || of_server.is_some_and(|(_, name)| name == tool)
+        match (server, self) {
+            (Some(server), _) => self.covers(&(mcp_prefix(server) + &tool)),
+            (None, Self::Exact(name)) => {
+                is_server(name) || name.starts_with("mcp__") && name.ends_with(&format!("__{tool}"))
             }
-            Self::Matching(names) => names.may_cover(&format!("mcp__{GAP}__{tool}")),
+            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__{tool}")),
         }
     }
 }

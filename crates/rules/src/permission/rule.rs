@@ -26,8 +26,8 @@ pub struct Rule {
     pub source: Arc<RuleSource>,
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
-    /// The argument that calls must have, if the specifier has the form `name:value`.
-    pub(super) argument: Option<Argument>,
+    /// Arguments of which calls must have one: the name of the agent or skill, and one in a specifier `name:value`.
+    pub(super) arguments: Vec<Argument>,
 }
 
 /// The calls of a tool that a rule matches.
@@ -45,8 +45,6 @@ pub(super) enum Specifier {
     Domain(DomainPattern),
     /// Access to files outside the working directories.
     Outside(OutsideAccess),
-    /// `Agent(…)`, `Skill(…)`: calls that start the agent or skill of this name.
-    Name(Wildcard),
     /// Calls with an argument.
     Argument,
     /// No calls: the tool takes no path in this form.
@@ -67,7 +65,8 @@ pub enum OutsideAccess {
 /// An argument that a call must have.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
-    pub(super) name: String,
+    /// `None` is the name of the agent or skill that the call starts.
+    pub(super) name: Option<String>,
     pub(super) value: Wildcard,
 }
 
@@ -84,7 +83,7 @@ impl Rule {
             behavior,
             source: Arc::clone(source),
             tool: ToolName::parse("Read"),
-            argument: None,
+            arguments: Vec::new(),
             specifier: Specifier::Outside(access),
         }
     }
@@ -124,40 +123,39 @@ impl Rule {
 
     /// Whether it matches a call regardless of its effects.
     pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
-        let has_argument = || {
-            let argument = self.argument.as_ref();
-            argument.is_some_and(|argument| argument.is_among(request))
-        };
-        let is_named =
-            || matches!(&self.specifier, Specifier::Name(name) if self.may_start(name, request));
-        (matches!(self.specifier, Specifier::Any) || has_argument() || is_named())
-            && (self.tool.covers(canonical_tool(request.tool))
-                || self.is_about_resources(request)
-                || self.is_about_unknown_server(request))
+        let mut arguments = self.arguments.iter();
+        (matches!(self.specifier, Specifier::Any)
+            || arguments.any(|argument| self.is_given(argument, request)))
+            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_server(request))
     }
 
-    /// Whether a call starts the agent or skill of this name. A call that names none may start it.
-    fn may_start(&self, pattern: &Wildcard, request: &Request<'_>) -> bool {
-        match started_name(request.tool, request.input) {
-            Some(name) => pattern.covers(name),
-            None => self.behavior != Behavior::Allow && self.argument.is_none(),
+    /// Whether a call has an argument. A call that names no agent or skill may start any.
+    fn is_given(&self, argument: &Argument, request: &Request<'_>) -> bool {
+        let Some(name) = &argument.name else {
+            let may_be_any = self.behavior != Behavior::Allow && self.arguments.len() == 1;
+            let started = started_name(request.tool, request.input);
+            return started.map_or(may_be_any, |name| argument.value.covers(name));
+        };
+        match request.input.get(name) {
+            Some(Value::String(text)) => argument.value.covers(text),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                argument.value.covers(&value.to_string())
+            }
+            _ => false,
         }
     }
 
-    /// Whether it restricts a call of an MCP tool whose server is not known, as Cursor names it.
-    fn is_about_unknown_server(&self, request: &Request<'_>) -> bool {
-        let tool = request.tool.strip_prefix("MCP:");
-        self.behavior != Behavior::Allow
-            && tool.is_some_and(|tool| self.tool.covers_on_any_server(tool))
-    }
-
-    /// Whether it matches a call that reads resources of an MCP server. A call that names no server may read those of
-    /// any.
-    fn is_about_resources(&self, request: &Request<'_>) -> bool {
-        let server = request.input.get("server").and_then(Value::as_str);
-        Purpose::of(request.tool) == Purpose::McpResource
-            && (server.is_some() || self.behavior != Behavior::Allow)
-            && self.tool.covers_resources(server)
+    /// Whether it matches a call that reads resources of an MCP server, or a call of one of its tools as Cursor names
+    /// it. If it names no server, it may be any.
+    fn is_about_server(&self, request: &Request<'_>) -> bool {
+        let (server, tool) = match request.tool.strip_prefix("MCP:") {
+            Some(tool) => (None, tool),
+            None if Purpose::of(request.tool) == Purpose::McpResource => {
+                (request.input.get("server").and_then(Value::as_str), "")
+            }
+            None => return false,
+        };
+        (server.is_some() || self.behavior != Behavior::Allow) && self.tool.covers_on(server, tool)
     }
 
     pub(super) fn is_about_host(&self, host: &str) -> bool {
@@ -191,10 +189,7 @@ impl Rule {
                         && command.changed(context).is_empty())
             }
             Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
-            Specifier::Outside(_)
-            | Specifier::Name(_)
-            | Specifier::Argument
-            | Specifier::Nothing => false,
+            Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
         }
     }
 
@@ -232,11 +227,9 @@ impl Rule {
                     || command.changes_unknown(context, may_be)
                     || context.is_exhausted()
             }
-            Specifier::Any
-            | Specifier::Domain(_)
-            | Specifier::Name(_)
-            | Specifier::Argument
-            | Specifier::Nothing => false,
+            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
+                false
+            }
         }
     }
 
@@ -256,7 +249,6 @@ impl Rule {
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
                 Specifier::Any
                 | Specifier::Outside(OutsideAccess::Command)
-                | Specifier::Name(_)
                 | Specifier::Argument
                 | Specifier::Nothing => false,
             }
@@ -319,17 +311,5 @@ impl Rule {
                 source.name
             )
         })
-    }
-}
-
-impl Argument {
-    fn is_among(&self, request: &Request<'_>) -> bool {
-        match request.input.get(&self.name) {
-            Some(Value::String(text)) => self.value.covers(text),
-            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
-                self.value.covers(&value.to_string())
-            }
-            _ => false,
-        }
     }
 }

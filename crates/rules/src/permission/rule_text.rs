@@ -42,7 +42,8 @@ impl Rule {
             return Err(invalid(problem.to_owned()));
         }
         let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
-        let argument = argument(&specifier);
+        let argument = argument(&specifier).filter(|_| behavior != Behavior::Allow);
+        let mut arguments: Vec<Argument> = argument.into_iter().collect();
         let tool = canonical_tool(name);
         let specifier = match (tool, specifier.as_ref()) {
             (_, "" | "*") => Specifier::Any,
@@ -54,9 +55,13 @@ impl Rule {
                 Specifier::Domain(DomainPattern::parse(host.trim()))
             }
             (_, pattern) if Purpose::of(tool).starts_named() => {
-                Specifier::Name(Wildcard::parse(pattern.trim_start_matches('/')))
+                arguments.push(Argument {
+                    name: None,
+                    value: Wildcard::parse(pattern.trim_start_matches('/')),
+                });
+                Specifier::Argument
             }
-            _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
+            _ if !arguments.is_empty() => Specifier::Argument,
             _ => Specifier::Nothing,
         };
         Ok(Self {
@@ -64,7 +69,7 @@ impl Rule {
             behavior,
             source: Arc::clone(source),
             tool: ToolName::parse(tool),
-            argument: argument.filter(|_| behavior != Behavior::Allow),
+            arguments,
             specifier,
         })
     }
@@ -114,7 +119,7 @@ fn argument(specifier: &str) -> Option<Argument> {
         "command" | "file_path" | "path" | "notebook_path" | "url"
     );
     (is_name && !is_canonical).then(|| Argument {
-        name: name.to_owned(),
+        name: Some(name.to_owned()),
         value: Wildcard::parse(value.trim()),
     })
 }

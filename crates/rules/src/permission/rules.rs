@@ -192,7 +192,7 @@ impl Rules {
         let looks_inside = |rule: &Rule| match rule.specifier {
             Specifier::Any => rule.tool.is("Edit"),
             Specifier::Outside(access) => access == OutsideAccess::Command,
-            Specifier::Name(_) | Specifier::Argument | Specifier::Nothing => false,
+            Specifier::Argument | Specifier::Nothing => false,
             _ => true,
         };
         self.restricting(looks_inside).is_some()

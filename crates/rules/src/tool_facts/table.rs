@@ -109,18 +109,16 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
 
 /// Returns the name of the agent or skill that a call of a tool starts; `None` if its arguments do not name it.
 pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
-    let is_agent = Purpose::of(tool) == Purpose::Agent;
-    let mut names = parameters(if is_agent {
-        Parameter::Agent
-    } else {
-        Parameter::Skill
-    })
-    .iter();
-    let name = names.find_map(|name| input.get(*name)?.as_str())?;
-    // `/deploy now`
-    let skill = || name.trim_start_matches('/').split_whitespace().next();
-    let name = if is_agent { Some(name.trim()) } else { skill() };
-    name.filter(|name| !name.is_empty())
+    let first = |parameter| {
+        let mut names = parameters(parameter).iter();
+        names.find_map(|name| input.get(*name)?.as_str())
+    };
+    let name = match Purpose::of(tool) {
+        Purpose::Agent => first(Parameter::Agent)?.trim(),
+        // `/deploy now`
+        _ => first(Parameter::Skill)?.split_whitespace().next()?,
+    };
+    Some(name.trim_start_matches('/')).filter(|name| !name.is_empty())
 }
 
 /// Whether an object, or one inside it, has a name that differs from a parameter's in letter case only. Some agents
@@ -129,12 +127,7 @@ pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a
 /// [Go]: https://pkg.go.dev/encoding/json#Unmarshal
 pub fn has_unclear_names(input: &Map<String, Value>) -> bool {
     let rows = PARAMETERS.iter();
-    let rows = rows.filter(|(meaning, _)| {
-        !matches!(
-            meaning,
-            Parameter::Harmless | Parameter::Agent | Parameter::Skill
-        )
-    });
+    let rows = rows.filter(|(meaning, _)| *meaning != Parameter::Harmless);
     let names = || rows.clone().flat_map(|(_, names)| *names);
     input.iter().any(|(name, value)| {
         let folded = folded(name);
