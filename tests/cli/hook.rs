@@ -110,6 +110,44 @@ fn commands_with_languages_are_allowed_on_request() {
     assert!(!hook(&deny, "sed -n 1,9p .env"));
 }
 
+/// The shell of the agent has the agent's variables.
+#[test]
+fn commands_that_print_variables_are_left_to_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_allowed = |arguments: &[&str], directory: &Path, command: &str| {
+        let arguments = [&["hook", "pre-tool-use", "--shell", "bash"], arguments].concat();
+        let told = run(&arguments, &listing(directory, command));
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{command}");
+        told.stdout.contains("\"permissionDecision\":\"allow\"")
+    };
+    for command in [
+        "printenv TOKEN",
+        "env",
+        "ps auxe",
+        "jq -n env",
+        "printf %s \"$API_KEY\"",
+        "ls; echo $API_KEY",
+    ] {
+        for arguments in [&[][..], &["--trust-analysis"], &["--allow", "Bash(ls)"]] {
+            assert!(!is_allowed(arguments, folder.path(), command), "{command}");
+        }
+        assert!(is_allowed(&["--allow", "Bash"], folder.path(), command));
+    }
+    for command in ["printenv HOME", "ps aux", "jq .a a.json", "echo $HOME"] {
+        assert!(is_allowed(&[], folder.path(), command), "{command}");
+    }
+    // Files of processes hold their variables.
+    for command in [
+        "cat /proc/self/environ",
+        "strings /proc/$PPID/environ",
+        "tr '\\0' ' ' < /proc/1/environ",
+        "cat proc/self/environ",
+    ] {
+        assert!(!is_allowed(&[], Path::new("/"), command), "{command}");
+    }
+    assert!(is_allowed(&[], Path::new("/"), "cat /srv/a"));
+}
+
 #[test]
 fn links_do_not_lead_out_of_the_working_directory() {
     let directory = tempfile::tempdir().unwrap();
