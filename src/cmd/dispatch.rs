@@ -30,7 +30,8 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
 }
 
 /// Returns the exit status of the command line `arguments` that ended with `outcome`. Agents treat
-/// status 2 of a hook as a denial, so a hook that fails has status 1 instead.
+/// status 2 of a hook as a denial, so a hook whose input cannot be judged has it, and one that fails otherwise has
+/// status 1.
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
         let named = cli::named(arguments);
@@ -41,6 +42,7 @@ pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     };
     match outcome {
         Status::UsageError if is_hook() => Status::Negative.code(),
+        Status::UnusableRecords if is_hook() => Status::UsageError.code(),
         other => other.code(),
     }
 }

@@ -31,7 +31,9 @@ pub(super) const HOME: Variable = Variable("HOME");
 pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
 pub(super) const PAGER: Variable = Variable("TURNPIPE_PAGER PAGER");
 pub(super) const LESS: Variable = Variable("LESS");
-pub(super) const PROJECT: Variable = Variable("CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR");
+pub(super) const PROJECT: Variable = Variable(
+    "CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR QWEN_PROJECT_DIR CURSOR_PROJECT_DIR FACTORY_PROJECT_DIR",
+);
 pub(super) const LABELS: Variable = Variable(
     "TURNPIPE_EMIT_TOOL_USE_SUMMARIES \
      QWEN_CODE_EMIT_TOOL_USE_SUMMARIES \

@@ -1,14 +1,11 @@
 //! The protocol of agents' hooks, with this program as the hook: the input that agents write, and the responses that
-//! they understand. Copilot CLI, and the hooks of opencode and pi, write and
-//! understand what Claude Code does.
-//!
-//! Without a response, the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
-//! other agents.
+//! they understand. See `docs/permissions.md`, The hook for other agents.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -16,57 +13,200 @@ use crate::agent::{Agent, session_roots};
 use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
-use crate::records::{HookDecisionRecord, name_of};
+use crate::records::HookDecisionRecord;
+use crate::tool_facts::mcp_prefix;
 use crate::view::input_gist;
 
-/// The input of a hook.
-#[derive(Debug, Deserialize)]
+/// The input of a hook about a call.
+#[derive(Debug)]
 pub struct AgentHookInput {
-    hook_event_name: AgentEvent,
+    event: String,
+    kind: EventKind,
+    /// The agent, if the input shows it.
+    agent: Option<Agent>,
     /// The name of the tool.
     pub tool_name: String,
     /// The arguments of the call, or why they cannot be read: a call that the agent can read must not pass because they
     /// are nested too deeply here.
-    #[serde(deserialize_with = "arguments")]
     pub tool_input: Result<Map<String, Value>, String>,
-    /// The working directory of the agent.
+    /// The working directory of the agent, absolute.
     pub cwd: PathBuf,
-    permission_mode: Option<String>,
-    /// Only Codex numbers its turns.
-    turn_id: Option<Value>,
-    session_id: Option<Value>,
-    /// Cursor's name of `session_id`.
-    conversation_id: Option<Value>,
-    transcript_path: Option<Value>,
+    members: Members,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum AgentEvent {
-    PreToolUse,
-    /// The spelling of Cursor.
-    #[serde(rename = "preToolUse")]
-    CursorPreToolUse,
-    PermissionRequest,
-    /// Gemini CLI's name of `PreToolUse`.
-    BeforeTool,
+/// An input that cannot be judged.
+#[derive(Debug)]
+pub struct UnjudgedInput {
+    /// The reason.
+    pub problem: String,
+    /// Whether a call may run now. If not, the input is about something else.
+    pub is_call: bool,
 }
 
-fn arguments<'de, D: Deserializer<'de>>(
-    value: D,
-) -> Result<Result<Map<String, Value>, String>, D::Error> {
-    let raw = Box::<RawValue>::deserialize(value)?;
-    Ok(serde_json::from_str(raw.get()).map_err(|error| error.to_string()))
+/// What a response can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EventKind {
+    /// Allow or deny a call, or ask about it.
+    Call,
+    /// Allow or deny a call that the user is asked about.
+    Request,
+    /// Allow or deny a call that no user is asked about.
+    Access,
+}
+
+use EventKind::{Access, Call, Request};
+
+const CURSOR: Option<Agent> = Some(Agent::Cursor);
+
+/// The events about calls: the name, the agent if only one has it, and the tool if the event is about one.
+const EVENTS: [(&str, Option<Agent>, EventKind, Option<&str>); 10] = [
+    ("PreToolUse", None, Call, None),
+    ("PermissionRequest", None, Request, None),
+    ("BeforeTool", Some(Agent::Gemini), Call, None),
+    ("preToolUse", CURSOR, Call, None),
+    ("permissionRequest", Some(Agent::Copilot), Request, None),
+    ("beforeShellExecution", CURSOR, Call, Some("Shell")),
+    ("beforeMCPExecution", CURSOR, Call, None),
+    ("beforeReadFile", CURSOR, Access, Some("Read")),
+    ("beforeTabFileRead", CURSOR, Access, Some("TabRead")),
+    ("subagentStart", CURSOR, Access, Some("Task")),
+];
+
+/// Members of events about one tool that are its arguments.
+const OWN_ARGUMENTS: [&str; 4] = ["command", "file_path", "attachments", "subagent_type"];
+
+const NAME: [&str; 2] = ["tool_name", "toolName"];
+const ARGUMENTS: [&str; 3] = ["tool_input", "toolArgs", "toolInput"];
+
+/// The members of an input. Those that are not needed may have any form.
+#[derive(Debug, Deserialize)]
+struct Members(HashMap<String, Box<RawValue>>);
+
+impl Members {
+    /// Returns the first of these members that is not null.
+    fn get(&self, names: &[&str]) -> Option<&str> {
+        let mut members = names.iter().filter_map(|name| self.0.get(*name));
+        members.find_map(|member| Some(member.get()).filter(|json| *json != "null"))
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        self.get(names).is_some()
+    }
+
+    fn value(&self, names: &[&str]) -> Value {
+        let value = self.get(names).map(serde_json::from_str);
+        value.and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn text(&self, names: &[&str]) -> Option<String> {
+        self.value(names).as_str().map(str::to_owned)
+    }
+
+    /// Returns the arguments, an object or the text of one.
+    fn arguments(&self) -> Result<Map<String, Value>, String> {
+        let json = self.get(&ARGUMENTS).unwrap_or("{}");
+        let value = match serde_json::from_str(json) {
+            Ok(Value::String(text)) if text.trim_start().starts_with('{') => {
+                serde_json::from_str(&text)
+            }
+            // Copilot CLI's `apply_patch`
+            Ok(Value::String(text)) => Ok(json!({ "input": text })),
+            value => value,
+        };
+        value
+            .and_then(Map::deserialize)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Returns the name of the tool; for a tool of an MCP server as Claude Code writes it, if the server is known.
+    fn tool_name(&self, event: &str) -> Option<String> {
+        let name = self.text(&NAME)?;
+        let context = self.value(&["mcp_context"]);
+        let server = self.text(&["mcp_server_name"]);
+        let tool = context["tool_name"].as_str().unwrap_or(&name);
+        let tool = tool.trim_start_matches("MCP:");
+        let server = server.as_deref().or(context["server_name"].as_str());
+        Some(match server {
+            Some(server) if !name.starts_with("mcp__") => mcp_prefix(server) + tool,
+            None if event == "beforeMCPExecution" => format!("MCP:{tool}"),
+            _ => name,
+        })
+    }
 }
 
 impl AgentHookInput {
+    /// Parses an input. Its working directory is `directory`, which is absolute, unless it names one.
+    ///
+    /// # Errors
+    /// The input is malformed, or its event is not about a call.
+    pub fn parse(text: &str, directory: &Path) -> Result<Self, UnjudgedInput> {
+        let unjudged = |problem: String, is_call| UnjudgedInput { problem, is_call };
+        // Cursor writes one or two byte order marks on Windows.
+        let is_blank = |letter: char| letter == '\u{feff}' || letter.is_whitespace();
+        let members = serde_json::from_str(text.trim_start_matches(is_blank));
+        let members: Members = members.map_err(|error| unjudged(error.to_string(), true))?;
+        // Events of Copilot CLI have no name.
+        let is_copilot = members.has(&["toolName"]);
+        let name = match is_copilot {
+            false => "PreToolUse",
+            true if members.has(&["toolResult", "error"]) => "postToolUse",
+            true if members.has(&["toolInput"]) => "permissionRequest",
+            true => "preToolUse",
+        };
+        let event = members.text(&["hook_event_name", "hookEventName"]);
+        let event = event.unwrap_or_else(|| name.to_owned());
+        let found = EVENTS.iter().find(|(name, ..)| *name == event);
+        let Some((_, agent, kind, tool)) = found.copied() else {
+            let mut later = ["Post", "post", "After", "after"].iter();
+            let is_call = members.has(&[&NAME[..], &ARGUMENTS, &OWN_ARGUMENTS].concat());
+            return Err(UnjudgedInput {
+                is_call: is_call && !later.any(|start| event.starts_with(start)),
+                problem: format!("unsupported event `{event}`"),
+            });
+        };
+        let agent = match agent {
+            CURSOR if is_copilot => Some(Agent::Copilot),
+            None if members.has(&["turn_id"]) => Some(Agent::Codex),
+            None if members.has(&["cursor_version"]) => CURSOR,
+            agent => agent,
+        };
+        let (tool_name, tool_input) = if let Some(tool) = tool {
+            let arguments = OWN_ARGUMENTS.map(|name| (name.to_owned(), members.value(&[name])));
+            let arguments = arguments.into_iter().filter(|(_, value)| !value.is_null());
+            (tool.to_owned(), Ok(arguments.collect()))
+        } else {
+            let name = members.tool_name(&event);
+            let missing = || unjudged(format!("`{event}` without a tool"), true);
+            (name.ok_or_else(missing)?, members.arguments())
+        };
+        let roots = members.value(&["workspace_roots", "workspaceRoots"]);
+        let root = roots[0].as_str().map(Path::new);
+        let base = root.filter(|root| root.is_absolute()).unwrap_or(directory);
+        let cwd = members.text(&["cwd"]).filter(|cwd| !cwd.is_empty());
+        Ok(Self {
+            cwd: cwd.map_or_else(|| base.to_owned(), |cwd| base.join(cwd)),
+            event,
+            kind,
+            agent,
+            tool_name,
+            tool_input,
+            members,
+        })
+    }
+
+    /// Returns the names of the events about calls.
+    pub fn events() -> String {
+        EVENTS.map(|(name, ..)| name).join(", ")
+    }
+
     /// Whether the agent asks the user about the call, so that a failure needs no denial.
     pub fn asks_user(&self) -> bool {
-        self.hook_event_name == AgentEvent::PermissionRequest
+        self.kind == Request && self.agent != Some(Agent::Copilot)
     }
 
     /// Whether the agent is in plan mode. The agent applies its other modes itself.
     pub fn is_planning(&self) -> bool {
-        self.permission_mode.as_deref() == Some(Mode::Plan.name())
+        self.members.text(&["permission_mode"]).as_deref() == Some(Mode::Plan.name())
     }
 
     /// Whether the agent runs commands with bash, if known: Qwen Code, Gemini CLI, Copilot CLI and pi do, and
@@ -77,8 +217,9 @@ impl AgentHookInput {
         let mut shells = shells.filter_map(|name| environment.text(name)).peekable();
         let is_user_shell_bash =
             shells.peek().is_some() && shells.all(|shell| Path::new(shell).ends_with("bash"));
-        let is_codex = self.turn_id.is_some();
+        let agent = self.agent.or(agent);
         let has_bash = matches!(agent, Some(Agent::Copilot | Agent::Pi));
+        let is_codex = agent == Some(Agent::Codex);
         has_bash || self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
     }
 
@@ -91,9 +232,13 @@ impl AgentHookInput {
         action: &Action,
         denies_instead_of_asking: bool,
     ) -> Option<(Decision, Value)> {
-        let decision = match response_decision(decided, action)? {
-            Decision::Ask if denies_instead_of_asking => Decision::Deny,
-            decision => decision,
+        let decision = match (self.kind, response_decision(decided, action)) {
+            (_, Some(Decision::Ask)) if denies_instead_of_asking => Decision::Deny,
+            (Access, Some(Decision::Ask)) => Decision::Deny,
+            (Access, None) => Decision::Allow,
+            // Some versions block a call after an empty response.
+            (_, None) if self.agent == CURSOR => decided.decision,
+            (_, decision) => decision?,
         };
         let response = self.written_response(decision, &reason(decided))?;
         Some((decision, response))
@@ -115,8 +260,8 @@ impl AgentHookInput {
         environment: &Environment,
         now: Timestamp,
     ) -> HookDecisionRecord {
-        let text = |value: &Option<Value>| Some(value.as_ref()?.as_str()?.to_owned());
-        let transcript = PathBuf::from(text(&self.transcript_path).unwrap_or_default());
+        let text = |names: &[&str]| self.members.text(names);
+        let transcript = PathBuf::from(text(&["transcript_path"]).unwrap_or_default());
         let mut roots = session_roots(environment).into_iter();
         let root = roots.find(|root| transcript.starts_with(&root.path));
         let decided_by_rules = decided.ok();
@@ -124,12 +269,14 @@ impl AgentHookInput {
         let hints = decided_by_rules.and_then(Decided::hints);
         HookDecisionRecord {
             timestamp: format!("{now:.3}"),
-            agent: agent
+            agent: (self.agent.or(agent))
                 .or_else(|| root?.agent)
                 .map(|agent| agent.name().to_owned()),
-            session_id: text(&self.session_id).or_else(|| text(&self.conversation_id)),
+            session_id: text(&["session_id", "sessionId", "conversation_id"]),
+            agent_id: text(&["agent_id", "subagent_id"]),
+            agent_type: text(&["agent_type", "subagent_type"]),
             cwd: self.cwd.display().to_string(),
-            event: name_of(self.hook_event_name),
+            event: self.event.clone(),
             tool: self.tool_name.clone(),
             about: (self.tool_input.as_ref())
                 .map(|input| input_gist(input, self.cwd.to_str()))
@@ -146,38 +293,35 @@ impl AgentHookInput {
         }
     }
 
+    /// Returns the response with this decision; `None` if the agent is better left to itself.
     fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
-        let is_codex = self.turn_id.is_some();
-        match (self.hook_event_name, decision) {
-            // The agent asks anyway. Gemini CLI without a terminal would wait for a response, and Cursor ignores this one.
-            (
-                AgentEvent::PermissionRequest
-                | AgentEvent::BeforeTool
-                | AgentEvent::CursorPreToolUse,
-                Decision::Ask,
-            ) => None,
-            (AgentEvent::CursorPreToolUse, _) => Some(json!({
+        let before = json!({
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        });
+        let behavior = match decision {
+            Decision::Deny => json!({ "behavior": "deny", "message": reason }),
+            Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
+        };
+        Some(match (self.agent, self.kind, decision) {
+            // Gemini CLI would wait for a terminal, and Codex reports these responses as errors.
+            (_, Request, Decision::Ask)
+            | (Some(Agent::Gemini), _, Decision::Ask)
+            | (Some(Agent::Codex), Call, Decision::Ask | Decision::Allow) => return None,
+            (Some(Agent::Gemini), ..) => json!({ "decision": decision, "reason": reason }),
+            (CURSOR, _, Decision::Allow) => json!({ "permission": decision }),
+            (CURSOR, ..) => json!({
                 "permission": decision, "user_message": reason, "agent_message": reason,
-            })),
-            (AgentEvent::PermissionRequest, _) => {
-                let decision = match decision {
-                    Decision::Deny => json!({ "behavior": "deny", "message": reason }),
-                    Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
-                };
-                Some(json!({ "hookSpecificOutput": {
-                    "hookEventName": "PermissionRequest",
-                    "decision": decision,
-                }}))
-            }
-            (AgentEvent::BeforeTool, _) => Some(json!({ "decision": decision, "reason": reason })),
-            // Codex reports these responses as errors.
-            (AgentEvent::PreToolUse, Decision::Ask | Decision::Allow) if is_codex => None,
-            (AgentEvent::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": decision,
-                "permissionDecisionReason": reason,
-            }})),
-        }
+            }),
+            (Some(Agent::Copilot), Request, _) => behavior,
+            (Some(Agent::Copilot), ..) => before,
+            (_, Request, _) => json!({ "hookSpecificOutput": {
+                "hookEventName": "PermissionRequest",
+                "decision": behavior,
+            }}),
+            _ => json!({ "hookSpecificOutput": before }),
+        })
     }
 }
 
@@ -233,7 +377,7 @@ mod tests {
         for (name, value) in more.as_object().into_iter().flatten() {
             input[name] = value.clone();
         }
-        serde_json::from_value(input).unwrap()
+        AgentHookInput::parse(&input.to_string(), Path::new("/")).unwrap()
     }
 
     #[test]
@@ -248,7 +392,7 @@ mod tests {
         assert_eq!(responses("PreToolUse", &Value::Null), [true, true, true]);
         assert_eq!(responses("PreToolUse", &codex), [false, false, true]);
         assert_eq!(responses("BeforeTool", &Value::Null), [true, false, true]);
-        assert_eq!(responses("preToolUse", &Value::Null), [true, false, true]);
+        assert_eq!(responses("preToolUse", &Value::Null), [true, true, true]);
         assert_eq!(responses("PermissionRequest", &codex), [true, false, true]);
     }
 

@@ -1,6 +1,7 @@
 //! The response of a hook, from its exit status and its output.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::settings::HookEvent;
@@ -147,6 +148,14 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
         },
         (2, _) => blocked(event, stderr),
         (_, Some(Ok(printed))) => printed.response(event),
+        // A decision that is not known must not count as none.
+        (_, Some(Err(error))) if serde_json::from_str::<IgnoredAny>(stdout).is_ok() => {
+            let problem = format!("its response is invalid: {error}");
+            HookResponse {
+                decision: (event.guards()).then(|| (HookDecision::Block, short(&problem))),
+                ..failed(problem)
+            }
+        }
         (0, Some(Err(error))) if blocks_on_failure => {
             failed(format!("its output is not a valid response: {error}"))
         }

@@ -47,7 +47,6 @@ fn exit_codes_and_json_decide_as_documented() {
             "",
             Some((Block, "old")),
         ),
-        (0, r#"{"decision":"perhaps"}"#, "", None),
         // The status overrides JSON that allows, and stderr is the reason.
         (2, "", "no rm here\n", Some((Block, "no rm here"))),
         (2, allow, "no rm here", Some((Block, "no rm here"))),
@@ -66,6 +65,42 @@ fn exit_codes_and_json_decide_as_documented() {
             "{code} {stdout} {stderr}"
         );
     }
+}
+
+/// Otherwise a misspelt denial would allow the call.
+#[test]
+fn a_response_with_an_unknown_decision_blocks_and_warns() {
+    let before =
+        |decision: &str| format!(r#"{{"hookSpecificOutput":{{"permissionDecision":{decision}}}}}"#);
+    let request = |behavior: &str| {
+        format!(r#"{{"hookSpecificOutput":{{"decision":{{"behavior":{behavior}}}}}}}"#)
+    };
+    let old = |decision: &str| format!(r#"{{"decision":{decision}}}"#);
+    let table = [
+        (HookEvent::PreToolUse, before(r#""block""#)),
+        (HookEvent::PreToolUse, before(r#""Deny""#)),
+        (HookEvent::PreToolUse, before("false")),
+        (HookEvent::PreToolUse, old(r#""perhaps""#)),
+        (HookEvent::PreToolUse, old(r#""BLOCK""#)),
+        (HookEvent::PermissionRequest, request(r#""denied""#)),
+        (HookEvent::PermissionRequest, request("null")),
+    ];
+    for (event, printed) in table {
+        for code in [0, 1] {
+            let told = response(event, &exited(code, &printed, ""), false);
+            let (decision, reason) = told.decision.unwrap();
+            assert_eq!(decision, HookDecision::Block, "{printed}");
+            assert!(reason.starts_with("its response is invalid: "), "{reason}");
+            assert_eq!(told.error, Some(reason), "{printed}");
+        }
+    }
+    let told = response(
+        HookEvent::PostToolUse,
+        &exited(0, &old(r#""perhaps""#), ""),
+        false,
+    );
+    assert_eq!(told.decision, None);
+    assert!(told.error.unwrap().contains("unknown variant `perhaps`"));
 }
 
 #[test]

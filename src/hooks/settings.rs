@@ -36,7 +36,7 @@ pub enum HookEvent {
 
 impl HookEvent {
     /// Whether hooks on this event decide about a call.
-    fn guards(self) -> bool {
+    pub(super) fn guards(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 }
@@ -111,6 +111,7 @@ struct Written {
     r#type: String,
     command: Option<String>,
     args: Option<Vec<String>>,
+    shell: Option<String>,
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -249,8 +250,13 @@ impl Written {
         source: &Arc<RuleSource>,
     ) -> Result<Handler, String> {
         let missing = |member: &str| format!("`{member}` is missing");
-        let action = match self.r#type.as_str() {
-            "command" => {
+        let mut shells = self.shell.iter().filter(|_| self.args.is_none());
+        let other_shell = shells.find(|shell| !["bash", "sh"].contains(&shell.as_str()));
+        let action = match (self.r#type.as_str(), other_shell) {
+            ("command", Some(shell)) => Action::Unsupported {
+                kind: format!("command in {shell}"),
+            },
+            ("command", None) => {
                 let command = self.command.ok_or_else(|| missing("command"))?;
                 match self.args {
                     None => Action::Shell(command),
@@ -260,7 +266,7 @@ impl Written {
                     },
                 }
             }
-            "http" => Action::Http {
+            ("http", _) => Action::Http {
                 url: self.url.ok_or_else(|| missing("url"))?,
                 headers: self.headers,
                 variables: self.allowed_env_vars,

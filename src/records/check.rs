@@ -200,6 +200,12 @@ pub struct HookDecisionRecord {
     /// Session of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Id of the subagent that makes the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Type of the subagent; empty for one of the agent's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
     /// Working directory of the agent.
     pub cwd: String,
     /// Event of the agent, e.g. `PreToolUse`.

@@ -500,6 +500,8 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 timestamp: "2026-01-01T00:00:00Z".to_owned(),
                 agent: Some("claude".to_owned()),
                 session_id: Some("s".to_owned()),
+                agent_id: Some("a1".to_owned()),
+                agent_type: Some("Explore".to_owned()),
                 cwd: "/p".to_owned(),
                 event: "PreToolUse".to_owned(),
                 tool: "Bash".to_owned(),
@@ -510,7 +512,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 reason: "no rule allows it".to_owned(),
                 hints: vec!["Bash(make)".to_owned()],
             }),
-            r#"{"type":"hook_decision","timestamp":"2026-01-01T00:00:00Z","agent":"claude","session_id":"s","cwd":"/p","event":"PreToolUse","tool":"Bash","about":"make","decision":"ask","answered":false,"reason":"no rule allows it","hints":["Bash(make)"]}"#,
+            r#"{"type":"hook_decision","timestamp":"2026-01-01T00:00:00Z","agent":"claude","session_id":"s","agent_id":"a1","agent_type":"Explore","cwd":"/p","event":"PreToolUse","tool":"Bash","about":"make","decision":"ask","answered":false,"reason":"no rule allows it","hints":["Bash(make)"]}"#,
         ),
     ]
 }

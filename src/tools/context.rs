@@ -57,6 +57,8 @@ pub struct ShellGuarantees {
     pub probes_git: bool,
     /// Whether commands that only read from servers count as reading.
     pub network_reads: bool,
+    /// Whether variables of commands are free of secrets.
+    pub has_clean_environment: bool,
     /// The shells that may read the command line.
     pub dialect: ShellDialect,
     /// Whether commands that read outside the working directories need permission, because the
@@ -90,6 +92,7 @@ impl ShellGuarantees {
         keeps_git_from_writing: true,
         probes_git: true,
         network_reads: false,
+        has_clean_environment: true,
         dialect: ShellDialect::Bash,
         confines_reads: false,
     };
@@ -101,6 +104,7 @@ impl ShellGuarantees {
             keeps_git_from_writing: false,
             probes_git: true,
             network_reads: false,
+            has_clean_environment: false,
             dialect: ShellDialect::Any,
             confines_reads: true,
         }

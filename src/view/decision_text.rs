@@ -179,6 +179,10 @@ pub(crate) fn logged_decision(record: &Value, zone: &TimeZone, columns: usize) -
     let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
     let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
     let mut lines = vec![head, format!("  {}", shown("reason"))];
+    let subagent = ["agent_type", "agent_id"].map(shown).join(" ");
+    if !subagent.trim().is_empty() {
+        lines.push(format!("  in the subagent {}", subagent.trim()));
+    }
     if record.get("answered") == Some(&Value::Bool(false)) {
         let agent = record.get("agent").and_then(Value::as_str);
         let agent = terminal_safe_line(agent.unwrap_or("the agent"));

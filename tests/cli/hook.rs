@@ -133,6 +133,44 @@ fn commands_with_languages_are_allowed_on_request() {
     assert!(!hook(&deny, "sed -n 1,9p .env"));
 }
 
+/// The shell of the agent has the agent's variables.
+#[test]
+fn commands_that_print_variables_are_left_to_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_allowed = |arguments: &[&str], directory: &Path, command: &str| {
+        let arguments = [&["hook", "pre-tool-use", "--shell", "bash"], arguments].concat();
+        let told = run(&arguments, &listing(directory, command));
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{command}");
+        told.stdout.contains("\"permissionDecision\":\"allow\"")
+    };
+    for command in [
+        "printenv TOKEN",
+        "env",
+        "ps auxe",
+        "jq -n env",
+        "printf %s \"$API_KEY\"",
+        "ls; echo $API_KEY",
+    ] {
+        for arguments in [&[][..], &["--trust-analysis"], &["--allow", "Bash(ls)"]] {
+            assert!(!is_allowed(arguments, folder.path(), command), "{command}");
+        }
+        assert!(is_allowed(&["--allow", "Bash"], folder.path(), command));
+    }
+    for command in ["printenv HOME", "ps aux", "jq .a a.json", "echo $HOME"] {
+        assert!(is_allowed(&[], folder.path(), command), "{command}");
+    }
+    // Files of processes hold their variables.
+    for command in [
+        "cat /proc/self/environ",
+        "strings /proc/$PPID/environ",
+        "tr '\\0' ' ' < /proc/1/environ",
+        "cat proc/self/environ",
+    ] {
+        assert!(!is_allowed(&[], Path::new("/"), command), "{command}");
+    }
+    assert!(is_allowed(&[], Path::new("/"), "cat /srv/a"));
+}
+
 #[test]
 fn links_do_not_lead_out_of_the_working_directory() {
     let directory = tempfile::tempdir().unwrap();
@@ -181,32 +219,13 @@ fn listing(directory: &Path, command: &str) -> Vec<u8> {
 
 /// Agents treat status 2 as a denial.
 #[test]
-fn errors_are_neither_a_decision_nor_a_denial() {
+fn errors_of_the_command_are_neither_a_decision_nor_a_denial() {
     let directory = tempfile::tempdir().unwrap();
     let ls = listing(directory.path(), "ls");
     let hook = ["hook", "pre-tool-use"];
-    let relative = listing(Path::new("here"), "ls");
-    let other = br#"{"hook_event_name":"Stop","cwd":"/"}"#.to_vec();
-    let table: [(&[&str], &[u8]); 7] = [
-        (&[], b""),
-        (&[], b"{"),
-        (&[], b"[]"),
-        (&[], b"\xff"),
-        (&[], &relative),
-        (&[], &other),
-        (&["--bogus"], &ls),
-    ];
-    for (arguments, input) in table {
-        let told = run(&[&hook, arguments].concat(), input);
-        assert!(
-            told.status.is_some_and(|status| status != 2 && status != 0),
-            "{arguments:?}: {told:?}"
-        );
-        assert_eq!(told.stdout, "", "{arguments:?}");
-        assert!(told.stderr.starts_with("turnpipe: "), "{told:?}");
-    }
-    let names: [&[&str]; 3] = [
+    let names: [&[&str]; 4] = [
         &["hook"],
+        &["hook", "pre-tool-use", "--bogus"],
         &["hook", "pre-tool"],
         &["-q", "hook", "pre-tool-use", "--allow"],
     ];
@@ -222,7 +241,6 @@ fn errors_are_neither_a_decision_nor_a_denial() {
     assert_eq!(clock.status.code(), Some(1));
 }
 
-/// Otherwise a call that a rule denies would run.
 /// Otherwise the agent, which can read the call, would run it.
 #[test]
 fn arguments_that_cannot_be_read_are_denied() {

@@ -14,6 +14,7 @@ mod examples;
 mod executable;
 mod help;
 mod hook;
+mod hook_agents;
 mod hook_settings;
 mod inputs;
 mod installer;

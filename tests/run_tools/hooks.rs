@@ -478,8 +478,14 @@ fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
     let file_named =
         |name: &str, hooks: &Value| bench.write(name, json!({ "hooks": hooks }).to_string());
     let of_type = |kind: &str| json!({"type": kind, "prompt": "x", "server": "s", "tool": "t"});
-    for kind in ["prompt", "agent", "mcp_tool", "callback"] {
-        let hooks = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [of_type(kind)]}]});
+    let in_shell = |shell: &str| json!({"type": "command", "command": "exit 0", "shell": shell});
+    let types = ["prompt", "agent", "mcp_tool", "callback"].map(|kind| (kind, of_type(kind)));
+    let shells = [
+        ("command in powershell", in_shell("powershell")),
+        ("command in cmd", in_shell("cmd")),
+    ];
+    for (kind, hook) in types.into_iter().chain(shells) {
+        let hooks = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]});
         let file = file_named("guard.json", &hooks);
         let calls = bash("a", "touch made") + &call("b", "LS", &json!({"path": bench.work()}));
         let guarded = run(&bench, &file, &[], calls);
@@ -493,6 +499,13 @@ fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
         );
         assert!(!bench.work().join("made").exists());
     }
+    let mut program = in_shell("powershell");
+    program["command"] = "true".into();
+    program["args"] = json!([]);
+    let hooks = json!({"PreToolUse": [{"hooks": [in_shell("bash"), program]}]});
+    let file = file_named("shells.json", &hooks);
+    let passing = run(&bench, &file, &[], bash("a", "ls"));
+    assert_eq!(passing.outcomes(), pairs(&[("a", "ok")]), "{passing:?}");
     let mut conditional = of_type("prompt");
     conditional["if"] = "Bash(rm *)".into();
     let mut waited_for_by_none = of_type("prompt");

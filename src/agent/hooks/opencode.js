@@ -13,7 +13,8 @@ export const Turnpipe = async ({ directory }) => ({
       tool_input: args,
     };
     const input = JSON.stringify(call);
-    const { stdout } = spawnSync("sh", ["-c", command], { input, encoding: "utf8", timeout: 10_000 });
+    const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { input, encoding: "utf8", timeout: 10_000 });
+    if (status === 2) throw new Error(stderr);
     const answer = stdout ? JSON.parse(stdout).hookSpecificOutput : undefined;
     // A plug-in cannot ask: what needs approval by a rule is denied too.
     if (answer && answer.permissionDecision !== "allow") throw new Error(answer.permissionDecisionReason);

@@ -13,7 +13,8 @@ export default function (pi) {
       tool_input: event.input,
     };
     const input = JSON.stringify(call);
-    const { stdout } = spawnSync("sh", ["-c", command], { input, encoding: "utf8", timeout: 10_000 });
+    const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { input, encoding: "utf8", timeout: 10_000 });
+    if (status === 2) return { block: true, reason: stderr };
     const answer = stdout ? JSON.parse(stdout).hookSpecificOutput : undefined;
     if (!answer || answer.permissionDecision === "allow") return;
     const reason = answer.permissionDecisionReason;

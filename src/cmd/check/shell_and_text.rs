@@ -43,7 +43,10 @@ impl Run for CheckShellArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = working_directory()?;
         // The record lists what the shell must guarantee.
-        let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
+        let shell = ShellGuarantees {
+            has_clean_environment: true,
+            ..ShellGuarantees::foreign(WriteProtection::Assumed)
+        };
         let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
         let look = |line: &TextLine| {
             let mut analysis = analyse(&line.text);

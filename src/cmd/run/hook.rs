@@ -1,6 +1,6 @@
 //! `hook`: decides about a call as the permission hook of another agent.
 //!
-//! When in doubt it prints nothing, and the agent proceeds as if no hook were installed.
+//! What the rules leave open is left to the agent. A call that cannot be judged is denied.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -28,9 +28,9 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 ///
 /// Reads the hook input of an agent (see `turnpipe hook install`), and responds in that agent's format.
 /// Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules are denied or
-/// asked about; for all others nothing is printed, and the agent decides. No settings are read unless
-/// `--settings` names them. If settings or the configuration are invalid, calls are denied. On any other error
-/// the agent proceeds as if no hook were installed.
+/// asked about; all others are left to the agent: nothing is printed, or `ask` for Cursor. No settings are read unless
+/// `--settings` names them. If settings or the configuration are invalid, calls are denied. So is an input that cannot
+/// be judged, with status 2. On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
@@ -76,17 +76,27 @@ impl Run for HookArguments {
             .read_to_end(&mut bytes)
             .context("cannot read standard input")?;
         let text = String::from_utf8_lossy(&bytes);
-        if text.trim().is_empty() {
-            let problem = "standard input is empty; expected the call";
-            return Err(UsageError::new(problem).into());
-        }
         let replaced = replace_lone_surrogates(&text);
-        let input: AgentHookInput = serde_json::from_str(replaced.as_deref().unwrap_or(&text))
-            .map_err(|error| UsageError::reason(error).about("invalid hook input"))?;
-        if !input.cwd.is_absolute() {
-            return Err(UsageError::new("invalid hook input: `cwd` is not absolute").into());
-        }
-        let project = project_directory(&io.environment).unwrap_or_else(|| input.cwd.clone());
+        let named_project = project_directory(&io.environment);
+        let own_directory = std::env::current_dir().ok();
+        let fallback = named_project.clone().or_else(|| own_directory.clone());
+        let fallback = fallback.unwrap_or_else(|| "/".into());
+        let text = replaced.as_deref().unwrap_or(&text);
+        let input = match AgentHookInput::parse(text, &fallback) {
+            Ok(input) => input,
+            Err(unjudged) => {
+                let error = UsageError::new(unjudged.problem).about("invalid hook input");
+                let events = format!("supported events: {}", AgentHookInput::events());
+                error.with_hint(events).report(&io.messages);
+                let is_denied = unjudged.is_call;
+                return Ok(if is_denied {
+                    Status::UnusableRecords
+                } else {
+                    Status::Negative
+                });
+            }
+        };
+        let project = named_project.unwrap_or_else(|| input.cwd.clone());
         let mode = if input.is_planning() {
             Mode::Plan
         } else {
@@ -96,13 +106,13 @@ impl Run for HookArguments {
             Ok(arguments) => arguments,
             Err(problem) => {
                 let problem = UsageError::new(problem.clone()).about("invalid arguments");
-                return self.refuse(&input, "read the call", problem, io);
+                return self.refuse(&input, "read the call", &problem, io);
             }
         };
         let registry = Registry::builtin();
         let settings = match permissions(&self.permissions, &registry, &project, globals, io) {
             Ok(settings) => settings,
-            Err(problem) => return self.refuse(&input, "apply its rules", problem, io),
+            Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };
         let shell = ShellGuarantees {
             dialect: match self.shell {
@@ -118,7 +128,7 @@ impl Run for HookArguments {
         };
         let mut decisions = call_decisions(registry, settings, project, shell, io)?;
         // The agent may report a directory below its own, which the hook inherits.
-        decisions.context.own_directory = std::env::current_dir().ok();
+        decisions.context.own_directory = own_directory;
         let context = decisions.context.in_directory(&input.cwd);
         let (call, decided) = decisions.decide(&input.tool_name, arguments, &context, mode);
         let denies = decisions.denies_instead_of_asking;
@@ -128,21 +138,20 @@ impl Run for HookArguments {
 }
 
 impl HookArguments {
-    /// Denies a call that cannot be judged; `PermissionRequest` asks the user anyway.
+    /// Denies a call that cannot be judged, unless the agent asks the user anyway.
     fn refuse(
         &self,
         input: &AgentHookInput,
         what: &str,
-        problem: UsageError,
+        problem: &UsageError,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
-        if input.asks_user() {
-            self.log(input, Err(&problem.to_string()), None, io);
-            return Err(problem.into());
-        }
         let reason = format!("turnpipe cannot {what}: {problem}");
         problem.report(&io.messages);
-        self.respond(input, Err(&reason), input.denial(&reason), io)
+        let asks = input.asks_user();
+        let denial = (!asks).then(|| input.denial(&reason)).flatten();
+        self.respond(input, Err(&reason), denial, io)?;
+        Ok(Status::negative_if(asks))
     }
 
     /// Writes the response, if any, then the record of the decision.
@@ -157,25 +166,15 @@ impl HookArguments {
         if let Some(response) = response {
             output::records(&[response], io)?;
         }
-        self.log(input, decided, decision, io);
-        Ok(Status::Done)
-    }
-
-    fn log(
-        &self,
-        input: &AgentHookInput,
-        decided: Result<&Decided, &str>,
-        answer: Option<Decision>,
-        io: &Io,
-    ) {
-        let Some(path) = &self.log else {
-            return;
-        };
-        let record = input.record(self.agent, decided, answer, &io.environment, io.clock.now());
-        if let Err(error) = log_decision(path, &record) {
-            let path = path.display();
-            io.messages
-                .warn(&format!("cannot write the log {path}: {error}"));
+        if let Some(path) = &self.log {
+            let (environment, now) = (&io.environment, io.clock.now());
+            let record = input.record(self.agent, decided, decision, environment, now);
+            if let Err(error) = log_decision(path, &record) {
+                let path = path.display();
+                io.messages
+                    .warn(&format!("cannot write the log {path}: {error}"));
+            }
         }
+        Ok(Status::Done)
     }
 }

@@ -111,6 +111,10 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         _ if context.environment.get("POSIXLY_CORRECT").is_some() => {
             Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
         }
+        _ if analysis.reveals.is_some() && !context.shell.has_clean_environment => {
+            let name = analysis.reveals.as_deref().unwrap_or_default();
+            Some(format!("`{name}` may print secrets of the environment"))
+        }
         _ if entries().any(|entry| is_of_process(&entry)) => {
             Some("a directory of `PATH` differs by process".to_owned())
         }
@@ -143,8 +147,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 
-/// Marks as writing the commands whose words name a program of the workspace; or all commands if the
-/// shell is one.
+/// Marks as writing the commands whose words name a program of the workspace, or that may print secrets; or all commands
+/// if the shell is one.
 fn without_workspace_programs(
     parts: &[CommandPart],
     context: &DecisionContext,
@@ -153,7 +157,8 @@ fn without_workspace_programs(
     let parts = parts.iter().cloned().map(|mut part| {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
-        part.only_reads = part.only_reads && workspace.find(names).is_none();
+        let is_open = context.shell.has_clean_environment || part.reveals.is_empty();
+        part.only_reads = part.only_reads && is_open && workspace.find(names).is_none();
         part
     });
     parts.collect()

@@ -1,11 +1,12 @@
 //! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::pattern_words::Words;
 use super::programs;
 use super::wildcard::{GAP, Wildcard, begins_with_gap};
-use crate::tool_facts::{Purpose, agent_tool, mcp_prefix};
+use crate::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
@@ -176,10 +177,11 @@ pub fn canonical_tool(name: &str) -> &str {
 impl ToolName {
     /// Parses a canonical name, or a pattern for names.
     pub(super) fn parse(name: &str) -> Self {
+        let name = without_signs(name);
         if name.contains('*') {
-            Self::Matching(Wildcard::parse(name))
+            Self::Matching(Wildcard::parse(&name))
         } else {
-            Self::Exact(name.to_owned())
+            Self::Exact(name.into_owned())
         }
     }
 
@@ -188,30 +190,46 @@ impl ToolName {
         matches!(self, Self::Exact(name) if name == tool)
     }
 
-    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit` and `Bash` cover
-    /// all tools that read files, change files and run commands.
+    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit`, `Bash`, `Agent` and `Skill` cover
+    /// all tools that read files, change files, run commands, and start agents and skills.
     pub(super) fn covers(&self, tool: &str) -> bool {
         let purpose = Purpose::of(tool);
+        let tool = without_signs(tool);
         match self {
-            Self::Matching(names) => names.covers(tool),
+            Self::Matching(names) => names.covers(&tool),
             Self::Exact(name) => match name.as_str() {
                 "Read" => purpose.reads_files(),
                 "Edit" => purpose.writes_files(),
                 "Bash" => purpose == Purpose::Shell,
-                name => name == tool || is_tool_of_server(tool, name),
+                "Agent" => purpose == Purpose::Agent,
+                "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
+                name => name == tool || is_tool_of_server(&tool, name),
             },
         }
     }
 
-    /// Whether the rule covers the resources of an MCP server, or of any server if `server` is `None`.
-    pub(super) fn covers_resources(&self, server: Option<&str>) -> bool {
+    /// Whether the rule covers a tool of an MCP server, or of any if `server` is `None`. Resources have an empty name, so
+    /// only rules about the whole server cover them.
+    pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
+        let tool = mcp_name(tool);
         match (server, self) {
-            // No tool has an empty name, so only rules about the whole server cover it.
-            (Some(server), _) => self.covers(&mcp_prefix(server)),
-            (None, Self::Exact(name)) => is_server(name),
-            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__")),
+            (Some(server), _) => self.covers(&(mcp_prefix(server) + &tool)),
+            (None, Self::Exact(name)) => {
+                is_server(name) || name.starts_with("mcp__") && name.ends_with(&format!("__{tool}"))
+            }
+            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__{tool}")),
         }
     }
+}
+
+/// Returns the name of an MCP tool, or a pattern for such names, with the letters that every agent accepts; some keep
+/// the dots of a server's name, others replace them.
+fn without_signs(name: &str) -> Cow<'_, str> {
+    if !name.starts_with("mcp__") {
+        return name.into();
+    }
+    let pieces: Vec<String> = name.split('*').map(mcp_name).collect();
+    pieces.join("*").into()
 }
 
 /// Whether `server` is `mcp__NAME` and the tool belongs to it.

@@ -13,7 +13,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
-use crate::tool_facts::{Purpose, is_known, similar_tool};
+use crate::tool_facts::{Purpose, is_known, similar_tool, started_name};
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -26,8 +26,8 @@ pub struct Rule {
     pub source: Arc<RuleSource>,
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
-    /// The argument that calls must have, if the specifier has the form `name:value`.
-    pub(super) argument: Option<Argument>,
+    /// Arguments of which calls must have one: the name of the agent or skill, and one in a specifier `name:value`.
+    pub(super) arguments: Vec<Argument>,
 }
 
 /// The calls of a tool that a rule matches.
@@ -65,7 +65,8 @@ pub enum OutsideAccess {
 /// An argument that a call must have.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
-    pub(super) name: String,
+    /// `None` is the name of the agent or skill that the call starts.
+    pub(super) name: Option<String>,
     pub(super) value: Wildcard,
 }
 
@@ -82,7 +83,7 @@ impl Rule {
             behavior,
             source: Arc::clone(source),
             tool: ToolName::parse("Read"),
-            argument: None,
+            arguments: Vec::new(),
             specifier: Specifier::Outside(access),
         }
     }
@@ -122,21 +123,39 @@ impl Rule {
 
     /// Whether it matches a call regardless of its effects.
     pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
-        let has_argument = || {
-            let argument = self.argument.as_ref();
-            argument.is_some_and(|argument| argument.is_among(request))
-        };
-        (matches!(self.specifier, Specifier::Any) || has_argument())
-            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_resources(request))
+        let mut arguments = self.arguments.iter();
+        (matches!(self.specifier, Specifier::Any)
+            || arguments.any(|argument| self.is_given(argument, request)))
+            && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_server(request))
     }
 
-    /// Whether it matches a call that reads resources of an MCP server. A call that names no server may read those of
-    /// any.
-    fn is_about_resources(&self, request: &Request<'_>) -> bool {
-        let server = request.input.get("server").and_then(Value::as_str);
-        Purpose::of(request.tool) == Purpose::McpResource
-            && (server.is_some() || self.behavior != Behavior::Allow)
-            && self.tool.covers_resources(server)
+    /// Whether a call has an argument. A call that names no agent or skill may start any.
+    fn is_given(&self, argument: &Argument, request: &Request<'_>) -> bool {
+        let Some(name) = &argument.name else {
+            let may_be_any = self.behavior != Behavior::Allow && self.arguments.len() == 1;
+            let started = started_name(request.tool, request.input);
+            return started.map_or(may_be_any, |name| argument.value.covers(name));
+        };
+        match request.input.get(name) {
+            Some(Value::String(text)) => argument.value.covers(text),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                argument.value.covers(&value.to_string())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it matches a call that reads resources of an MCP server, or a call of one of its tools as Cursor names
+    /// it. If it names no server, it may be any.
+    fn is_about_server(&self, request: &Request<'_>) -> bool {
+        let (server, tool) = match request.tool.strip_prefix("MCP:") {
+            Some(tool) => (None, tool),
+            None if Purpose::of(request.tool) == Purpose::McpResource => {
+                (request.input.get("server").and_then(Value::as_str), "")
+            }
+            None => return false,
+        };
+        (server.is_some() || self.behavior != Behavior::Allow) && self.tool.covers_on(server, tool)
     }
 
     pub(super) fn is_about_host(&self, host: &str) -> bool {
@@ -300,17 +319,5 @@ impl Rule {
         };
         let Self { source, text, .. } = self;
         Some(format!("{}: the rule `{text}` {problem}", source.name))
-    }
-}
-
-impl Argument {
-    fn is_among(&self, request: &Request<'_>) -> bool {
-        match request.input.get(&self.name) {
-            Some(Value::String(text)) => self.value.covers(text),
-            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
-                self.value.covers(&value.to_string())
-            }
-            _ => false,
-        }
     }
 }

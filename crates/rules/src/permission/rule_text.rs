@@ -10,6 +10,7 @@ use super::path_pattern::{PathPattern, RuleSource};
 use super::rule::{Argument, Rule, Specifier};
 use super::wildcard::Wildcard;
 use crate::shell::simple_commands;
+use crate::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +43,8 @@ impl Rule {
             return Err(invalid(problem.to_owned()));
         }
         let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
-        let mut argument = argument(&specifier);
+        let argument = argument(&specifier).filter(|_| behavior != Behavior::Allow);
+        let mut arguments: Vec<Argument> = argument.into_iter().collect();
         let tool = canonical_tool(name);
         let specifier = match (tool, specifier.as_ref()) {
             (_, "" | "*") => Specifier::Any,
@@ -56,28 +58,22 @@ impl Rule {
                 let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
                 DomainPattern::parse(host.trim()).map_or(Specifier::Nothing, Specifier::Domain)
             }
-            ("Agent" | "Skill", pattern) if argument.is_none() => {
-                let name = if tool == "Agent" {
-                    "subagent_type"
-                } else {
-                    "skill"
-                };
-                argument = Some(Argument {
-                    name: name.to_owned(),
-                    value: Wildcard::parse(pattern),
+            (_, pattern) if Purpose::of(tool).starts_named() => {
+                arguments.push(Argument {
+                    name: None,
+                    value: Wildcard::parse(pattern.trim_start_matches('/')),
                 });
                 Specifier::Argument
             }
-            _ if argument.is_some() && behavior != Behavior::Allow => Specifier::Argument,
+            _ if !arguments.is_empty() => Specifier::Argument,
             _ => Specifier::Nothing,
         };
-        let is_named_by_specifier = matches!(specifier, Specifier::Argument);
         Ok(Self {
             text: text.trim().to_owned(),
             behavior,
             source: Arc::clone(source),
             tool: ToolName::parse(tool),
-            argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
+            arguments,
             specifier,
         })
     }
@@ -133,7 +129,7 @@ fn argument(specifier: &str) -> Option<Argument> {
         "command" | "file_path" | "path" | "notebook_path" | "url"
     );
     (is_name && !is_canonical).then(|| Argument {
-        name: name.to_owned(),
+        name: Some(name.to_owned()),
         value: Wildcard::parse(value.trim()),
     })
 }

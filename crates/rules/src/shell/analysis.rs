@@ -26,6 +26,8 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
     /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
+    /// The first command or variable that may print secrets of the environment.
+    pub reveals: Option<String>,
     /// For a command line that is read-only except that it reads from servers, in the way of
     /// `tables/network.txt`: its requirements. The verdict is unknown.
     pub network_reads: Option<Vec<Requirement>>,
@@ -63,6 +65,7 @@ pub fn analyse(command: &str) -> Analysis {
             programs: effects.programs(),
             may_leave_processes: effects.may_leave_processes,
             language: effects.language,
+            reveals: effects.reveals.into_iter().next(),
             parts,
         },
         Err(refusal) => Analysis {
@@ -73,6 +76,7 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: true,
             programs: Vec::new(),
             language: None,
+            reveals: None,
             network_reads: None,
             may_leave_processes: false,
             parts,
@@ -148,6 +152,7 @@ impl Analysis {
                 "no-leftovers",
             ),
             (self.network_reads.is_some(), "network"),
+            (self.reveals.is_some(), "clean-environment"),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))

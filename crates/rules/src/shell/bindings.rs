@@ -55,6 +55,14 @@ impl Bindings {
         });
     }
 
+    /// Returns the variables that the command line sets, as `$NAME`.
+    pub(super) fn names(&self, parts: &[CommandPart]) -> Vec<String> {
+        let read = parts.iter().filter(|part| part.program() == Some("read"));
+        let read = read.flat_map(|part| &part.words).map(PartWord::known_value);
+        let names = self.0.iter().map(|binding| binding.name.as_str());
+        names.chain(read).map(|name| format!("${name}")).collect()
+    }
+
     /// Replaces variables by their values, where known, in the commands of `text`.
     pub(super) fn resolve(mut self, text: &str, parts: &mut [CommandPart]) {
         let is_only_read = |(at, _)| {

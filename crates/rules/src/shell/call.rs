@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::commands::prints_environment;
 use super::options;
 use super::table::{COMMANDS, Command, NETWORK, Property};
 use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
@@ -65,6 +66,9 @@ impl CheckedCommand<'_> {
         }
         if let Some(checked) = self.check_network(words) {
             return checked;
+        }
+        if prints_environment(name, arguments) {
+            self.effects.reveals.push(name.to_owned());
         }
         let listed = COMMANDS.get(name);
         if listed.is_some_and(|command| command.is(Property::Language)) {
@@ -214,6 +218,8 @@ pub(super) struct Effects {
     pub(super) language: Option<String>,
     /// The first command that reads from a server.
     pub(super) network: Option<String>,
+    /// The commands and variables that may print secrets of the environment.
+    pub(super) reveals: Vec<String>,
     /// Whether a substitution may outlive its reader, or a command its parent.
     pub(super) may_leave_processes: bool,
 }

@@ -116,6 +116,7 @@ impl<'tree> Walk<'_, 'tree> {
         let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
         lexer.word(Expansions::Unsplit)?;
         let (position, found) = (lexer.position(), lexer.found);
+        self.effects.reveals.extend(lexer.secrets);
         if position != range.end || !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(node));
         }
@@ -137,6 +138,7 @@ impl<'tree> Walk<'_, 'tree> {
             words.push(lexer.word(Expansions::All)?);
         }
         let found = lexer.found;
+        self.effects.reveals.extend(lexer.secrets);
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
@@ -238,6 +240,7 @@ impl<'tree> Walk<'_, 'tree> {
         let condition = ParsedCommand {
             words: double_bracket_words(&mut lexer)?,
             substitutions: lexer.found,
+            secrets: lexer.secrets,
             ..ParsedCommand::default()
         };
         self.take(node, range, condition, context)

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::commands::may_be_secret;
 use super::expansion::{self, Enclosed, Expanded};
 use super::verdict::{Checked, Refusal, is_one_of};
 use super::word::{Word, WordPiece, WordShape, variable};
@@ -42,6 +43,8 @@ pub(super) struct Lexer<'text, 'tree> {
     substitutions: Option<&'text [Substitution<'tree>]>,
     /// Substitutions found so far.
     pub(super) found: Vec<Node<'tree>>,
+    /// Variables that may be secret, whose values are in the text.
+    pub(super) secrets: Vec<String>,
     /// Whether all words are certain except for the values of variables.
     pub(super) certain: bool,
     /// In a lenient lexer: the contents of brackets and backticks, which are not parsed.
@@ -64,6 +67,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             end: range.end.min(text.len()),
             substitutions: Some(substitutions),
             found: Vec::new(),
+            secrets: Vec::new(),
             certain: true,
             enclosed: Vec::new(),
             is_ambiguous: false,
@@ -322,6 +326,13 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let (expanded, length) = expansion::read(self.rest())
             .map_err(|problem| self.refuse(problem.length, problem.why))?;
         let text = self.rest().get(..length).unwrap_or_default();
+        if matches!(expanded, Expanded::Value | Expanded::List) {
+            // `${a:-$b}`
+            let names = text.split('$').map(|rest| rest.trim_start_matches('{'));
+            let names = names.map(|rest| &rest[..expansion::identifier_length(rest)]);
+            let secret = names.filter(|name| !name.is_empty() && may_be_secret(name));
+            self.secrets.extend(secret.map(|name| format!("${name}")));
+        }
         match expanded {
             Expanded::Dollar => word.push("$"),
             Expanded::Number => word.push_unknown(WordPiece::Glob, WordShape::Single),

@@ -22,6 +22,8 @@ pub(super) struct ParsedCommand<'tree> {
     pub(super) here_document: Option<HereDocument>,
     /// The substitutions in all of them.
     pub(super) substitutions: Vec<Node<'tree>>,
+    /// The variables in all of them that may be secret.
+    pub(super) secrets: Vec<String>,
 }
 
 /// `NAME=value`.
@@ -45,6 +47,7 @@ pub(super) fn read<'tree>(
         let rest = lexer.rest();
         if rest.is_empty() {
             simple.substitutions = lexer.found;
+            simple.secrets = lexer.secrets;
             return Ok(simple);
         }
         if let Some(operator) = redirection_operator(rest) {

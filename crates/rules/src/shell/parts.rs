@@ -38,6 +38,8 @@ pub struct CommandPart {
     /// Whether it changes nothing in any directory, apart from its redirections and assignments.
     /// Words in other languages are not checked.
     pub only_reads: bool,
+    /// The commands and variables in it that may print secrets of the environment.
+    pub reveals: Vec<String>,
 }
 
 /// `NAME=value` before a command.
@@ -113,6 +115,7 @@ impl CommandPart {
         if let Some(given) = simple.redirections.iter().rfind(here_string) {
             input = PartInput::Text(given.target.literal().map(str::to_owned));
         }
+        let effects = commands::effects_anywhere(text, simple);
         let mut part = Self {
             span,
             words,
@@ -121,7 +124,8 @@ impl CommandPart {
             input,
             reads: Vec::new(),
             writes: Vec::new(),
-            only_reads: commands::reads_anywhere(text, simple),
+            only_reads: effects.is_some(),
+            reveals: [effects.unwrap_or_default().reveals, simple.secrets.clone()].concat(),
         };
         for redirection in &simple.redirections {
             let (reads, writes) = redirection.opens()?;

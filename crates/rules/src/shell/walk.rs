@@ -93,6 +93,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             return Err(self.refused.unwrap_or(refusal));
         }
         self.parts.sort_by_key(|part| part.span.start);
+        let own = self.bindings.names(&self.parts);
+        let revealed = self.parts.iter_mut().map(|part| &mut part.reveals);
+        for names in revealed.chain([&mut self.effects.reveals]) {
+            names.retain(|name| !own.contains(name));
+        }
         self.bindings.resolve(self.source.0, &mut self.parts);
         Ok(CheckedLine {
             effects: self.refused.map_or(Ok(self.effects), Err),
@@ -307,7 +312,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
-        simple: ParsedCommand<'tree>,
+        mut simple: ParsedCommand<'tree>,
         context: CommandContext,
     ) -> Checked {
         let mut input = if context.has_input {
@@ -334,9 +339,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let substitutions = self.substitutions(owner, body.text.clone());
                 let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
                 lexer.here_document()?;
+                simple.secrets.extend(lexer.secrets);
                 self.push_all(lexer.found, context);
             }
         }
+        self.effects.reveals.extend_from_slice(&simple.secrets);
         for assignment in &simple.assignments {
             // A value that is set for one command may not persist.
             let end = if simple.words.is_empty() {

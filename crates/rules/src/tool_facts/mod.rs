@@ -11,5 +11,5 @@ mod table;
 pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
 pub use table::{
     AgentTool, Parameter, Purpose, agent_tool, has_unclear_names, is_known, mcp_name, mcp_prefix,
-    parameters, patched_files, possibly_patched, similar_tool, texts,
+    parameters, patched_files, possibly_patched, similar_tool, started_name, texts,
 };

@@ -53,6 +53,8 @@ pub enum Parameter {
     Stdin,
     Url,
     Patch,
+    Agent,
+    Skill,
 }
 
 /// A tool of a coding agent.
@@ -116,6 +118,20 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
         }
     }
     Some(texts)
+}
+
+/// Returns the name of the agent or skill that a call of a tool starts; `None` if its arguments do not name it.
+pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
+    let first = |parameter| {
+        let mut names = parameters(parameter).iter();
+        names.find_map(|name| input.get(*name)?.as_str())
+    };
+    let name = match Purpose::of(tool) {
+        Purpose::Agent => first(Parameter::Agent)?.trim(),
+        // `/deploy now`
+        _ => first(Parameter::Skill)?.split_whitespace().next()?,
+    };
+    Some(name.trim_start_matches('/')).filter(|name| !name.is_empty())
 }
 
 /// Whether an object, or one inside it, has a name that differs from a parameter's in letter case only. Some agents
@@ -230,6 +246,11 @@ impl Purpose {
     /// Whether parameters name the files, so that patterns can only narrow them down.
     pub fn is_about_named_files(self) -> bool {
         (self.reads_files() || self.writes_files()) && self != Self::Find
+    }
+
+    /// Whether it starts an agent or a skill that has a name.
+    pub fn starts_named(self) -> bool {
+        matches!(self, Self::Agent | Self::Skill | Self::SlashCommand)
     }
 
     /// Whether it changes files.

@@ -156,6 +156,7 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) ->
         rest = others;
     }
     if rest.is_empty() {
+        call.effects.reveals.push(name.prefix.clone());
         return Ok(());
     }
     started(call, name, rest)

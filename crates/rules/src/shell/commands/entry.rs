@@ -52,9 +52,12 @@ fn check_words(words: &[Word], context: CommandContext, effects: &mut Effects) -
     call.check(words)
 }
 
-/// Whether a command is known to change nothing in any directory. Substitutions and assignments
+/// Returns the effects of a command that is known to change nothing in any directory. Substitutions and assignments
 /// before its words are ignored.
-pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
+pub(in crate::shell) fn effects_anywhere(
+    text: &str,
+    simple: &ParsedCommand<'_>,
+) -> Option<Effects> {
     let mut effects = Effects::default();
     let context = CommandContext::default();
     let checked = if simple.words.is_empty() {
@@ -63,11 +66,12 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
         check_words(&simple.words, context, &mut effects)
     };
     let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
-    checked.is_ok()
+    let is_harmless = checked.is_ok()
         && effects.language.is_none()
         && effects.network.is_none()
         && effects.git_uses().is_ok_and(|uses| uses.is_empty())
-        && simple.substitutions.iter().all(waits_for_all)
+        && simple.substitutions.iter().all(waits_for_all);
+    is_harmless.then_some(effects)
 }
 
 /// Whether some commands of this program only read, by the analysis.

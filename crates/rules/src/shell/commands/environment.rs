@@ -1,0 +1,147 @@
+//! Commands and expansions that print variables of the environment, which may be secret.
+
+use crate::shell::options::arguments;
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::Word;
+
+/// Variables without secrets.
+const HARMLESS: &str = "\
+    BASH BASHPID BASH_SOURCE BASH_VERSION CARGO_HOME COLORTERM COLUMNS EDITOR EUID FUNCNAME GOPATH GOROOT HOME HOSTNAME \
+    HOSTTYPE IFS JAVA_HOME LANG LANGUAGE LINENO LINES LOGNAME MACHTYPE NODE_ENV NVM_DIR OLDPWD OSTYPE PAGER PATH \
+    PIPESTATUS PPID PWD RANDOM REPLY RUSTUP_HOME SECONDS SHELL SHLVL TERM TMPDIR TZ UID USER VIRTUAL_ENV VISUAL _";
+
+/// Whether the value of a variable may be secret, unless the command line sets it.
+pub(in crate::shell) fn may_be_secret(name: &str) -> bool {
+    !is_one_of(HARMLESS, name) && !name.starts_with("LC_")
+}
+
+/// Whether a command prints variables of its environment, or of other processes, that may be secret.
+pub(in crate::shell) fn prints_environment(name: &str, words: &[Word]) -> bool {
+    let names_it = |word: &Word| word.prefix.to_ascii_lowercase().contains("env");
+    let is_unknown = |word: &Word| word.literal().is_none();
+    match name {
+        "printenv" => {
+            let mut names = words
+                .iter()
+                .filter(|word| !word.prefix.starts_with('-'))
+                .peekable();
+            names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
+        }
+        "ps" => prints_processes_with_environment(words),
+        "yq" => words.iter().any(|word| is_unknown(word) || names_it(word)),
+        // The second value of `--arg` counts as the first operand.
+        "jq" => arguments("jq", words).is_ok_and(|given| {
+            let mut programs = given.operands.iter().take(1 + given.options.len());
+            given.has_one_of(&["f", "from-file"])
+                || programs.any(|word| is_unknown(word))
+                || words.iter().any(names_it)
+        }),
+        _ => false,
+    }
+}
+
+/// Whether `ps` prints variables: an option without a dash has the letter `e`, as in `ps auxe` and maybe `ps -auxe`.
+fn prints_processes_with_environment(words: &[Word]) -> bool {
+    let mut is_value = false;
+    words.iter().any(|word| {
+        let text = word.literal().unwrap_or("e");
+        let (letters, with_value) = match text.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => ("", ""),
+            Some(letters) => (
+                letters.split_once('u').map_or("", |(_, old)| old),
+                "oOCpuUgGtsqk",
+            ),
+            None => (text, "oOkpqtUN"),
+        };
+        let takes_value = text.ends_with(|letter| with_value.contains(letter));
+        let was_value = std::mem::replace(&mut is_value, takes_value);
+        !was_value && (letters.contains('e') || text.contains('E'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::shell::analyse;
+
+    #[test]
+    fn what_prints_variables_of_the_environment_is_found() {
+        for line in [
+            "printenv",
+            "printenv TOKEN",
+            "printenv HOME token",
+            "printenv -0 HOME \"$x\"",
+            "env",
+            "env -0 | sort",
+            "timeout 5 printenv TOKEN",
+            "cat a | while read l; do printenv \"$l\"; done",
+            "ps e",
+            "ps auxe",
+            "ps axeww -o pid",
+            "ps -auxe",
+            "ps -p 1 e",
+            "ps u e",
+            "ps -f e",
+            "ps p 1 e",
+            "ps --forest e",
+            "ps -E",
+            "jq -n env",
+            "jq -n '$ENV.TOKEN'",
+            "jq -nr '[env|keys[]]'",
+            "jq -nrf a.jq",
+            "jq --from-file a.jq a.json",
+            "jq \"$x\" a.json",
+            "jq -n --arg a b \"$x\"",
+            "yq '.a = strenv(TOKEN)' a.yml",
+            "printf %s \"$API_KEY\"",
+            "echo ${API_KEY:0:4}",
+            "echo \"${API_KEY[@]}\"",
+            "for i in 1 2; do echo \"${i:+$API_KEY}\"; done",
+            "echo $token",
+            "echo $http_proxy",
+            "x=$API_KEY; echo $x",
+            "for k in $API_KEY; do echo $k; done",
+            "case $API_KEY in a*) echo yes ;; esac",
+            "[[ $API_KEY == a* ]] && echo yes",
+            "test \"$API_KEY\" = a && echo yes",
+            "ls \"$API_KEY\"",
+            "echo $(echo $API_KEY)",
+        ] {
+            let analysis = analyse(line);
+            let is_found = analysis.reveals.is_some() && analysis.verdict.is_read_only();
+            assert!(is_found, "{line}: {}", analysis.why);
+            assert!(analysis.conditions().contains(&"clean-environment"));
+            let mut parts = analysis.parts.iter().flat_map(|parts| &**parts);
+            let is_list = line.starts_with("for k") || line.starts_with("case");
+            let is_of_part = parts.any(|part| !part.reveals.is_empty() || !part.only_reads);
+            assert!(is_list || is_of_part, "{line}");
+        }
+    }
+
+    #[test]
+    fn other_commands_need_no_clean_environment() {
+        for line in [
+            "printenv HOME PATH",
+            "env LC_ALL=C sort a",
+            "ps",
+            "ps aux",
+            "ps -ef | grep node",
+            "ps -eo pid,etime,cmd",
+            "ps axo pid,time",
+            "ps -C node -o etime=",
+            "ps aux --sort=-%mem",
+            "ps -u me",
+            "jq .name package.json",
+            "jq -r --arg v x '.a == $v' a.json",
+            "for f in *.json; do jq .name \"$f\"; done",
+            "echo \"$HOME\" ${LC_ALL:-C} $? $1 ${#API_KEY}",
+            "echo '$API_KEY' \\$API_KEY",
+            "x=1; echo $x",
+            "for f in *.rs; do echo \"${f%.rs}\"; done",
+            "cat a | while read -r name rest; do echo \"$name $rest\"; done",
+        ] {
+            let analysis = analyse(line);
+            assert_eq!(analysis.reveals, None, "{line}");
+            assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! `hook`: each agent's inputs, and what it does after the response.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::turnpipe::{Run, command, run, run_in};
+
+/// What an agent does with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Runs it.
+    Runs,
+    /// Does not run it.
+    Denied,
+    /// Asks its user.
+    Asks,
+    /// Decides as without the hook.
+    Decides,
+    /// Takes the response for an error.
+    Fails,
+}
+
+use Effect::{Asks, Decides, Denied, Fails, Runs};
+
+/// How an agent reads the end of a hook before a call, by its documentation or runs of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// `hookSpecificOutput.permissionDecision`: Claude Code, Qwen Code, Droid, VS Code.
+    Claude,
+    /// The same, and everything but a denial is an error.
+    Codex,
+    /// `permissionDecision`, and any failure denies.
+    Copilot,
+    /// `decision`.
+    Gemini,
+    /// `permission`; an empty response is blocked by some versions.
+    Cursor,
+    /// `hookSpecificOutput.decision.behavior`; the user is asked anyway.
+    Request,
+    /// `behavior`.
+    CopilotRequest,
+}
+
+impl Reader {
+    fn effect(self, told: &Run) -> Effect {
+        let answer: Option<Value> = serde_json::from_str(&told.stdout).ok();
+        match (told.status, &answer) {
+            // Claude Code and Qwen Code ignore it there, and ask.
+            (Some(2), _) if self == Self::Request => return Asks,
+            (Some(2), _) => return Denied,
+            (Some(0), None) if told.stdout.is_empty() => {
+                return if self == Self::Cursor {
+                    Denied
+                } else {
+                    Decides
+                };
+            }
+            (Some(0), Some(_)) => {}
+            _ if self == Self::Copilot => return Denied,
+            _ => return Decides,
+        }
+        let answer = answer.unwrap();
+        let pointer = match self {
+            Self::Claude | Self::Codex => "/hookSpecificOutput/permissionDecision",
+            Self::Copilot => "/permissionDecision",
+            Self::Gemini => "/decision",
+            Self::Cursor => "/permission",
+            Self::Request => "/hookSpecificOutput/decision/behavior",
+            Self::CopilotRequest => "/behavior",
+        };
+        match (self, answer.pointer(pointer).and_then(Value::as_str)) {
+            (_, Some("deny")) => Denied,
+            (Self::Codex, _) => Fails,
+            (_, Some("allow")) => Runs,
+            (Self::Claude | Self::Copilot | Self::Cursor, Some("ask")) => Asks,
+            _ => Fails,
+        }
+    }
+}
+
+/// An input of an agent: its name, how it reads responses, and the input with this command.
+type Sample = (&'static str, Reader, fn(&str) -> Value);
+
+const SAMPLES: [Sample; 14] = [
+    ("Claude Code", Reader::Claude, |command| {
+        json!({"session_id": "S", "transcript_path": "/h/S.jsonl", "cwd": "/srv", "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"})
+    }),
+    ("Claude Code, asking", Reader::Request, |command| {
+        json!({"session_id": "S", "cwd": "/srv", "permission_mode": "default",
+            "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": command}})
+    }),
+    ("Qwen Code", Reader::Claude, |command| {
+        json!({"session_id": "S", "cwd": "/srv", "hook_event_name": "PreToolUse", "timestamp": "2026-01-02T03:04:05Z",
+            "tool_name": "run_shell_command", "tool_input": {"command": command, "is_background": false}})
+    }),
+    ("Codex", Reader::Codex, |command| {
+        json!({"session_id": "S", "turn_id": "1", "transcript_path": null, "cwd": "/srv", "model": "m",
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "c"})
+    }),
+    ("Codex, asking", Reader::Request, |command| {
+        json!({"session_id": "S", "turn_id": "1", "cwd": "/srv", "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash", "tool_input": {"command": command, "description": null}})
+    }),
+    ("Gemini CLI", Reader::Gemini, |command| {
+        json!({"session_id": "S", "cwd": "/srv", "hook_event_name": "BeforeTool", "timestamp": "2026-01-02T03:04:05Z",
+            "tool_name": "run_shell_command", "tool_input": {"command": command}})
+    }),
+    ("Copilot CLI", Reader::Copilot, |command| {
+        json!({"sessionId": "S", "timestamp": 1_767_323_045_000_u64, "cwd": "/srv", "toolName": "bash",
+            "toolArgs": {"command": command, "description": "d"}})
+    }),
+    (
+        "Copilot CLI, with arguments as text",
+        Reader::Copilot,
+        |command| {
+            let arguments = json!({"command": command}).to_string();
+            json!({"timestamp": 1, "cwd": "/srv", "toolName": "bash", "toolArgs": arguments})
+        },
+    ),
+    (
+        "Copilot CLI, checking permission",
+        Reader::CopilotRequest,
+        |command| json!({"sessionId": "S", "timestamp": 1, "cwd": "/srv", "toolName": "bash", "toolInput": {"command": command}}),
+    ),
+    ("Cursor", Reader::Cursor, |command| {
+        json!({"conversation_id": "C", "generation_id": "G", "hook_event_name": "preToolUse", "cursor_version": "3.4",
+            "workspace_roots": ["/srv"], "tool_name": "Shell", "tool_input": {"command": command, "cwd": ""}, "cwd": ""})
+    }),
+    ("Cursor, commands", Reader::Cursor, |command| {
+        json!({"conversation_id": "C", "hook_event_name": "beforeShellExecution", "cursor_version": "3.4",
+            "workspace_roots": ["/srv"], "command": command, "cwd": "", "sandbox": false})
+    }),
+    ("Droid", Reader::Claude, |command| {
+        json!({"session_id": "S", "transcript_path": "/h/S.jsonl", "cwd": "/srv", "permission_mode": "off",
+            "hook_event_name": "PreToolUse", "tool_name": "Execute", "tool_input": {"command": command}})
+    }),
+    ("VS Code", Reader::Claude, |command| {
+        json!({"timestamp": "2026-01-02T03:04:05Z", "sessionId": "S", "cwd": "/srv", "hookEventName": "PreToolUse",
+            "tool_name": "run_in_terminal", "tool_input": {"command": command, "isBackground": false}, "tool_use_id": "t"})
+    }),
+    (
+        "opencode and pi, by their scripts",
+        Reader::Claude,
+        |command| {
+            json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv", "tool_name": "bash",
+            "tool_input": {"command": command}})
+        },
+    ),
+];
+
+fn hook(input: &[u8]) -> Run {
+    run(
+        &[
+            "hook",
+            "pre-tool-use",
+            "--deny",
+            "Bash(rm *)",
+            "--ask",
+            "Bash(make *)",
+        ],
+        input,
+    )
+}
+
+#[test]
+fn each_agent_obeys_what_the_rules_decide() {
+    for (name, reader, sample) in SAMPLES {
+        let effect = |command| {
+            let told = hook(sample(command).to_string().as_bytes());
+            assert_eq!(
+                (told.status, &*told.stderr),
+                (Some(0), ""),
+                "{name}: {told:?}"
+            );
+            reader.effect(&told)
+        };
+        assert_eq!(effect("rm -rf build"), Denied, "{name}");
+        let allowed = if reader == Reader::Codex {
+            Decides
+        } else {
+            Runs
+        };
+        assert_eq!(effect("ls"), allowed, "{name}");
+        let open = if reader == Reader::Cursor {
+            Asks
+        } else {
+            Decides
+        };
+        assert_eq!(effect("npm test"), open, "{name}");
+        let asked = match reader {
+            Reader::Claude | Reader::Copilot | Reader::Cursor => Asks,
+            _ => Decides,
+        };
+        assert_eq!(effect("make all"), asked, "{name}");
+    }
+}
+
+/// Otherwise a call that a rule denies would run.
+#[test]
+fn no_agent_runs_a_call_that_cannot_be_judged() {
+    for (name, reader, sample) in SAMPLES {
+        let whole = sample("ls").to_string();
+        let mut unknown = sample("ls");
+        let member = if unknown.get("hookEventName").is_some() {
+            "hookEventName"
+        } else {
+            "hook_event_name"
+        };
+        unknown[member] = json!("BeforeEverything");
+        let mut nameless = sample("ls");
+        for member in ["tool_name", "toolName", "command"] {
+            nameless.as_object_mut().unwrap().remove(member);
+        }
+        let mut inputs = vec![
+            unknown.to_string(),
+            whole[..whole.len() - 2].to_owned(),
+            format!("[{whole}]"),
+            format!("{whole} {whole}"),
+            String::new(),
+            "\u{feff}\n".to_owned(),
+            "{}".to_owned(),
+        ];
+        if reader != Reader::Cursor {
+            inputs.push(nameless.to_string());
+        }
+        for input in inputs {
+            let told = hook(input.as_bytes());
+            assert_eq!(
+                (told.status, &*told.stdout),
+                (Some(2), ""),
+                "{name}: {input} {told:?}"
+            );
+            let effect = reader.effect(&told);
+            assert!(matches!(effect, Denied | Asks), "{name}: {input}");
+            for event in ["PreToolUse", "BeforeTool", "beforeShellExecution"] {
+                assert!(told.stderr.contains(event), "{name}: {told:?}");
+            }
+        }
+    }
+}
+
+/// Status 2 would make an agent go on after its answer, or hide a result from the model.
+#[test]
+fn events_without_a_call_to_come_are_not_denied() {
+    for input in [
+        json!({"hook_event_name": "Stop", "cwd": "/srv", "stop_hook_active": false}),
+        json!({"hook_event_name": "AfterAgent", "cwd": "/srv", "prompt": "p", "prompt_response": "r"}),
+        json!({"hook_event_name": "UserPromptSubmit", "cwd": "/srv", "prompt": "rm -rf build"}),
+        json!({"hook_event_name": "PostToolUse", "cwd": "/srv", "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "tool_response": {"stdout": ""}}),
+        json!({"hook_event_name": "afterShellExecution", "command": "ls", "output": "", "duration": 1}),
+        json!({"hook_event_name": "afterFileEdit", "file_path": "/srv/a", "edits": []}),
+        json!({"sessionId": "S", "timestamp": 1, "cwd": "/srv", "toolName": "bash", "toolArgs": {"command": "ls"},
+            "toolResult": {"resultType": "success", "textResultForLlm": ""}}),
+    ] {
+        let told = hook(input.to_string().as_bytes());
+        assert_eq!(
+            (told.status, &*told.stdout),
+            (Some(1), ""),
+            "{input} {told:?}"
+        );
+        assert!(told.stderr.contains("PreToolUse"), "{told:?}");
+    }
+}
+
+#[test]
+fn marks_before_the_input_are_skipped() {
+    let (_, reader, sample) = SAMPLES[9];
+    for marks in ["\u{feff}", "\u{feff}\u{feff}", " \n\u{feff} "] {
+        let told = hook(format!("{marks}{}\r\n", sample("rm x")).as_bytes());
+        assert_eq!(reader.effect(&told), Denied, "{told:?}");
+    }
+}
+
+/// Rules for files are relative to the project.
+#[test]
+fn the_directory_is_found_where_the_input_has_none() {
+    let project = tempfile::tempdir().unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let path = project.path();
+    let input = other.path().join("input.json");
+    let cwd_of = |members: Value, variable: Option<&str>, here: &Path| {
+        let mut call = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"}});
+        for (name, value) in members.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        fs::write(&input, call.to_string()).unwrap();
+        let log = other.path().join("log.jsonl");
+        let mut hook = command();
+        hook.args(["hook", "pre-tool-use", "--log"])
+            .arg(&log)
+            .current_dir(here);
+        hook.envs(variable.map(|name| (name, path)));
+        let told = hook
+            .stdin(fs::File::open(&input).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(told.status.code(), Some(0), "{told:?}");
+        let record: Value =
+            serde_json::from_str(fs::read_to_string(&log).unwrap().lines().last().unwrap())
+                .unwrap();
+        record["cwd"].as_str().unwrap().to_owned()
+    };
+    let here = other.path();
+    let path = path.to_str().unwrap();
+    assert_eq!(
+        cwd_of(
+            json!({"cwd": "/srv", "workspace_roots": [path]}),
+            None,
+            here
+        ),
+        "/srv"
+    );
+    assert_eq!(
+        cwd_of(
+            json!({"cwd": "", "workspace_roots": [path, "/b"]}),
+            None,
+            here
+        ),
+        path
+    );
+    assert_eq!(cwd_of(json!({"workspaceRoots": [path]}), None, here), path);
+    assert_eq!(
+        cwd_of(json!({"cwd": "sub", "workspace_roots": [path]}), None, here),
+        format!("{path}/sub")
+    );
+    for variable in [
+        "CLAUDE_PROJECT_DIR",
+        "GEMINI_PROJECT_DIR",
+        "QWEN_PROJECT_DIR",
+        "CURSOR_PROJECT_DIR",
+        "FACTORY_PROJECT_DIR",
+    ] {
+        assert_eq!(
+            cwd_of(
+                json!({"cwd": null, "workspace_roots": []}),
+                Some(variable),
+                here
+            ),
+            path
+        );
+    }
+    assert_eq!(cwd_of(json!({}), None, project.path()), path);
+}
+
+/// Events of Cursor about one tool.
+#[test]
+fn events_about_files_servers_and_agents_are_judged() {
+    let decision = |rules: &[&str], input: Value| {
+        let arguments = [&["hook", "pre-tool-use"], rules].concat();
+        let told = run(&arguments, input.to_string().as_bytes());
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{told:?}");
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        answer["permission"].as_str().unwrap().to_owned()
+    };
+    let read = |event: &str, file: &str, attached: &str| {
+        json!({"hook_event_name": event, "workspace_roots": ["/srv"], "file_path": file, "content": "x",
+            "attachments": [{"type": "rule", "file_path": attached}]})
+    };
+    let deny = ["--deny", "Read(.env)"];
+    for event in ["beforeReadFile", "beforeTabFileRead"] {
+        assert_eq!(decision(&deny, read(event, "/srv/.env", "/srv/a")), "deny");
+        assert_eq!(decision(&deny, read(event, "/srv/a", "/srv/.env")), "deny");
+        assert_eq!(decision(&deny, read(event, "/srv/a", "/srv/b")), "allow");
+        // There is nothing to ask with.
+        assert_eq!(
+            decision(&["--ask", "Read(.env)"], read(event, "/srv/.env", "/srv/a")),
+            "deny"
+        );
+    }
+    let server = |name: &str, more: Value| {
+        let mut input = json!({"hook_event_name": "beforeMCPExecution", "workspace_roots": ["/srv"], "tool_name": name,
+            "tool_input": "{\"id\": 1}", "command": "npx files"});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            input[name] = value.clone();
+        }
+        input
+    };
+    let named = json!({"mcp_server_name": "files"});
+    assert_eq!(
+        decision(&["--deny", "mcp__files__drop"], server("drop", json!({}))),
+        "deny"
+    );
+    assert_eq!(
+        decision(&["--deny", "mcp__files"], server("list", json!({}))),
+        "deny"
+    );
+    assert_eq!(
+        decision(&["--deny", "mcp__files__drop"], server("list", json!({}))),
+        "ask"
+    );
+    assert_eq!(
+        decision(&["--allow", "mcp__files__list"], server("list", json!({}))),
+        "ask"
+    );
+    assert_eq!(
+        decision(
+            &["--allow", "mcp__files__list"],
+            server("list", named.clone())
+        ),
+        "allow"
+    );
+    assert_eq!(
+        decision(&["--deny", "mcp__other"], server("list", named)),
+        "ask"
+    );
+    let start = |kind: &str| {
+        json!({"hook_event_name": "subagentStart", "workspace_roots": ["/srv"],
+        "subagent_id": "1", "subagent_type": kind, "task": "t"})
+    };
+    assert_eq!(
+        decision(&["--deny", "Agent(explore)"], start("explore")),
+        "deny"
+    );
+    assert_eq!(
+        decision(&["--deny", "Agent(explore)"], start("shell")),
+        "allow"
+    );
+}
+
+#[test]
+fn the_server_of_a_tool_is_found_in_the_context() {
+    let input = json!({"hook_event_name": "BeforeTool", "cwd": "/srv", "tool_name": "mcp_my.files_drop",
+        "tool_input": {}, "mcp_context": {"server_name": "my.files", "tool_name": "drop"}});
+    let told = run(
+        &["hook", "pre-tool-use", "--deny", "mcp__my.files"],
+        input.to_string().as_bytes(),
+    );
+    assert_eq!(Reader::Gemini.effect(&told), Denied, "{told:?}");
+}
+
+#[test]
+fn arguments_of_any_form_are_judged_or_denied() {
+    let effect = |tool: &str, arguments: Value| {
+        let input = json!({"cwd": "/srv", "toolName": tool, "toolArgs": arguments});
+        Reader::Copilot.effect(&run(
+            &["hook", "pre-tool-use", "--deny", "Edit(*.lock)"],
+            input.to_string().as_bytes(),
+        ))
+    };
+    let patch = "*** Begin Patch\n*** Update File: a.lock\n@@\n-a\n+b\n*** End Patch\n";
+    assert_eq!(effect("apply_patch", json!(patch)), Denied);
+    assert_eq!(
+        effect("apply_patch", json!(patch.replace("a.lock", "a.rs"))),
+        Decides
+    );
+    assert_eq!(effect("bash", Value::Null), Denied);
+    assert_eq!(effect("bash", json!("{\"command\": \"ls")), Denied);
+    assert_eq!(effect("bash", json!(["ls"])), Denied);
+    assert_eq!(effect("view", json!("{\"path\": \"/srv/a\"}")), Decides);
+}
+
+#[test]
+fn the_log_tells_subagents_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = |input: &Value| {
+        let arguments = ["hook", "pre-tool-use", "--log", "log.jsonl"];
+        let told = run_in(directory.path(), &arguments, input.to_string().as_bytes());
+        assert_eq!(told.status, Some(0), "{told:?}");
+        let text = fs::read_to_string(directory.path().join("log.jsonl")).unwrap();
+        let record: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        ["agent", "session_id", "agent_id", "agent_type"].map(|name| record[name].clone())
+    };
+    let (_, _, claude) = SAMPLES[0];
+    assert_eq!(
+        log(&claude("ls")),
+        [Value::Null, json!("S"), Value::Null, Value::Null]
+    );
+    let mut inside = claude("npm test");
+    inside["agent_id"] = json!("a1b2");
+    inside["agent_type"] = json!("Explore");
+    assert_eq!(
+        log(&inside),
+        [Value::Null, json!("S"), json!("a1b2"), json!("Explore")]
+    );
+    let told = run_in(
+        directory.path(),
+        &["hook", "explain", "log.jsonl", "-o", "text"],
+        b"",
+    );
+    assert_eq!(
+        told.stdout
+            .matches("in the subagent Explore a1b2\n")
+            .count(),
+        1,
+        "{told:?}"
+    );
+    inside["agent_type"] = json!("");
+    assert_eq!(log(&inside)[2..], [json!("a1b2"), json!("")]);
+    let agents = SAMPLES.map(|(_, _, sample)| log(&sample("ls"))[0].clone());
+    let known = |name: &str| agents.iter().filter(|agent| **agent == name).count();
+    assert_eq!(
+        ["codex", "gemini", "copilot", "cursor"].map(known),
+        [2, 1, 3, 2]
+    );
+}
