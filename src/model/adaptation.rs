@@ -13,7 +13,7 @@ type Change = fn(&mut Dialect);
 
 /// Phrases with which servers refuse a parameter.
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
-    |deprecated|unavailable|invalid|no such";
+    |unexpected|forbidden|deprecated|unavailable|invalid|no such";
 
 /// Words in refusals of a schema of replies, or of its form.
 const SCHEMA_MEMBERS: &str = "response_format|text.format|output_config|output_format|json_schema\
@@ -58,6 +58,12 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["reasoning"], REFUSALS, leave_thinking),
     (&["think"], REFUSALS, leave_thinking),
     (&["chat_template_kwargs"], REFUSALS, leave_thinking),
+    (&["stream_options"], REFUSALS, |dialect| {
+        omit(dialect, "stream_options")
+    }),
+    (&["parallel_tool_calls"], REFUSALS, |dialect| {
+        omit(dialect, "parallel_tool_calls")
+    }),
 ];
 
 /// Returns a dialect that the server may accept after it refused a request. `None` if the refusal is about
@@ -85,6 +91,10 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
             adapted
         })
         .find(|adapted| adapted != dialect)
+}
+
+fn omit(dialect: &mut Dialect, member: &str) {
+    dialect.extra_body.insert(member.to_owned(), Value::Null);
 }
 
 fn json_without_tools(dialect: &mut Dialect) {

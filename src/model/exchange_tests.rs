@@ -300,7 +300,7 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_unusable_response_has_its_failure() {
-    use Api::{Anthropic, Gemini, Ollama, OpenaiChat};
+    use Api::{Anthropic, Gemini, Ollama, OpenaiChat, Responses};
     const EVENTS: &str = "text/event-stream";
     const JSON: &str = "application/json";
     let rows = [
@@ -386,7 +386,19 @@ fn each_unusable_response_has_its_failure() {
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
-            Ending::Cut,
+            Ending::Says("text=\"a\" thinking=\"\" in=0 out=0 read=0 write=0 thought=0"),
+        ),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"object\":\"error\",\"message\":\"bad\"}\n\ndata: [DONE]\n\n",
+            Ending::Rejected,
+        ),
+        (
+            Responses,
+            EVENTS,
+            "data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"bad\",\"param\":null}\n\n",
+            Ending::Overloaded,
         ),
         (
             OpenaiChat,

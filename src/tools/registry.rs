@@ -13,7 +13,7 @@ use super::todo_write::TodoWrite;
 use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
 use crate::api::{Api, FREE_TEXT, Function};
-use crate::tool_facts::{alias, without_namespace};
+use crate::tool_facts::{Purpose, agent_tool, alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
 #[derive(Default)]
@@ -251,9 +251,14 @@ impl Registry {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }
 
-    /// Returns the tool whose name differs only in case, or in at most a third of its letters.
+    /// Returns the tool whose name differs only in case, or in at most a third of its letters, or that does
+    /// what the tool of another agent does.
     fn similar(&self, name: &str) -> Option<String> {
         let wanted = name.to_lowercase();
+        let of_agent = || {
+            let tool = agent_tool(name).filter(|tool| tool.purpose != Purpose::Delete)?;
+            Some(self.entry(tool.name)?.tool.name().to_owned())
+        };
         self.iter()
             .map(|tool| {
                 let candidate = tool.name().to_lowercase();
@@ -263,6 +268,7 @@ impl Registry {
             .filter(|(distance, most, _)| distance <= most)
             .min_by_key(|(distance, ..)| *distance)
             .map(|(_, _, name)| name.to_owned())
+            .or_else(of_agent)
     }
 }
 
