@@ -216,6 +216,7 @@ impl<'a> Arguments<'a> {
     /// Reads arguments that are JSON text in a string, or a JSON value.
     pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
         match (raw, bytes(raw)) {
+            (_, Some(text)) if text.is_empty() => Self::None,
             (_, Some(text)) => Self::Text(text),
             (Some(json), None) => Self::Json(json),
             (None, None) => Self::None,

@@ -93,7 +93,9 @@ impl Api {
     pub(crate) fn raw(self, record: Value) -> Verbatim {
         match self {
             Self::Anthropic => anthropic::raw(record),
-            Self::OpenaiChat | Self::Ollama => openai_chat::raw(record),
+            Self::OpenaiChat | Self::Ollama => {
+                openai_chat::raw(record).unwrap_or(Verbatim::Nothing)
+            }
             Self::Responses => responses::raw(record),
             Self::Gemini => Verbatim::Parts(gemini::raw(record)),
         }
@@ -105,11 +107,10 @@ impl Api {
         let calls = parts
             .iter_mut()
             .filter_map(|part| match (self, part["type"].as_str()) {
-                (Self::Gemini, _) => part.get_mut("functionCall")?.as_object_mut(),
-                (Self::Anthropic, Some("tool_use"))
-                | (Self::Responses, Some("function_call" | "custom_tool_call"))
-                | (Self::OpenaiChat | Self::Ollama, _) => part.as_object_mut(),
-                _ => None,
+                (Self::Gemini, _) => part.get_mut(gemini::CALL)?.as_object_mut(),
+                (Self::Responses, Some(kind)) if !responses::CALLS.contains(&kind) => None,
+                (Self::Anthropic, kind) if kind != Some("tool_use") => None,
+                _ => part.as_object_mut(),
             });
         let calls: Vec<_> = calls.collect();
         if calls.len() != ids.len() {

@@ -27,7 +27,9 @@ pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, Forced
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
 pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
-pub(crate) use openai_chat::{BUDGET_KEYS, CALLS, call_deltas, calls as chat_calls};
+pub(crate) use openai_chat::{
+    BUDGET_KEYS, CALLS, STREAM_OPTIONS, call_deltas, calls as chat_calls,
+};
 pub(crate) use request::CallResult;
 pub use request::{
     Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,

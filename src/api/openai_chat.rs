@@ -19,6 +19,9 @@ use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 /// Members that limit the tokens of a reply: for current servers, and for older ones.
 pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
+/// Member that requests the usage of a streamed reply.
+pub(crate) const STREAM_OPTIONS: &str = "stream_options";
+
 /// Introduces the images in results.
 const IMAGES: &str = "The images in the results above:";
 
@@ -34,7 +37,7 @@ pub(super) fn encode(
     // `stream` is always sent: some gateways stream by default.
     let mut body = json!({"model": model, "stream": is_streamed});
     if is_streamed {
-        body["stream_options"] = json!({"include_usage": true});
+        body[STREAM_OPTIONS] = json!({"include_usage": true});
     }
     body[&dialect.budget_key] = request.max_output_tokens.into();
     set_temperature(&mut body, dialect, request);
@@ -449,30 +452,23 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
 }
 
 /// Takes the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Verbatim {
-    let places = match record["role"].as_str() {
-        Some("assistant") => &[("", Delivery::Whole)][..],
-        _ => &[
-            ("/choices/0/message", Delivery::Whole),
-            ("/choices/0/delta", Delivery::Streamed),
-            ("/message", Delivery::Whole),
-        ],
+pub(super) fn raw(mut record: Value) -> Option<Verbatim> {
+    let is_message = record["role"] == "assistant";
+    let mut taken = |place: &str| match record.pointer_mut(place)?.take() {
+        Value::Object(members) => Some(members),
+        _ => None,
     };
-    let mut said = places.iter().filter_map(|(place, delivery)| {
-        match record.pointer_mut(place).map(Value::take) {
-            Some(Value::Object(members)) => Some((members, *delivery)),
-            _ => None,
-        }
-    });
-    let Some((mut members, delivery)) = said.next() else {
-        return Verbatim::Nothing;
+    let whole = taken(if is_message { "" } else { "/choices/0/message" });
+    let (mut members, delivery) = match whole.or_else(|| taken("/message")) {
+        Some(members) => (members, Delivery::Whole),
+        None => (taken("/choices/0/delta")?, Delivery::Streamed),
     };
     // A call of the old form has no place for an id.
     if let Some(function @ Value::Object(_)) = members.shift_remove("function_call") {
         let call = json!([{"index": OLD_CALL, "type": "function", "function": function}]);
         members.entry(CALLS).or_insert(call);
     }
-    Verbatim::Members(members, delivery)
+    Some(Verbatim::Members(members, delivery))
 }
 
 /// The calls of a message.

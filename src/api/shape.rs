@@ -267,7 +267,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         "system" if is(record.subtype, "executor") => RecordKind::Executor,
         "control_request" if asks_to_stop(record) => RecordKind::Interrupt,
         "control_response" => RecordKind::ControlResponse,
-        "error" => RecordKind::Failure,
+        _ if kind == "error" || is(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
     }
 }

@@ -75,15 +75,11 @@ impl JoinedCall {
     fn is_continued_by(&self, delta: &CallDelta<'_>) -> bool {
         let (own_id, id) = (self.id.as_deref(), delta.id.as_deref());
         let has_other_id = own_id.is_some() && id.is_some() && own_id != id;
-        let has_arguments = match &delta.arguments {
-            Arguments::None | Arguments::Missing => false,
-            Arguments::Json(_) => true,
-            Arguments::Text(text) => !text.trim_ascii().is_empty(),
-        };
+        let has_arguments = !matches!(delta.arguments, Arguments::None);
         let is_marked = delta.index.is_some() || id.is_some();
         let is_whole = self.balance.is_whole();
         match delta.name.as_deref() {
-            None => !is_whole || !has_other_id && !(self.repeated && has_arguments),
+            None => !(is_whole && (has_other_id || self.repeated && has_arguments)),
             Some(_) if has_other_id || self.name.is_empty() => !has_other_id,
             Some(name) if is_whole => name == self.name && is_marked && !has_arguments,
             Some(name) if self.balance.has_begun() => name == self.name,

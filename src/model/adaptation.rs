@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm, STREAM_OPTIONS};
 
 /// Changes the dialect of later requests.
 type Change = fn(&mut Dialect);
@@ -58,11 +58,11 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["reasoning"], REFUSALS, leave_thinking),
     (&["think"], REFUSALS, leave_thinking),
     (&["chat_template_kwargs"], REFUSALS, leave_thinking),
-    (&["stream_options"], REFUSALS, |dialect| {
-        omit(dialect, "stream_options")
+    (&[STREAM_OPTIONS], REFUSALS, |dialect| {
+        omit(dialect, STREAM_OPTIONS);
     }),
     (&["parallel_tool_calls"], REFUSALS, |dialect| {
-        omit(dialect, "parallel_tool_calls")
+        omit(dialect, "parallel_tool_calls");
     }),
 ];
 
@@ -211,6 +211,33 @@ mod tests {
         ] {
             let changed = adapted(&openai, message).unwrap();
             assert_eq!(changed.json_with_tools, Acceptance::Refused, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_refused_member_is_omitted_once() {
+        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        for (member, message) in [
+            (
+                "stream_options",
+                "Unrecognized request argument supplied: stream_options",
+            ),
+            (
+                "stream_options",
+                "got an unexpected keyword argument 'stream_options'",
+            ),
+            (
+                "parallel_tool_calls",
+                "Unknown parameter: 'parallel_tool_calls'.",
+            ),
+        ] {
+            let changed = adapted(&openai, message).unwrap();
+            assert_eq!(
+                changed.extra_body.get(member),
+                Some(&Value::Null),
+                "{message}"
+            );
+            assert_eq!(adapted(&changed, message), None, "{message}");
         }
     }
 

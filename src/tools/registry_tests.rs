@@ -159,6 +159,7 @@ fn unknown_names_get_a_suggestion_if_one_is_close() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn names_of_other_agents_denote_built_in_tools() {
     let registry = Registry::builtin();
     let edit = json!({"file_path": "f", "old_string": "a", "new_string": "b"});

@@ -123,7 +123,7 @@ fn events(records: &[Value]) -> String {
     events.collect()
 }
 
-fn chunk(id: &str, delta: Value, end: Option<&str>) -> Value {
+fn chunk(id: &str, delta: &Value, end: Option<&str>) -> Value {
     json!({"id": id, "object": "chat.completion.chunk",
         "choices": [{"index": 0, "delta": delta, "finish_reason": end}]})
 }
@@ -193,12 +193,12 @@ fn completions() -> Vec<Reply> {
         }
         let mut records = vec![chunk(
             &name,
-            json!({"role": "assistant", "content": null}),
+            &json!({"role": "assistant", "content": null}),
             None,
         )];
-        let list = |calls| chunk(&name, json!({"tool_calls": calls}), None);
+        let list = |calls| chunk(&name, &json!({"tool_calls": calls}), None);
         records.extend(lists.into_iter().map(list));
-        records.push(chunk(&name, json!({}), Some("tool_calls")));
+        records.push(chunk(&name, &json!({}), Some("tool_calls")));
         replies.push(reply(name, events(&records) + "data: [DONE]\n\n"));
     }
     for id in Id::WHOLE {
