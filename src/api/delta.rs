@@ -69,7 +69,7 @@ pub(crate) enum Delta<'a> {
     Call(CallDelta<'a>),
     /// A call starts; its end is announced.
     CallStart(CallDelta<'a>),
-    /// A call, or more of one: the first of its index, or one with another id, starts the next call.
+    /// A call, or more of one.
     CallPart(CallDelta<'a>),
     /// More arguments of a call; without an index, of the last call.
     CallArguments(Option<u64>, Cow<'a, [u8]>),
@@ -91,37 +91,6 @@ pub(crate) struct CallDelta<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) name: Option<Cow<'a, str>>,
     pub(crate) arguments: Arguments<'a>,
-}
-
-/// The marks that identify a call in a stream.
-#[derive(Clone, Copy)]
-pub(crate) struct CallMarks<'a> {
-    pub(crate) index: Option<u64>,
-    pub(crate) id: Option<&'a str>,
-    pub(crate) has_name: bool,
-}
-
-impl CallMarks<'_> {
-    /// Returns the position of the call that a delta with these marks continues; `calls` are in order.
-    /// Some servers leave the index out, give every call the same index, or repeat the id with every
-    /// delta.
-    pub(crate) fn continued<'c>(
-        self,
-        calls: impl DoubleEndedIterator<Item = (usize, CallMarks<'c>)>,
-    ) -> Option<usize> {
-        let mut calls = calls.rev();
-        let (position, _) = match (self.index, self.id) {
-            (Some(_), id) => calls
-                .find(|(_, call)| call.index == self.index)
-                .filter(|(_, call)| call.id.is_none() || id.is_none() || call.id == id),
-            (None, Some(_)) => calls.find(|(_, call)| call.id == self.id),
-            // A second name starts another call.
-            (None, None) => calls
-                .next()
-                .filter(|(_, call)| !call.has_name || !self.has_name),
-        }?;
-        Some(position)
-    }
 }
 
 /// The end of a reply.
@@ -247,6 +216,7 @@ impl<'a> Arguments<'a> {
     /// Reads arguments that are JSON text in a string, or a JSON value.
     pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
         match (raw, bytes(raw)) {
+            (_, Some(text)) if text.is_empty() => Self::None,
             (_, Some(text)) => Self::Text(text),
             (Some(json), None) => Self::Json(json),
             (None, None) => Self::None,

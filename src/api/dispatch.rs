@@ -7,6 +7,7 @@ use super::dialect::{Api, Dialect};
 use super::request::{CallResult, Delivery, Function, Request, Thinking};
 use super::verbatim::Verbatim;
 use super::{anthropic, anthropic_encode, gemini, ollama, openai_chat, responses};
+use crate::message::ToolUseId;
 
 impl Api {
     /// Whether `--dialect` with this API reads records of `other`.
@@ -89,22 +90,55 @@ impl Api {
     }
 
     /// Takes the model's output out of a record, unchanged.
-    pub(crate) fn raw(self, record: Value) -> Vec<Verbatim> {
+    pub(crate) fn raw(self, record: Value) -> Verbatim {
         match self {
-            Self::Anthropic => vec![anthropic::raw(record)],
-            Self::OpenaiChat | Self::Ollama => openai_chat::raw(record),
-            Self::Responses => vec![responses::raw(record)],
-            Self::Gemini => vec![Verbatim::Parts(gemini::raw(record))],
+            Self::Anthropic => anthropic::raw(record),
+            Self::OpenaiChat | Self::Ollama => {
+                openai_chat::raw(record).unwrap_or(Verbatim::Nothing)
+            }
+            Self::Responses => responses::raw(record),
+            Self::Gemini => Verbatim::Parts(gemini::raw(record)),
         }
     }
 
-    /// Builds the message from the model's parts that [`Api::raw`] returned.
-    pub(crate) fn raw_message(self, parts: Vec<Value>) -> Vec<Value> {
+    /// Sets the ids of the calls among the model's parts that [`Api::raw`] returned, unless their number differs.
+    /// Gemini and Ollama know calls without an id by their names.
+    pub(crate) fn set_call_ids(self, parts: &mut [Value], ids: Vec<ToolUseId>) {
+        let calls = parts
+            .iter_mut()
+            .filter_map(|part| match (self, part["type"].as_str()) {
+                (Self::Gemini, _) => part.get_mut(gemini::CALL)?.as_object_mut(),
+                (Self::Responses, Some(kind)) if !responses::CALLS.contains(&kind) => None,
+                (Self::Anthropic, kind) if kind != Some("tool_use") => None,
+                _ => part.as_object_mut(),
+            });
+        let calls: Vec<_> = calls.collect();
+        if calls.len() != ids.len() {
+            return;
+        }
+        let key = if self == Self::Responses {
+            "call_id"
+        } else {
+            "id"
+        };
+        for (call, id) in calls.into_iter().zip(ids) {
+            let has_id = call.get(key).is_some_and(|id| !id.is_null() && id != "");
+            if has_id || !matches!(self, Self::Gemini | Self::Ollama) {
+                call.insert(key.to_owned(), id.0.into());
+            } else {
+                call.shift_remove(key);
+            }
+        }
+    }
+
+    /// Builds the message from the model's parts, or members and calls, that [`Api::raw`] returned.
+    pub(crate) fn raw_message(self, members: Map<String, Value>, parts: Vec<Value>) -> Vec<Value> {
         match self {
+            Self::OpenaiChat | Self::Ollama => openai_chat::raw_message(members, parts),
             _ if parts.is_empty() => parts,
             Self::Anthropic => vec![serde_json::json!({"role": "assistant", "content": parts})],
             Self::Gemini => vec![serde_json::json!({"role": "model", "parts": parts})],
-            Self::OpenaiChat | Self::Responses | Self::Ollama => parts,
+            Self::Responses => parts,
         }
     }
 }
@@ -133,10 +167,11 @@ pub(crate) fn encode(
     serde_json::to_string(&body).unwrap_or_default()
 }
 
-/// Merges one object into another, recursively.
+/// Merges one object into another, recursively. Null removes a member.
 fn merge(under: &mut Value, over: &Map<String, Value>) {
     for (key, value) in over {
         match value {
+            Value::Null => drop(under.as_object_mut().and_then(|it| it.shift_remove(key))),
             Value::Object(over) if under[key].is_object() => merge(&mut under[key], over),
             _ => under[key] = value.clone(),
         }

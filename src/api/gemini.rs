@@ -147,6 +147,9 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
     vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
 }
 
+/// The member of a part that is a call.
+pub(super) const CALL: &str = "functionCall";
+
 object! {
     /// A reply, or a part of one.
     Generated {

@@ -22,14 +22,14 @@ pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as ant
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
-pub(crate) use delta::{
-    Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent, FREE_TEXT,
-};
+pub(crate) use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent, FREE_TEXT};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
 pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
-pub(crate) use openai_chat::BUDGET_KEYS;
+pub(crate) use openai_chat::{
+    BUDGET_KEYS, CALLS, STREAM_OPTIONS, call_deltas, calls as chat_calls,
+};
 pub(crate) use request::CallResult;
 pub use request::{
     Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,
@@ -38,4 +38,4 @@ pub use request::{
 pub(crate) use responses::{custom_call_id, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
-pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members, merged_message};
+pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

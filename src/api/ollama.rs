@@ -85,7 +85,7 @@ fn messages(instructions: &str, request: &Request) -> Vec<Value> {
 fn user(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     let result = |result: &ToolResult| {
         let name = functions.get(&*result.id).copied();
-        message_of_result(name.unwrap_or(&result.id), &result.parts)
+        message_of_result(name.unwrap_or(&result.id), None, &result.parts)
     };
     let mut messages: Vec<Value> = turn.results().map(result).collect();
     let text = turn.text();
@@ -100,8 +100,11 @@ fn user(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     messages
 }
 
-fn message_of_result(name: &str, parts: &[ResultPart]) -> Value {
+fn message_of_result(name: &str, id: Option<&str>, parts: &[ResultPart]) -> Value {
     let mut message = json!({"role": "tool", "tool_name": name, "content": result_text(parts)});
+    if let Some(id) = id {
+        message["tool_call_id"] = id.into();
+    }
     let images: Vec<&str> = attachments(parts).map(|(_, data)| data).collect();
     if !images.is_empty() {
         message["images"] = json!(images);
@@ -111,7 +114,10 @@ fn message_of_result(name: &str, parts: &[ResultPart]) -> Value {
 
 /// Builds the messages with the results of calls.
 pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
-    let message = |call: &CallResult| message_of_result(&call.name, &call.result.parts);
+    let message = |call: &CallResult| {
+        let id = call.has_id.then_some(&*call.result.id);
+        message_of_result(&call.name, id, &call.result.parts)
+    };
     results.iter().map(message).collect()
 }
 

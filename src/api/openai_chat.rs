@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, set_temperature};
@@ -18,6 +18,9 @@ use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 
 /// Members that limit the tokens of a reply: for current servers, and for older ones.
 pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
+
+/// Member that requests the usage of a streamed reply.
+pub(crate) const STREAM_OPTIONS: &str = "stream_options";
 
 /// Introduces the images in results.
 const IMAGES: &str = "The images in the results above:";
@@ -34,7 +37,7 @@ pub(super) fn encode(
     // `stream` is always sent: some gateways stream by default.
     let mut body = json!({"model": model, "stream": is_streamed});
     if is_streamed {
-        body["stream_options"] = json!({"include_usage": true});
+        body[STREAM_OPTIONS] = json!({"include_usage": true});
     }
     body[&dialect.budget_key] = request.max_output_tokens.into();
     set_temperature(&mut body, dialect, request);
@@ -122,8 +125,7 @@ fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<
 
 /// Returns the messages of a user's turn. Results come first: they belong to the message before.
 fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
-    let result = |result: &ToolResult| message_of_result(Some(&result.id), "", &result.parts);
-    let mut messages: Vec<Value> = turn.results().map(result).collect();
+    let mut messages: Vec<Value> = turn.results().map(message_of_result).collect();
     messages.extend(images_of_results(turn.result_attachments()));
     let text = turn.text();
     let images: Vec<Value> = turn.attachments().map(image).collect();
@@ -139,13 +141,9 @@ fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
     messages
 }
 
-/// Returns a tool message, which contains only text. Without an id it names the tool.
-fn message_of_result(id: Option<&str>, name: &str, parts: &[ResultPart]) -> Value {
-    let content = result_text(parts);
-    match id {
-        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": content}),
-        None => json!({"role": "tool", "tool_name": name, "content": content}),
-    }
+/// Returns a tool message, which contains only text.
+fn message_of_result(result: &ToolResult) -> Value {
+    json!({"role": "tool", "tool_call_id": result.id, "content": result_text(&result.parts)})
 }
 
 /// Returns the message with the images in results, if there are any.
@@ -164,10 +162,7 @@ fn image(attachment: Attachment<'_>) -> Value {
 
 /// Builds the messages with the results of calls.
 pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
-    let message = |call: &CallResult| {
-        let id = call.has_id.then_some(&*call.result.id);
-        message_of_result(id, &call.name, &call.result.parts)
-    };
+    let message = |call: &CallResult| message_of_result(&call.result);
     let parts = results
         .iter()
         .flat_map(|call| attachments(&call.result.parts));
@@ -293,7 +288,9 @@ pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<
         is_whole |= whole.is_some();
         let message = whole.or_else(|| Message::of(reply.delta));
         let message = message.unwrap_or_default();
-        let end = non_empty(reply.finish_reason).map(|reason| end(&reason, &reply, &message));
+        let failed = non_null(record.error).map(|_| Cow::Borrowed("error"));
+        let reason = failed.or_else(|| non_empty(reply.finish_reason));
+        let end = reason.map(|reason| end(&reason, &reply, &message));
         has_role |= non_null(message.role).is_some();
         let calls = message.calls();
         has_calls |= !calls.is_empty();
@@ -306,12 +303,11 @@ pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<
         if !has_failed && (reads_texts || whole.is_some()) {
             message.texts(&mut deltas);
         }
-        let delta = if whole.is_some() {
-            Delta::Call
-        } else {
-            Delta::CallPart
+        let delivery = match whole {
+            Some(_) => Delivery::Whole,
+            None => Delivery::Streamed,
         };
-        deltas.extend(calls.into_iter().map(delta));
+        deltas.extend(call_deltas(calls, delivery));
         deltas.extend(end.map(Delta::End));
         let index = number(reply.index).unwrap_or_default();
         choices.push(Choice { index, deltas });
@@ -390,8 +386,23 @@ impl<'a> ToolCall<'a> {
     }
 }
 
+/// Returns the deltas of the calls in one message. Calls with a name and the same index in one part differ.
+pub(crate) fn call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> Vec<Delta<'_>> {
+    let mut named = None;
+    let mut deltas = Vec::new();
+    for call in calls {
+        let is_next = call.name.is_some() && named.replace(call.index) == Some(call.index);
+        deltas.push(match delivery {
+            Delivery::Whole => Delta::Call(call),
+            Delivery::Streamed if is_next => Delta::CallStart(call),
+            Delivery::Streamed => Delta::CallPart(call),
+        });
+    }
+    deltas
+}
+
 /// Reads a list of calls.
-pub(super) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
+pub(crate) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
     ToolCall::list(raw).iter().map(ToolCall::delta).collect()
 }
 
@@ -441,13 +452,36 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
 }
 
 /// Takes the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Vec<Verbatim> {
-    if record["role"] == "assistant" {
-        return vec![Verbatim::Members(record)];
+pub(super) fn raw(mut record: Value) -> Option<Verbatim> {
+    let is_message = record["role"] == "assistant";
+    let mut taken = |place: &str| match record.pointer_mut(place)?.take() {
+        Value::Object(members) => Some(members),
+        _ => None,
+    };
+    let whole = taken(if is_message { "" } else { "/choices/0/message" });
+    let (mut members, delivery) = match whole.or_else(|| taken("/message")) {
+        Some(members) => (members, Delivery::Whole),
+        None => (taken("/choices/0/delta")?, Delivery::Streamed),
+    };
+    // A call of the old form has no place for an id.
+    if let Some(function @ Value::Object(_)) = members.shift_remove("function_call") {
+        let call = json!([{"index": OLD_CALL, "type": "function", "function": function}]);
+        members.entry(CALLS).or_insert(call);
     }
-    let pointers = ["/choices/0/message", "/choices/0/delta", "/message"];
-    let said = pointers
-        .into_iter()
-        .filter_map(|pointer| record.pointer_mut(pointer).map(Value::take));
-    said.map(Verbatim::Members).collect()
+    Some(Verbatim::Members(members, delivery))
+}
+
+/// The calls of a message.
+pub(crate) const CALLS: &str = "tool_calls";
+
+/// Builds a message from its merged members and calls.
+pub(super) fn raw_message(mut members: Map<String, Value>, calls: Vec<Value>) -> Vec<Value> {
+    if members.is_empty() && calls.is_empty() {
+        return calls;
+    }
+    members.entry("role").or_insert("assistant".into());
+    if !calls.is_empty() {
+        members.insert(CALLS.to_owned(), calls.into());
+    }
+    vec![members.into()]
 }

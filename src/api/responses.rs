@@ -122,6 +122,9 @@ fn message_item(role: Role, content: &[Value]) -> Option<Value> {
     (!content.is_empty()).then(|| json!({"type": "message", "role": role, "content": content}))
 }
 
+/// The types of items that are calls.
+pub(super) const CALLS: [&str; 2] = ["function_call", "custom_tool_call"];
+
 const CALL_OUTPUT: &str = "function_call_output";
 
 fn output(kind: &str, result: &ToolResult) -> Value {
@@ -232,7 +235,7 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
 fn read_item<'a>(item: &Envelope<'a>, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
     let kind = text(item.kind).unwrap_or_default();
     match &*kind {
-        "function_call" | "custom_tool_call" => return deltas.push(Delta::Call(call(item))),
+        kind if CALLS.contains(&kind) => return deltas.push(Delta::Call(call(item))),
         "message" => {
             for part in Part::list(item.content) {
                 deltas.extend(bytes(part.text).map(Delta::WholeText));
@@ -312,16 +315,12 @@ fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
 /// Whether a record is an item.
 pub(super) fn is_item(record: &Envelope<'_>) -> bool {
     const PARTS: [&str; 3] = ["input_text", "output_text", "input_image"];
-    const ITEMS: [&str; 5] = [
-        CALL_OUTPUT,
-        "custom_tool_call_output",
-        "function_call",
-        "custom_tool_call",
-        "reasoning",
-    ];
+    const ITEMS: [&str; 3] = [CALL_OUTPUT, "custom_tool_call_output", "reasoning"];
     let is_in = |kind, list: &[&str]| text(kind).is_some_and(|kind| list.contains(&&*kind));
     let parts = Part::list(record.content);
-    is_in(record.kind, &ITEMS) || parts.iter().any(|part| is_in(part.kind, &PARTS))
+    is_in(record.kind, &ITEMS)
+        || is_in(record.kind, &CALLS)
+        || parts.iter().any(|part| is_in(part.kind, &PARTS))
 }
 
 /// Reads an item of the user or a tool. `None` for anything else.
@@ -346,7 +345,8 @@ pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
 /// Reads an item of the model that is a record. `None` for anything else.
 pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let kind = text(record.kind).unwrap_or("message".into());
-    let is_said = matches!(&*kind, "function_call" | "custom_tool_call" | "reasoning")
+    let is_said = kind == "reasoning"
+        || CALLS.contains(&&*kind)
         || kind == "message" && is(record.role, "assistant");
     let mut deltas = Vec::new();
     read_item(record, false, &mut deltas);

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::anthropic::BlockDetail;
-use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
+use super::delta::{CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::dialect::Api;
 use super::envelope::{Content, Envelope};
 use super::gemini::Signed;
@@ -64,6 +64,8 @@ pub(super) enum RecordKind {
     Content,
     /// A response of Gemini, or a chunk of one.
     Candidates,
+    /// An error in a stream of any API.
+    Failure,
     SessionResult,
     Executor,
     Interrupt,
@@ -159,6 +161,10 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
             }
         }
         RecordKind::Candidates => Said::Reply(gemini::candidates(record)),
+        RecordKind::Failure => {
+            let end = vec![Delta::End(End::of("error"))];
+            Said::Reply(Chunk::one(None, Extent::More, end))
+        }
         RecordKind::SessionResult => Said::SessionResult,
         RecordKind::Executor => Said::Executor,
         RecordKind::Interrupt => Said::Interrupt,
@@ -220,6 +226,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
             let texts = blocks.iter().filter_map(Block::as_text);
             return Some(Spoken::Instructions(texts.collect::<Vec<_>>().join("\n")));
         }
+        RecordKind::Failure => return None,
         _ => match everything_said(record) {
             Said::Reply(chunk) => return Some(Spoken::Reply(chunk)),
             _ => return None,
@@ -260,6 +267,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         "system" if is(record.subtype, "executor") => RecordKind::Executor,
         "control_request" if asks_to_stop(record) => RecordKind::Interrupt,
         "control_response" => RecordKind::ControlResponse,
+        _ if kind == "error" || is(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
     }
 }
@@ -288,6 +296,7 @@ fn untyped(record: &Envelope<'_>) -> RecordKind {
         "assistant" => RecordKind::Assistant,
         "user" => RecordKind::User,
         "tool" | "function" => RecordKind::OpenaiResult,
+        _ if non_null(record.error).is_some() || is(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
     }
 }

@@ -130,7 +130,7 @@ impl BlockBuilder {
         while let Some(first) = self.open.front() {
             let is_last = self.open.len() == 1;
             let is_call = matches!(first, Open::Call { .. });
-            if !first.is_complete(is_last) || is_last && !is_call {
+            if is_last && !is_call || !first.is_complete(false) {
                 break;
             }
             if let Some(first) = self.open.pop_front() {
@@ -147,7 +147,7 @@ impl BlockBuilder {
     }
 
     /// Returns the remaining output at the end of the reply. If it was cut off, incomplete calls are
-    /// omitted: they must not run.
+    /// omitted, and so is a call that nothing follows: they must not run.
     pub fn finish(&mut self, is_whole: bool) -> Vec<Output> {
         let mut outputs = Vec::new();
         while let Some(open) = self.open.pop_front() {
@@ -221,13 +221,14 @@ impl BlockBuilder {
 }
 
 impl Open {
-    /// Whether the block is complete. The input of a call may still follow.
+    /// Whether the block is complete. A call may be cut off although its input is whole.
     fn is_complete(&self, is_last: bool) -> bool {
         match self {
             Self::Text(_) | Self::Redacted(_) => true,
             Self::Thinking { signature, .. } => !is_last || !signature.is_empty(),
             Self::Call { input, .. } => {
-                input.trim_start().starts_with('{')
+                !is_last
+                    && input.trim_start().starts_with('{')
                     && serde_json::from_str::<serde::de::IgnoredAny>(input).is_ok()
             }
         }

@@ -104,14 +104,16 @@ fn a_call_that_was_cut_off_is_omitted() {
         assembly.take(event);
     }
     assert!(blocks(assembly.finish(false)).is_empty());
-    let mut assembly = self::assembly(&[]);
-    for event in [begins(0, "a"), input(0, "{\"path\":\"x\"}")] {
-        assembly.take(event);
+    let whole = [begins(0, "a"), input(0, "{\"path\":\"x\"}")];
+    for (next, expected) in [(None, 0), (Some(begins(1, "b")), 1)] {
+        let mut assembly = self::assembly(&[]);
+        let events = whole.clone().into_iter().chain(next);
+        let mut found: Vec<String> = events
+            .flat_map(|event| blocks(assembly.take(event)))
+            .collect();
+        found.extend(blocks(assembly.finish(false)));
+        assert_eq!(found.len(), expected, "{found:?}");
     }
-    assert_eq!(
-        blocks(assembly.finish(false)),
-        ["call a Read {\"path\":\"x\"}"]
-    );
 }
 
 #[test]

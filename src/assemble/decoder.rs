@@ -7,8 +7,11 @@ use serde_json::value::RawValue;
 use super::Event;
 use super::identity::Identity;
 use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, sign};
-use crate::api::{Api, AssistantText, Contents, Envelope, ResultBody, Said, said};
+use crate::api::{
+    Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, ResultBody, Said, said,
+};
 use crate::json::{non_empty, object, text};
+use crate::jsonl::END_OF_EVENTS;
 use crate::message::{Role, SessionId, ToolUseId};
 
 object! {
@@ -78,6 +81,11 @@ impl Decoder {
     /// Decodes one record. `visit` receives the record, or its items, if any. Returns whether it is an
     /// object.
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
+        if record == END_OF_EVENTS {
+            let end = vec![Delta::Closed];
+            self.identity.chunk(Chunk::one(None, Extent::More, end));
+            return self.decode("{}", visit);
+        }
         let Some(contents) = Contents::of(record) else {
             return false;
         };

@@ -94,6 +94,11 @@ impl Draft {
 
     /// Takes the next delta.
     pub(crate) fn push(&mut self, delta: Delta<'_>) {
+        if matches!(delta, Delta::End(_) | Delta::Closed)
+            && let Some(last) = self.calls.follow(0)
+        {
+            self.call(last);
+        }
         match delta {
             Delta::WholeText(_) if self.has_text => {}
             Delta::Text(text) | Delta::WholeText(text) => {
@@ -125,6 +130,8 @@ impl Draft {
                     self.has_text = false;
                 }
                 if let Some(position) = self.calls.push(0, delta) {
+                    // The call before it may have no arguments.
+                    self.call(position.saturating_sub(1));
                     self.call(position);
                 }
             }
@@ -157,7 +164,7 @@ impl Draft {
         let Some(call) = self.calls.call(index) else {
             return;
         };
-        if call.name.is_empty() {
+        if !call.has_whole_name() {
             return;
         }
         self.sent
@@ -165,8 +172,9 @@ impl Draft {
         let sent = &mut self.sent[index];
         if *sent == Sent::Nothing {
             *sent = Sent::Begin;
-            let id = call.id.get_or_insert_with(|| new_id(self.ids.as_deref()));
-            let (id, name) = (id.clone(), call.name.clone());
+            let new_id = || new_id(self.ids.as_deref());
+            let (id, name) = (call.id.clone().unwrap_or_else(new_id), call.name.clone());
+            call.sent_id = Some(id.clone());
             self.parts.push(ReplyPart::CallBegins { index, id, name });
         }
         // An empty object may be a placeholder for fragments that are still to come.
@@ -194,7 +202,7 @@ impl Draft {
         let calls = self.calls.into_calls().into_iter();
         let calls = calls.filter(|call| !call.name.is_empty());
         let call = |call: JoinedCall| DraftedCall {
-            id: call.id.unwrap_or_else(|| new_id(self.ids.as_deref())),
+            id: call.sent_id.or(call.id).unwrap_or_default(),
             name: call.name,
             arguments: match call.input {
                 Some(input) if call.fragments.is_empty() => input.get().to_owned(),

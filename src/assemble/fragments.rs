@@ -117,6 +117,11 @@ impl Balance {
         }
     }
 
+    /// Whether an object or array has started.
+    pub(super) fn has_begun(self) -> bool {
+        self.place != LexState::Before
+    }
+
     /// Whether an object or array is complete.
     pub(super) fn is_whole(self) -> bool {
         self.place == LexState::After

@@ -3,12 +3,26 @@
 //! A call is released when its arguments are complete and something after it was seen: another block,
 //! another call or a stop reason (servers close calls that they cut off as `{}`). Calls are released
 //! in the order of their starts. The start and end of a message are decided elsewhere.
+//!
+//! Anthropic's API, the Responses API, Gemini and Ollama mark each call. A delta of chat completions has an
+//! index, an id or both, but servers omit them, give all calls the same ones, repeat them with every delta,
+//! or send them late. So its place decides as well. It belongs to the latest call with its index; without an
+//! index, to the latest call with its id, or else to the last call. There it starts another call if
+//!
+//! - it has a name, and another id than the call;
+//! - it has a name, and the arguments of the call are whole, unless it only repeats index or id and name;
+//! - the arguments of the call are whole, and it has another id, or arguments after a repeated name;
+//! - it has another name, and the call has a part of its arguments;
+//! - it has a name, but no index and no id, and the call has no arguments.
+//!
+//! Otherwise it continues the call: the first id counts, another name before the arguments is a piece of the
+//! name, and arguments are appended.
 
 use serde_json::value::RawValue;
 
 use super::ToolCall;
 use super::fragments::{Balance, SplitText};
-use crate::api::{Arguments, CallDelta, CallMarks, CutOff, Delta};
+use crate::api::{Arguments, CallDelta, CutOff, Delta};
 
 /// The calls of one message.
 #[derive(Debug, Default)]
@@ -29,11 +43,15 @@ pub(super) struct JoinedCall {
     /// another call starts.
     end_is_announced: bool,
     pub(super) id: Option<String>,
+    /// The id of the call in the parts of a draft.
+    pub(super) sent_id: Option<String>,
     pub(super) name: String,
     /// Arguments that arrived whole; fragments override them.
     pub(super) input: Option<Box<RawValue>>,
     pub(super) fragments: SplitText,
     balance: Balance,
+    /// Whether the name was repeated after the arguments.
+    repeated: bool,
     /// Whether the arguments are complete.
     closed: bool,
     /// Whether something followed this call.
@@ -43,15 +61,29 @@ pub(super) struct JoinedCall {
 
 impl JoinedCall {
     fn is_ready(&self) -> bool {
-        let is_whole = !self.end_is_announced && (self.input.is_some() || self.balance.is_whole());
+        let is_whole = !self.end_is_announced && self.balance.is_whole();
         self.followed && (self.closed || is_whole)
     }
 
-    fn marks(&self) -> CallMarks<'_> {
-        CallMarks {
-            index: Some(self.index),
-            id: self.id.as_deref(),
-            has_name: !self.name.is_empty(),
+    /// Whether no piece of its name can follow.
+    pub(super) fn has_whole_name(&self) -> bool {
+        let is_part = !(self.end_is_announced || self.followed || self.balance.has_begun());
+        !is_part && !self.name.is_empty()
+    }
+
+    /// Whether a delta at its place continues it.
+    fn is_continued_by(&self, delta: &CallDelta<'_>) -> bool {
+        let (own_id, id) = (self.id.as_deref(), delta.id.as_deref());
+        let has_other_id = own_id.is_some() && id.is_some() && own_id != id;
+        let has_arguments = !matches!(delta.arguments, Arguments::None);
+        let is_marked = delta.index.is_some() || id.is_some();
+        let is_whole = self.balance.is_whole();
+        match delta.name.as_deref() {
+            None => !(is_whole && (has_other_id || self.repeated && has_arguments)),
+            Some(_) if has_other_id || self.name.is_empty() => !has_other_id,
+            Some(name) if is_whole => name == self.name && is_marked && !has_arguments,
+            Some(name) if self.balance.has_begun() => name == self.name,
+            Some(_) => is_marked,
         }
     }
 
@@ -67,17 +99,22 @@ impl JoinedCall {
         call
     }
 
-    /// Adds a delta. The first id and name that are not empty count.
     fn add(&mut self, delta: CallDelta<'_>) {
         if let (None, Some(id)) = (&self.id, delta.id.filter(|id| !id.is_empty())) {
             self.id = Some(id.into_owned());
         }
-        if let (true, Some(name)) = (self.name.is_empty(), delta.name) {
-            self.name = name.into_owned();
+        if let Some(name) = delta.name {
+            self.repeated = self.balance.is_whole();
+            if self.name.is_empty() || self.name != name && !self.balance.has_begun() {
+                self.name.push_str(&name);
+            }
         }
         match delta.arguments {
             Arguments::Text(fragment) => self.append(&fragment),
-            Arguments::Json(input) => self.input = Some(input.to_owned()),
+            Arguments::Json(input) => {
+                self.balance.read(input.get().as_bytes());
+                self.input = Some(input.to_owned());
+            }
             Arguments::None | Arguments::Missing => {}
         }
     }
@@ -92,7 +129,7 @@ impl Joiner {
     /// Takes a delta of the reply `choice`. Returns the position of the call that it belongs to.
     pub(super) fn push(&mut self, choice: u64, delta: Delta<'_>) -> Option<usize> {
         match delta {
-            Delta::Block => self.follow(choice),
+            Delta::Block => drop(self.follow(choice)),
             Delta::Call(call) => {
                 let index = self.next_index(choice);
                 let position = self.start(choice, index, true);
@@ -107,11 +144,7 @@ impl Joiner {
                 return Some(position);
             }
             Delta::CallPart(call) => {
-                let continued = self.continued_by(choice, &call);
-                let position = continued.unwrap_or_else(|| {
-                    let index = call.index.unwrap_or_else(|| self.next_index(choice));
-                    self.start(choice, index, false)
-                });
+                let position = self.position_of(choice, &call);
                 if self.calls[position].released {
                     return None;
                 }
@@ -227,22 +260,34 @@ impl Joiner {
         self.calls.len() - 1
     }
 
-    fn follow(&mut self, choice: u64) {
+    /// Notes that something follows the calls of this reply. Returns the position of the last call.
+    pub(super) fn follow(&mut self, choice: u64) -> Option<usize> {
         for call in &mut self.calls[self.first_held..] {
             call.followed |= call.choice == choice;
         }
+        self.calls.len().checked_sub(1)
     }
 
-    /// Returns the call that a delta continues.
-    fn continued_by(&self, choice: u64, delta: &CallDelta<'_>) -> Option<usize> {
-        let calls = self.calls.iter().enumerate();
-        let calls = calls.filter(|(_, call)| call.choice == choice);
-        let marks = CallMarks {
-            index: delta.index,
-            id: delta.id.as_deref(),
-            has_name: delta.name.is_some(),
+    /// Returns the position of the call that a delta continues, or starts.
+    fn position_of(&mut self, choice: u64, delta: &CallDelta<'_>) -> usize {
+        let has_place = |call: &JoinedCall| match delta.index {
+            Some(index) => call.index == index,
+            None => delta.id.is_some() && call.id.as_deref() == delta.id.as_deref(),
         };
-        marks.continued(calls.map(|(position, call)| (position, call.marks())))
+        let calls = || self.calls.iter().enumerate().rev();
+        let own = || calls().filter(|(_, call)| call.choice == choice);
+        let last = || own().next().filter(|_| delta.index.is_none());
+        let earlier = own().find(|(_, call)| has_place(call)).or_else(last);
+        if let Some((position, _)) = earlier.filter(|(_, call)| call.is_continued_by(delta)) {
+            return position;
+        }
+        // A name that was repeated belongs to the call that follows.
+        let repeated = earlier.filter(|(_, call)| call.repeated && delta.name.is_none());
+        let name = repeated.map(|(_, call)| call.name.clone());
+        let index = delta.index.unwrap_or_else(|| self.next_index(choice));
+        let position = self.start(choice, index, false);
+        self.calls[position].name = name.unwrap_or_default();
+        position
     }
 
     /// Returns the latest call with this index, or the last call, unless it is released.

@@ -117,7 +117,9 @@ impl MessageReader {
 
     fn complete(&mut self, mut open: Streamed) -> Option<Message> {
         let is_whole = open.draft.end.is_some() || open.draft.closed;
-        let rest = open.builder.finish(is_whole);
+        // A call whose input is whole has a result, even if it was cut off.
+        let mut rest = open.builder.take_complete();
+        rest.extend(open.builder.finish(is_whole));
         open.blocks.extend(rest.into_iter().filter_map(block));
         let blocks = std::mem::take(&mut open.blocks);
         let usage = open.draft.usage;

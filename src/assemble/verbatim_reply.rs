@@ -1,16 +1,19 @@
 //! Merges the JSON of a reply into the message for the next request of the same API. Lossless: some APIs
 //! require the thinking of their models.
 //!
-//! This is not a joiner: it does not know blocks or calls, or whether they are complete. It
-//! merges JSON objects, and the message goes back to the server that wrote it.
+//! It does not know blocks, or whether they are complete. It merges JSON objects, and the message goes back to
+//! the server that wrote it. The joiner decides which call a delta belongs to, as it does for calls that run;
+//! a call has the id of its event, so that the reply and its results have the same ids.
 
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
+use super::joiner::Joiner;
 use crate::api::{
-    Api, CallResult, PARTIAL_INPUT, Verbatim, custom_call_id, is_response, merge_members,
-    merged_message,
+    Api, CALLS, CallResult, Delivery, PARTIAL_INPUT, Verbatim, call_deltas, chat_calls,
+    custom_call_id, is_response, merge_members,
 };
-use crate::message::ToolResult;
+use crate::message::{ToolResult, ToolUseId};
 
 /// Collects messages for the next request of an API. Records of other APIs are skipped.
 #[derive(Debug)]
@@ -22,10 +25,14 @@ pub struct VerbatimReply {
     streaming: bool,
     /// The id of the last streamed message.
     streamed: Value,
-    /// The blocks, parts or items.
+    /// The blocks, parts, items, or calls of a message.
     parts: Vec<NumberedPart>,
-    /// The members of a message.
+    /// The other members of a message.
     members: Map<String, Value>,
+    /// Joins its calls.
+    joiner: Joiner,
+    /// The ids of the calls in the reply.
+    ids: Vec<ToolUseId>,
     /// The ids of calls of tools that take free text.
     custom_calls: Vec<String>,
     /// The results of the turn.
@@ -49,9 +56,16 @@ impl VerbatimReply {
             streamed: Value::Null,
             parts: Vec::new(),
             members: Map::new(),
+            joiner: Joiner::default(),
+            ids: Vec::new(),
             custom_calls: Vec::new(),
             results: Vec::new(),
         }
+    }
+
+    /// Takes the id of the next call.
+    pub fn call(&mut self, id: ToolUseId) {
+        self.ids.push(id);
     }
 
     /// Takes the result of the next call of a tool. `has_id` is true if the model gave the call an id.
@@ -83,9 +97,7 @@ impl VerbatimReply {
                 Api::OpenaiChat
             };
         }
-        for delta in self.form.raw(record) {
-            self.delta(delta);
-        }
+        self.delta(self.form.raw(record));
         true
     }
 
@@ -114,7 +126,7 @@ impl VerbatimReply {
                     (part.map(|part| &mut part.content), delta)
                 {
                     delta.remove("type");
-                    merge_members(block, delta.into());
+                    merge_members(block, delta);
                 }
             }
             Verbatim::Parts(parts) => self.extend(parts),
@@ -123,7 +135,32 @@ impl VerbatimReply {
                     self.extend(parts);
                 }
             }
-            Verbatim::Members(members) => merge_members(&mut self.members, members),
+            Verbatim::Members(mut members, delivery) => {
+                let calls = members.shift_remove(CALLS).unwrap_or_default();
+                self.calls(calls, delivery);
+                merge_members(&mut self.members, members);
+            }
+        }
+    }
+
+    fn calls(&mut self, calls: Value, delivery: Delivery) {
+        let raw = to_raw_value(&calls).ok();
+        let deltas = call_deltas(chat_calls(raw.as_deref()), delivery);
+        let Value::Array(calls) = calls else { return };
+        for (delta, mut part) in deltas.into_iter().zip(calls) {
+            // Only streams number calls.
+            part.as_object_mut().map(|part| part.shift_remove("index"));
+            let position = self.joiner.push(0, delta).unwrap_or_default();
+            if let Some(joined) = self.joiner.call(position)
+                && part["function"].is_object()
+            {
+                part["function"]["name"] = joined.name.as_str().into();
+            }
+            let index = position.into();
+            self.delta(match self.parts.get(position) {
+                Some(_) => Verbatim::MoreOfBlock { index, delta: part },
+                None => Verbatim::Block { index, part },
+            });
         }
     }
 
@@ -136,13 +173,13 @@ impl VerbatimReply {
     /// Returns the reply since the last call: a message, or items.
     pub fn take_reply(&mut self) -> Vec<Value> {
         self.streaming = false;
-        let members = std::mem::take(&mut self.members);
-        if !members.is_empty() {
-            return vec![merged_message(members)];
-        }
+        self.joiner = Joiner::default();
         let parts = std::mem::take(&mut self.parts).into_iter();
+        let mut parts: Vec<Value> = parts.map(NumberedPart::whole).collect();
         self.form
-            .raw_message(parts.map(NumberedPart::whole).collect())
+            .set_call_ids(&mut parts, std::mem::take(&mut self.ids));
+        self.form
+            .raw_message(std::mem::take(&mut self.members), parts)
     }
 
     /// Returns the messages with the results since the last call, in the order of the calls.

@@ -86,6 +86,13 @@ impl Emitter {
         Ok(())
     }
 
+    /// Notes a call of the reply.
+    pub(super) fn call(&mut self, id: &ToolUseId) {
+        if let Some(api) = &mut self.api {
+            api.call(id.clone());
+        }
+    }
+
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> WriteResult {
         let reply = self.api.as_mut().map(VerbatimReply::take_reply);

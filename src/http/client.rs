@@ -103,10 +103,7 @@ impl Client {
     pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
         let redaction = Redaction::of(&address.secrets());
         let request = self.for_address(address)?.get(address.url.clone());
-        // Without compression, responses cannot expand in memory.
-        let request = request
-            .header("accept-encoding", "identity")
-            .header("accept", accept);
+        let request = request.header("accept", accept);
         self.response(request, address, redaction).await
     }
 
@@ -122,7 +119,8 @@ impl Client {
                 .check(address)
                 .await
                 .map_err(|refused| HttpFailure::unusable(refused.to_string()))?;
-            let sent = request.send().await;
+            // Without compression, responses cannot expand in memory.
+            let sent = request.header("accept-encoding", "identity").send().await;
             sent.map_err(|error| self.failure(&error, address, &redaction))
         };
         let response = timeout(idle, answered)

@@ -75,7 +75,11 @@ impl Response {
     }
 
     pub fn content_type(&self) -> ContentType {
-        ContentType::of(self.headers.get("content-type").map(String::as_str))
+        let header = |name| self.headers.get(name).map(String::as_str);
+        match header("content-encoding") {
+            None | Some("" | "identity") => ContentType::of(header("content-type")),
+            Some(_) => ContentType::Compressed,
+        }
     }
 
     /// Returns the next chunk of the body, or `None` at its end.
@@ -285,6 +289,8 @@ pub enum ContentType {
     JsonLines,
     /// A web page, for example of a proxy.
     Html,
+    /// Compressed, although requests do not allow it.
+    Compressed,
     /// Any other type.
     Other,
     /// No content type.

@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use super::value::{FirstValue, first_value};
 use crate::json::replace_lone_surrogates;
 
+/// The data of the event that ends a stream of chat completions.
+pub const END_OF_EVENTS: &str = "[DONE]";
+
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Maximum number of reports per line: a hostile line could have millions.
@@ -96,11 +99,15 @@ pub fn sound_text(line: &[u8]) -> Option<&str> {
     replace_lone_surrogates(text).is_none().then_some(text)
 }
 
-/// Returns the text of a line that looks like exactly one record and needs no repair. It may not be well-formed.
+/// Returns the text of a line that looks like exactly one record and needs no repair, or that ends an event stream.
+/// It may not be well-formed.
 pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
-    let text = simdutf8::basic::from_utf8(&line[event_field_length(line)..]).ok()?;
+    let data = line
+        .strip_prefix(b"data:")
+        .unwrap_or(&line[event_field_length(line)..]);
+    let text = simdutf8::basic::from_utf8(data).ok()?;
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
-    let is_enclosed = text.starts_with('{') && text.ends_with('}');
+    let is_enclosed = text.starts_with('{') && text.ends_with('}') || text == END_OF_EVENTS;
     (is_enclosed && replace_lone_surrogates(text).is_none()).then_some(text)
 }
 
@@ -142,7 +149,7 @@ pub(super) fn is_sound(line: &[u8]) -> bool {
 fn event_field_length(line: &[u8]) -> usize {
     let starts_with = |field: &&[u8]| line.starts_with(field);
     if let Some(data) = line.strip_prefix(b"data:") {
-        let is_end = data.trim_ascii() == b"[DONE]";
+        let is_end = data.trim_ascii() == END_OF_EVENTS.as_bytes();
         return if is_end {
             line.len()
         } else {

@@ -17,7 +17,7 @@ mod writer;
 
 pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
-pub use line::{Damage, Record, only_record, sound_text, split_line};
+pub use line::{Damage, END_OF_EVENTS, Record, only_record, sound_text, split_line};
 pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};

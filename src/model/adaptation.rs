@@ -6,14 +6,14 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm, STREAM_OPTIONS};
 
 /// Changes the dialect of later requests.
 type Change = fn(&mut Dialect);
 
 /// Phrases with which servers refuse a parameter.
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
-    |deprecated|unavailable|invalid|no such";
+    |unexpected|forbidden|deprecated|unavailable|invalid|no such";
 
 /// Words in refusals of a schema of replies, or of its form.
 const SCHEMA_MEMBERS: &str = "response_format|text.format|output_config|output_format|json_schema\
@@ -58,6 +58,12 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["reasoning"], REFUSALS, leave_thinking),
     (&["think"], REFUSALS, leave_thinking),
     (&["chat_template_kwargs"], REFUSALS, leave_thinking),
+    (&[STREAM_OPTIONS], REFUSALS, |dialect| {
+        omit(dialect, STREAM_OPTIONS);
+    }),
+    (&["parallel_tool_calls"], REFUSALS, |dialect| {
+        omit(dialect, "parallel_tool_calls");
+    }),
 ];
 
 /// Returns a dialect that the server may accept after it refused a request. `None` if the refusal is about
@@ -85,6 +91,10 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
             adapted
         })
         .find(|adapted| adapted != dialect)
+}
+
+fn omit(dialect: &mut Dialect, member: &str) {
+    dialect.extra_body.insert(member.to_owned(), Value::Null);
 }
 
 fn json_without_tools(dialect: &mut Dialect) {
@@ -201,6 +211,33 @@ mod tests {
         ] {
             let changed = adapted(&openai, message).unwrap();
             assert_eq!(changed.json_with_tools, Acceptance::Refused, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_refused_member_is_omitted_once() {
+        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        for (member, message) in [
+            (
+                "stream_options",
+                "Unrecognized request argument supplied: stream_options",
+            ),
+            (
+                "stream_options",
+                "got an unexpected keyword argument 'stream_options'",
+            ),
+            (
+                "parallel_tool_calls",
+                "Unknown parameter: 'parallel_tool_calls'.",
+            ),
+        ] {
+            let changed = adapted(&openai, message).unwrap();
+            assert_eq!(
+                changed.extra_body.get(member),
+                Some(&Value::Null),
+                "{message}"
+            );
+            assert_eq!(adapted(&changed, message), None, "{message}");
         }
     }
 

@@ -11,13 +11,13 @@ use super::reply::{Delivered, malformed, read, settle};
 use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{CutCause, Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
-use crate::api::Api;
+use crate::api::{Api, Delta};
 use crate::assemble::Draft;
 use crate::http::{
-    ContentType, Frames, Headers, HttpFailure, Redaction, Response, StreamRedaction, Task,
-    retry_after,
+    ContentType, Frames, HttpFailure, Redaction, StreamRedaction, Task, retry_after,
 };
 use crate::io::{Clock, Ids};
+use crate::jsonl::END_OF_EVENTS;
 use crate::message::Usage;
 
 /// Maximum size of an error response that is read, in bytes.
@@ -51,22 +51,21 @@ impl Reading<'_> {
     /// The response is not a complete, usable reply.
     pub(super) async fn reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
         let mut incoming = successful(incoming, self.clock).await?;
-        let framing = match framing(self.api, self.delivery, incoming.response.content_type())? {
-            Some(Framing::Stream(frames)) => return self.stream(incoming, frames).await,
-            other => other,
-        };
         let mut body = Vec::new();
+        let content_type = incoming.response.content_type();
+        let framing = loop {
+            if let Some(framing) = framing(self.api, self.delivery, content_type, &body)? {
+                break framing;
+            }
+            let piece = incoming.piece().await?;
+            body.extend(piece.ok_or_else(|| malformed(&String::from_utf8_lossy(&body)))?);
+        };
+        if let Framing::Stream(frames) = framing {
+            return self.stream(incoming, frames, body).await;
+        }
         incoming.read(&mut body, usize::MAX).await?;
         let text = String::from_utf8_lossy(&body);
-        let text = text.trim_start_matches('\u{feff}').trim();
-        match framing.map_or_else(|| guessed(self.api, text), Ok)? {
-            Framing::Value => self.whole(text).await,
-            Framing::Stream(frames) => {
-                let status = incoming.response.status;
-                let again = Response::recorded(status, Headers::new(), vec![body], None);
-                self.stream(Incoming::unrecorded(again), frames).await
-            }
-        }
+        self.whole(text.trim_start_matches('\u{feff}').trim()).await
     }
 
     async fn whole(&mut self, json: &str) -> Result<Reply, Failure> {
@@ -88,11 +87,16 @@ impl Reading<'_> {
         &mut self,
         mut incoming: Incoming,
         mut frames: Frames,
+        mut first: Vec<u8>,
     ) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
         let mut parts = 0;
         loop {
-            let piece = match incoming.piece().await {
+            let piece = match std::mem::take(&mut first) {
+                first if first.is_empty() => incoming.piece().await,
+                first => Ok(Some(first)),
+            };
+            let piece = match piece {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(HttpFailure::Broken { .. }) => {
@@ -124,7 +128,7 @@ impl Reading<'_> {
         if let Some(json) = frames.rest().filter(|json| !json.trim().is_empty()) {
             // JSON that ends early was cut off, and is not malformed.
             let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
-            if !torn || json.trim() == DONE {
+            if !torn || json.trim() == END_OF_EVENTS {
                 self.part(&json, &mut draft)?;
                 self.listener.tell(draft.take_parts()).await;
             }
@@ -134,8 +138,8 @@ impl Reading<'_> {
     }
 
     fn part(&self, json: &str, draft: &mut Draft) -> Result<(), Failure> {
-        if json.trim() == DONE {
-            draft.closed = true;
+        if json.trim() == END_OF_EVENTS {
+            draft.push(Delta::Closed);
             return Ok(());
         }
         read(self.api, json, Delivery::Streamed, draft)
@@ -161,6 +165,7 @@ pub(super) async fn successful(
     let body = match incoming.response.content_type() {
         // HTML is not readable in a message.
         ContentType::Html => "a web page".to_owned(),
+        ContentType::Compressed => COMPRESSED.to_owned(),
         _ => beginning(&mut incoming).await,
     };
     Err(ServerError::of_body(&body).failure(Some(status), wait))
@@ -171,47 +176,41 @@ fn cut_off(usage: Usage) -> Failure {
     Failure::Cut { cut, usage }
 }
 
-/// Data of the event that ends `OpenAI`'s streams.
-const DONE: &str = "[DONE]";
+const COMPRESSED: &str = "the response is compressed, which the request did not allow";
 
-/// Returns the framing according to the content type, which may differ from the request. `None` if the
-/// content type is missing.
+/// Returns the framing by the content type, which may differ from the request, or else by the start of the body.
+/// `None` if that is too short or has no known form.
 fn framing(
     api: Api,
     delivery: Delivery,
     content_type: ContentType,
+    body: &[u8],
 ) -> Result<Option<Framing>, Failure> {
-    Ok(Some(match content_type {
-        ContentType::EventStream => Framing::Stream(Frames::events()),
-        ContentType::JsonLines => Framing::Stream(Frames::json_lines()),
-        ContentType::Json if api == Api::Ollama && delivery == Delivery::Streamed => {
-            Framing::Stream(Frames::json_lines())
-        }
-        ContentType::Json => Framing::Value,
-        ContentType::Html => {
+    const FIELDS: [&[u8]; 5] = [b":", b"data:", b"event:", b"id:", b"retry:"];
+    let lines = || Framing::Stream(Frames::json_lines());
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
+    let body = body.trim_ascii_start();
+    Ok(Some(match (content_type, body.first()) {
+        (ContentType::EventStream, _) => Framing::Stream(Frames::events()),
+        (ContentType::JsonLines, _) => lines(),
+        (ContentType::Html, _) => {
             let reason =
                 "the server sent a web page instead of a reply; check the address".to_owned();
             return Err(Failure::Malformed { reason });
         }
-        ContentType::Other | ContentType::Missing => return Ok(None),
+        (ContentType::Compressed, _) => {
+            let reason = COMPRESSED.to_owned();
+            return Err(Failure::Malformed { reason });
+        }
+        (ContentType::Json, Some(b'{')) if delivery == Delivery::Whole => Framing::Value,
+        (_, Some(b'{' | b'[')) if api == Api::Ollama => lines(),
+        (_, Some(b'{' | b'[')) => Framing::Value,
+        // Some servers send events as JSON.
+        _ if FIELDS.iter().any(|field| body.starts_with(field)) => {
+            Framing::Stream(Frames::events())
+        }
+        _ => return Ok(None),
     }))
-}
-
-/// Guesses the framing from the start of a body.
-fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
-    if body.starts_with(['{', '[']) {
-        return Ok(match api {
-            Api::Ollama => Framing::Stream(Frames::json_lines()),
-            _ => Framing::Value,
-        });
-    }
-    if [":", "data:", "event:"]
-        .iter()
-        .any(|field| body.starts_with(field))
-    {
-        return Ok(Framing::Stream(Frames::events()));
-    }
-    Err(malformed(body))
 }
 
 /// Makes a failure temporary if valid frames came before the malformed one.

@@ -300,7 +300,7 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_unusable_response_has_its_failure() {
-    use Api::{Anthropic, Gemini, Ollama, OpenaiChat};
+    use Api::{Anthropic, Gemini, Ollama, OpenaiChat, Responses};
     const EVENTS: &str = "text/event-stream";
     const JSON: &str = "application/json";
     let rows = [
@@ -386,7 +386,19 @@ fn each_unusable_response_has_its_failure() {
             OpenaiChat,
             EVENTS,
             "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
-            Ending::Cut,
+            Ending::Says("text=\"a\" thinking=\"\" in=0 out=0 read=0 write=0 thought=0"),
+        ),
+        (
+            OpenaiChat,
+            EVENTS,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"object\":\"error\",\"message\":\"bad\"}\n\ndata: [DONE]\n\n",
+            Ending::Rejected,
+        ),
+        (
+            Responses,
+            EVENTS,
+            "data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"bad\",\"param\":null}\n\n",
+            Ending::Overloaded,
         ),
         (
             OpenaiChat,
@@ -557,6 +569,188 @@ fn unusual_responses_are_accepted() {
         } else {
             assert_eq!(said, expected, "{json}");
         }
+    }
+}
+
+#[test]
+fn events_of_any_content_type_are_read_as_they_arrive() {
+    let stream = ": hi\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    for content_type in ["application/json", "text/plain", ""] {
+        for start in ["", "\u{feff}", "\r\n"] {
+            let body = format!("{start}{stream}");
+            let pieces = body.bytes().map(|byte| vec![byte]).collect();
+            let reply = body_in_pieces(Api::OpenaiChat, content_type, pieces).unwrap();
+            assert_eq!(reply.text, "a", "{content_type} {start:?}");
+        }
+    }
+}
+
+#[test]
+fn a_compressed_response_is_named() {
+    for (status, expected) in [
+        (
+            200,
+            "unusable reply: the response is compressed, which the request did not allow",
+        ),
+        (
+            400,
+            "the provider refused: status 400: the response is compressed, which the request did not allow",
+        ),
+    ] {
+        let headers = [
+            ("content-encoding", "gzip"),
+            ("content-type", "text/event-stream"),
+        ];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let response = Response::recorded(status, headers.into(), vec![vec![0x1f, 0x8b]], None);
+        let clock = FixedClock(Timestamp::UNIX_EPOCH);
+        let (listener, _) = mpsc::channel(1);
+        let mut reading = Reading {
+            api: Api::OpenaiChat,
+            delivery: Delivery::Streamed,
+            ids: Arc::new(SeededIds::new(1)),
+            clock: &clock,
+            listener: Listener::new(&listener, Redaction::default()),
+        };
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let outcome = runtime.block_on(reading.reply(Incoming::unrecorded(response)));
+        assert_eq!(outcome.unwrap_err().to_string(), expected);
+    }
+}
+
+/// Marks of calls that repeat, are missing or come late; and names in pieces.
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn calls_with_unusual_marks_are_joined() {
+    let call = |index: Option<u64>, id: Option<&str>, name: &str, arguments: &str| {
+        let mut call = serde_json::json!({"function": {"name": name, "arguments": arguments}});
+        if let Some(index) = index {
+            call["index"] = index.into();
+        }
+        if let Some(id) = id {
+            call["id"] = id.into();
+        }
+        call
+    };
+    let (zero, half, rest) = (Some(0), "{\"n\":", "1}");
+    let rows = [
+        // All with the index 0 and an empty id; in one delta, whole, and in parts.
+        (
+            vec![vec![
+                call(zero, Some(""), "f", "{}"),
+                call(zero, Some(""), "f", "{}"),
+            ]],
+            "?:f:{} ?:f:{}",
+        ),
+        (
+            vec![
+                vec![call(zero, Some(""), "f", "")],
+                vec![call(zero, None, "", half)],
+                vec![call(zero, None, "", rest)],
+                vec![call(zero, Some(""), "f", "")],
+                vec![call(zero, None, "", half)],
+                vec![call(zero, None, "", rest)],
+            ],
+            "?:f:{\"n\":1} ?:f:{\"n\":1}",
+        ),
+        (
+            vec![vec![
+                call(zero, Some(""), "f", ""),
+                call(zero, Some(""), "g", ""),
+            ]],
+            "?:f:{} ?:g:{}",
+        ),
+        // The name is repeated with every delta, also after the arguments.
+        (
+            vec![
+                vec![call(zero, Some("a"), "f", half)],
+                vec![call(zero, Some("a"), "f", rest)],
+                vec![call(zero, Some("a"), "f", "")],
+            ],
+            "a:f:{\"n\":1}",
+        ),
+        // The id comes late, and the name in pieces.
+        (
+            vec![
+                vec![call(zero, None, "f", half)],
+                vec![call(zero, Some("a"), "", rest)],
+            ],
+            "?:f:{\"n\":1}",
+        ),
+        (
+            vec![
+                vec![call(zero, None, "f", "")],
+                vec![call(zero, Some("a"), "o", "")],
+                vec![call(zero, None, "", "{}")],
+            ],
+            "a:fo:{}",
+        ),
+        (
+            vec![
+                vec![call(zero, Some("a"), "f", "")],
+                vec![call(zero, None, "oo", half)],
+                vec![call(zero, None, "", rest)],
+                vec![call(Some(1), Some("b"), "g", "")],
+            ],
+            "a:foo:{\"n\":1} b:g:{}",
+        ),
+        // Each delta has another id.
+        (
+            vec![
+                vec![call(zero, Some("a"), "f", half)],
+                vec![call(zero, Some("b"), "", rest)],
+            ],
+            "a:f:{\"n\":1}",
+        ),
+        // Equal ids without an index.
+        (
+            vec![
+                vec![call(None, Some("a"), "f", "{}")],
+                vec![call(None, Some("a"), "f", "{}")],
+            ],
+            "a:f:{} a:f:{}",
+        ),
+    ];
+    for (deltas, expected) in rows {
+        let event = |calls: &Vec<serde_json::Value>| {
+            let delta = serde_json::json!({"choices": [{"delta": {"tool_calls": calls}}]});
+            format!("data: {delta}\n\n")
+        };
+        let mut stream: String = deltas.iter().map(event).collect();
+        stream
+            .push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n");
+        let sample = Sample {
+            name: expected,
+            api: Api::OpenaiChat,
+            content_type: "text/event-stream",
+            body: stream.clone().leak(),
+            says: expected,
+            dispensable: 0,
+        };
+        let (reply, events) = in_pieces(&sample, stream.bytes().map(|byte| vec![byte]).collect());
+        let begun = events.iter().filter_map(|event| match event {
+            ReplyEvent::Part(ReplyPart::CallBegins { id, name, .. }) => Some((id, name)),
+            _ => None,
+        });
+        let calls = reply.unwrap().calls;
+        let marks = calls.iter().map(|call| (&call.id, &call.name));
+        assert!(begun.eq(marks), "{expected}: {events:?}");
+        let described = calls.iter().map(|call| {
+            let id = if call.id.starts_with("call_") {
+                "?"
+            } else {
+                &call.id
+            };
+            let CallInput::Object(input) = &call.input else {
+                panic!("{call:?}")
+            };
+            format!("{id}:{}:{}", call.name, input.get())
+        });
+        assert_eq!(
+            described.collect::<Vec<_>>().join(" "),
+            expected,
+            "{stream}"
+        );
     }
 }
 

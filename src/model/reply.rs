@@ -185,8 +185,8 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
     let refusal = draft.refusal;
     let whole = match delivered {
         Delivered::AsOneValue => true,
-        Delivered::ToTheEnd => draft.end.is_some() && (is_closed || !api.closes_streams()),
-        Delivered::InPart => draft.end.is_some() && is_closed,
+        Delivered::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
+        Delivered::InPart => false,
     };
     match draft.end {
         Some(EndKind::Failed(message)) => {

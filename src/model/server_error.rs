@@ -49,8 +49,17 @@ impl ServerError {
             return None;
         }
         let reply = first_value(json)?;
-        let error = &reply["error"];
-        (!error.is_null()).then(|| Self::read(error))
+        let is_error = |member: &str| reply[member] == "error";
+        let mut error = match &reply["error"] {
+            Value::Null if is_error("object") || is_error("type") => Self::read(&reply),
+            Value::Null => return None,
+            error => Self::read(error),
+        };
+        if is_error("object") {
+            // vLLM means 400 unless it says otherwise.
+            error.status = error.status.or(Some(400));
+        }
+        Some(error)
     }
 
     /// Parses the error in a response with another status, which may be any text.

@@ -17,7 +17,7 @@ use super::{Input, Tool, ToolSource, Unavailable};
 use crate::api::{Api, FREE_TEXT};
 use crate::io::CancelToken;
 use crate::text::most_similar;
-use crate::tool_facts::{alias, without_namespace};
+use crate::tool_facts::{Purpose, agent_tool, alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
 #[derive(Default)]
@@ -209,6 +209,7 @@ impl Registry {
             Some(Ok(None)) | None => Err(LookupError::Unknown {
                 name: name.to_owned(),
                 suggestion: most_similar(short, self.iter().map(|tool| tool.name()))
+                    .or_else(|| self.tool_for(short))
                     .map(str::to_owned),
             }),
         }
@@ -277,6 +278,12 @@ impl Registry {
 
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.tools.iter().find(|entry| entry.tool.name() == name)
+    }
+
+    /// Returns the tool that does what the tool of another agent does.
+    fn tool_for(&self, name: &str) -> Option<&str> {
+        let tool = agent_tool(name).filter(|tool| tool.purpose != Purpose::Delete)?;
+        Some(self.entry(tool.name)?.tool.name())
     }
 }
 

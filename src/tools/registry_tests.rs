@@ -145,7 +145,7 @@ fn calls_find_their_tool() {
 fn unknown_names_get_a_suggestion_if_one_is_close() {
     let registry = registry();
     let rows = [
-        ("bash", "No such tool available: bash. Did you mean Bash?"),
+        ("Bahs", "No such tool available: Bahs. Did you mean Bash?"),
         ("Raed", "No such tool available: Raed. Did you mean Read?"),
         ("WebSearch", "No such tool available: WebSearch"),
         ("", "No such tool available: "),
@@ -155,6 +155,113 @@ fn unknown_names_get_a_suggestion_if_one_is_close() {
     for (name, expected) in rows {
         let error = registry.resolve(name, Input::new()).err().unwrap();
         assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn names_of_other_agents_denote_built_in_tools() {
+    let registry = Registry::builtin();
+    let edit = json!({"file_path": "f", "old_string": "a", "new_string": "b"});
+    let rows = [
+        (
+            "bash",
+            json!({"command": "ls"}),
+            "Bash",
+            json!({"command": "ls"}),
+        ),
+        (
+            "BASH",
+            json!({"command": "ls"}),
+            "Bash",
+            json!({"command": "ls"}),
+        ),
+        (
+            "read",
+            json!({"filePath": "f"}),
+            "Read",
+            json!({"file_path": "f"}),
+        ),
+        (
+            "functions.READ",
+            json!({"path": "f", "limit": 2}),
+            "Read",
+            json!({"limit": 2, "file_path": "f"}),
+        ),
+        (
+            "write",
+            json!({"filePath": "f", "content": ""}),
+            "Write",
+            json!({"content": "", "file_path": "f"}),
+        ),
+        (
+            "create",
+            json!({"path": "f", "file_text": ""}),
+            "Write",
+            json!({"file_path": "f", "content": ""}),
+        ),
+        (
+            "edit",
+            json!({"filePath": "f", "oldString": "a", "newString": "b"}),
+            "Edit",
+            edit.clone(),
+        ),
+        (
+            "EDIT",
+            json!({"path": "f", "old_str": "a", "new_str": "b"}),
+            "Edit",
+            edit,
+        ),
+        (
+            "grep",
+            json!({"pattern": "x", "include": "*.rs", "ignoreCase": true}),
+            "Grep",
+            json!({"pattern": "x", "glob": "*.rs", "-i": true, "output_mode": "content"}),
+        ),
+        (
+            "glob",
+            json!({"pattern": "*"}),
+            "Glob",
+            json!({"pattern": "*"}),
+        ),
+        ("list", json!({"path": "d"}), "LS", json!({"path": "d"})),
+        (
+            "todowrite",
+            json!({"todos": [{"id": "1", "content": "Test", "status": "pending"}]}),
+            "TodoWrite",
+            json!({"todos": [{"content": "Test", "status": "pending", "activeForm": "Test"}]}),
+        ),
+        (
+            "WebFetch",
+            json!({"url": "u", "prompt": "p"}),
+            "WebFetch",
+            json!({"url": "u", "prompt": "p"}),
+        ),
+    ];
+    for (name, input, tool, expected) in rows {
+        let found = registry.resolve(name, object(&input)).unwrap();
+        assert_eq!(found.tool.name(), tool, "{name}");
+        let input = Value::Object(found.input);
+        assert_eq!(input, expected, "{name}");
+        assert_eq!(
+            registry.check_schema(&*found.tool, &input),
+            Ok(()),
+            "{name}"
+        );
+    }
+    let unknown = |name| {
+        registry
+            .resolve(name, Input::new())
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    for name in ["MultiEdit", "apply_patch", "str_replace_based_edit_tool"] {
+        let expected = format!("No such tool available: {name}. Did you mean Edit?");
+        assert_eq!(unknown(name), expected);
+    }
+    for name in ["delete_file", "Task", "write_stdin"] {
+        assert_eq!(unknown(name), format!("No such tool available: {name}"));
     }
 }
 

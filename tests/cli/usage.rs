@@ -183,8 +183,10 @@ fn problems_have_hints() {
         ),
         (
             &["hook", "pre-tool-use"],
-            1,
-            "turnpipe: standard input is empty; expected the call\n",
+            2,
+            "turnpipe: invalid hook input: EOF while parsing a value at line 1 column 0\n\
+             hint: supported events: PreToolUse, PermissionRequest, BeforeTool, preToolUse, permissionRequest, \
+             beforeShellExecution, beforeMCPExecution, beforeReadFile, beforeTabFileRead, subagentStart\n",
         ),
     ];
     for (arguments, status, messages) in rows {

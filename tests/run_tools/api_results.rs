@@ -57,7 +57,7 @@ fn a_loop_around_any_api_needs_no_other_tool() {
         ),
         (
             "ollama",
-            "openai",
+            "ollama",
             "messages",
             r#""role":"tool""#,
             &["whole", "stream"],

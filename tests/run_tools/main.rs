@@ -12,6 +12,7 @@ mod api_results;
 mod asking;
 mod bench;
 mod budgets;
+mod call_ids;
 mod children;
 mod composition;
 mod damage;

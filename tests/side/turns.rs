@@ -449,6 +449,103 @@ fn a_reply_that_is_cut_off_keeps_its_whole_blocks() {
     assert_eq!(written[2]["result"], "I look.");
 }
 
+/// Returns a streamed reply with calls that make files of these names, and with these events at its end.
+fn stream_of_calls(names: &[&str], end: &[&str]) -> String {
+    let call = |(index, name)| {
+        let input = json!({"command": format!("touch {name}")}).to_string();
+        let call =
+            json!({"index": index, "id": name, "function": {"name": "Bash", "arguments": input}});
+        json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string()
+    };
+    let calls: Vec<String> = names.iter().enumerate().map(call).collect();
+    let events = calls.iter().map(String::as_str).chain(end.iter().copied());
+    let events: Vec<String> = events.map(|event| format!("data: {event}\n\n")).collect();
+    events.concat()
+}
+
+/// `turn` and `run-tools` run the same calls of a reply that stops early: the last one only after a regular end.
+#[test]
+fn a_call_runs_only_if_something_follows_it() {
+    const TOOL_CALLS: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
+    const FILTER: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]}"#;
+    const LENGTH: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}"#;
+    const OVERLOADED: &str = r#"{"error":{"message":"busy","code":503}}"#;
+    const VLLM: &str = r#"{"object":"error","message":"bad","type":"BadRequestError","code":400}"#;
+    const WITH_CHOICE: &str = r#"{"error":{"message":"gone"},"choices":[{"index":0,"delta":{}}]}"#;
+    const EVENT: &str = r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#;
+    let rows: [(&[&str], bool); 10] = [
+        (&[TOOL_CALLS, "[DONE]"], true),
+        (&[TOOL_CALLS], true),
+        (&["[DONE]"], true),
+        (&[FILTER, "[DONE]"], false),
+        (&[LENGTH, "[DONE]"], false),
+        (&[OVERLOADED, "[DONE]"], false),
+        (&[VLLM, "[DONE]"], false),
+        (&[WITH_CHOICE, "[DONE]"], false),
+        (&[EVENT], false),
+        (&[], false),
+    ];
+    for (end, is_regular) in rows {
+        for names in [&["a"][..], &["a", "b"]] {
+            let stream = stream_of_calls(names, end);
+            let folder = tempfile::tempdir().unwrap();
+            let run = |input: &str| {
+                let mut command = crate::turnpipe::command();
+                let arguments = ["run-tools", "--permission-mode", "bypassPermissions"];
+                command.args(arguments).current_dir(folder.path());
+                let run = fed(command, input);
+                assert_eq!(run.status, Some(0), "{run:?}");
+                let is_made = |name: &&&str| std::fs::remove_file(folder.path().join(name)).is_ok();
+                names.iter().filter(is_made).count()
+            };
+            let expected = if is_regular {
+                names.len()
+            } else {
+                names.len() - 1
+            };
+            assert_eq!(run(&stream), expected, "{end:?}");
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            let answer = format!("{head}{stream}");
+            let server = Server::start(Duration::ZERO, Box::new(move |_| (200, answer.clone())));
+            // Without a complete block, the request would be repeated.
+            let limit = ["--timeout-ms", "200"];
+            let arguments = if expected == 0 { &limit[..] } else { &[] };
+            let reply = fed(turn(&server, folder.path(), arguments), DIALOG);
+            assert_eq!(run(&reply.stdout), expected, "{end:?}: {reply:?}");
+            assert!(server.bodies.lock().unwrap().len() <= 1, "{end:?}");
+            let last = records(&reply.stdout).pop().unwrap();
+            assert_eq!(last["is_error"], !is_regular, "{end:?}: {last}");
+            if end.contains(&VLLM) {
+                let message = "the provider refused: status 400: bad";
+                assert_eq!(reply.stderr.matches(message).count(), 1, "{reply:?}");
+                assert_eq!(reply.status, Some(4));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_parameter_is_omitted_from_the_next_request() {
+    let refuses = |body: &Value| match body.get("stream_options") {
+        Some(_) => {
+            let detail = json!([{"type": "extra_forbidden", "loc": ["body", "stream_options"],
+                "msg": "Extra inputs are not permitted"}]);
+            (422, json!({"detail": detail}).to_string())
+        }
+        None => (200, says("Hi.")),
+    };
+    let server = Server::start(Duration::ZERO, Box::new(refuses));
+    let folder = tempfile::tempdir().unwrap();
+    let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let bodies = server.bodies.lock().unwrap();
+    assert_eq!(bodies.len(), 2);
+    let mut first = bodies[0].clone();
+    first.as_object_mut().unwrap().remove("stream_options");
+    assert_eq!(first, bodies[1]);
+}
+
 #[test]
 fn refusals_have_hints() {
     let too_long = json!({"error": {"message": "maximum context length is 8192", "code": "context_length_exceeded"}});

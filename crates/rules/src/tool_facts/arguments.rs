@@ -57,10 +57,12 @@ enum Conversion {
     TodoItems,
 }
 
-/// Returns the alias with this name, in exact letter case.
+/// Returns the alias with this name, in any letter case.
 pub fn alias(name: &str) -> Option<Alias> {
     runs().find_map(|(names, steps)| {
-        let name = names.split(',').find(|known| *known == name)?;
+        let name = names
+            .split(',')
+            .find(|known| known.eq_ignore_ascii_case(name))?;
         Some(Alias {
             name,
             tool: agent_tool(name)?.name,
