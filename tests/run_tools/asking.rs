@@ -343,8 +343,9 @@ fn a_question_is_asked_again_after_a_stop() {
     terminal.enter("y");
     terminal.read_until("no: y", 1);
     // An orphaned job cannot be stopped from its terminal.
-    let continued = std::process::Command::new("kill")
-        .args(["-CONT", bench.read("id").trim()])
+    let script = format!("kill -CONT {}", bench.read("id").trim());
+    let continued = std::process::Command::new("sh")
+        .args(["-c", &script])
         .status();
     assert!(continued.unwrap().success());
     terminal.read_until("touch one", 2);

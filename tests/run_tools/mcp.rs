@@ -163,7 +163,9 @@ print(json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", member:
     let servers = json!({"s": scripted("log", &[])});
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png"}});
     for member in ["updatedMCPToolOutput", "updatedToolOutput"] {
-        let bench = Bench::new();
+        let Some(bench) = Bench::with("python3") else {
+            return;
+        };
         let hook = masking.replace("MEMBER", member);
         let hooks = json!([{"hooks": [{"type": "command", "command": hook}]}]);
         let settings = json!({"hooks": {"PostToolUse": hooks}}).to_string();
