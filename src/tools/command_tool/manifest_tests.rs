@@ -164,7 +164,7 @@ fn mistakes_name_tool_and_key() {
         ),
         (
             "input_schema = { type = \"string\" }",
-            "tool T: input_schema: must be an object schema (`type = \"object\"`)",
+            "tool T: input_schema: must have the type \"object\"",
         ),
     ];
     for (line, expected) in rows {
