@@ -84,13 +84,7 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
 /// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
-        let (file, size) = rows?;
-        return Ok(SessionFile {
-            path: path.to_owned(),
-            identity: Identity::of(&file.metadata()?),
-            file,
-            size,
-        });
+        return SessionFile::of(path, rows?);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
@@ -99,19 +93,29 @@ pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile
         Err(rustix::io::Errno::NXIO) => return Err(SessionError::NotAFile),
         Err(error) => return Err(SessionError::Io(error.into())),
     };
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(SessionError::Directory);
+    SessionFile::of(path, file)
+}
+
+impl SessionFile {
+    /// Wraps a file with this path.
+    ///
+    /// # Errors
+    /// The file is not a regular file, or the system reported an error.
+    pub(super) fn of(path: &Path, file: File) -> Result<Self, SessionError> {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(SessionError::Directory);
+        }
+        if !metadata.is_file() {
+            return Err(SessionError::NotAFile);
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            size: metadata.len(),
+            identity: Identity::of(&metadata),
+            file,
+        })
     }
-    if !metadata.is_file() {
-        return Err(SessionError::NotAFile);
-    }
-    Ok(SessionFile {
-        path: path.to_owned(),
-        size: metadata.len(),
-        identity: Identity::of(&metadata),
-        file,
-    })
 }
 
 impl Identity {
@@ -260,14 +264,14 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     own.map(|(path, _)| path).collect()
 }
 
-/// Returns the rows of a session in a database, as a temporary file, and its size. `None` if the path does
-/// not name a session in a database.
-pub(super) fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<(File, u64)>> {
+/// Returns the rows of a session in a database, as a temporary file. `None` if the path does not
+/// name a session in a database.
+pub(super) fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<File>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))
 }
 
-fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<(File, u64)> {
+fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<File> {
     let mut size = 0;
     let mut rows = BufWriter::new(tempfile::tempfile()?);
     stored_rows(database, id, extent, &mut |row| {
@@ -278,7 +282,7 @@ fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<(File
         rows.write_all(row.as_bytes())?;
         rows.write_all(b"\n")
     })?;
-    Ok((rows.into_inner()?, size))
+    Ok(rows.into_inner()?)
 }
 
 #[cfg(test)]
