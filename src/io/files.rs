@@ -35,17 +35,17 @@ pub fn read_regular(path: &Path) -> io::Result<String> {
     io::read_to_string(file)
 }
 
-/// Creates or replaces the file at `path`, which is relative to `root`. The file has its name when `fill` has
+/// Creates or replaces the file at `path`, which is relative to `root`. The file has its name when `write` has
 /// succeeded. Creates missing directories with these permissions, and follows no link below `root`. Returns the
 /// directory of the file.
 ///
 /// # Errors
-/// The error of `fill`; or a directory of the path is a link, or the system reported an error.
+/// The error of `write`; or a directory of the path is a link, or the system reported an error.
 pub fn replace_below<Failure>(
     root: &Path,
     path: &Path,
     permissions: Mode,
-    fill: impl FnOnce(&File) -> Result<(), Failure>,
+    write: impl FnOnce(&File) -> Result<(), Failure>,
     failed: impl Fn(io::Error) -> Failure,
 ) -> Result<File, Failure> {
     let named = parent_below(root, path, permissions).and_then(|dir| {
@@ -58,7 +58,7 @@ pub fn replace_below<Failure>(
         Ok((dir, unfinished, File::from(file)))
     });
     let (dir, unfinished, file) = named.map_err(&failed)?;
-    let named = fill(&file).and_then(|()| {
+    let named = write(&file).and_then(|()| {
         let name = path.file_name().unwrap_or_default();
         renameat(&dir, &unfinished, &dir, name).map_err(|error| failed(error.into()))
     });

@@ -150,8 +150,8 @@ impl Server {
     /// Returns the items that can be used. Warns about the others.
     fn usable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
         let warn = |reason: String| {
-            self.messages
-                .warn(&fitted(&self.reason(&reason), MAX_MESSAGE_WIDTH))
+            let warning = fitted(&self.reason(&reason), MAX_MESSAGE_WIDTH);
+            self.messages.warn(&warning);
         };
         let items = listed
             .into_iter()
