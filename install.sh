@@ -66,7 +66,8 @@ main() {
 
     name=turnpipe-$version-$target
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    new=
+    trap 'rm -rf "$work" ${new:+"$new"}' EXIT
     trap 'exit 130' INT TERM HUP
     for file in "$name.tgz" SHA256SUMS; do
         download "$from/v$version/$file" "$work/$file" || fail "cannot download $from/v$version/$file"
@@ -83,9 +84,12 @@ main() {
     tar -xzf "$work/$name.tgz" -C "$work" "$name/turnpipe"
     "$work/$name/turnpipe" --version >/dev/null || fail "$name does not run here; nothing was installed"
     mkdir -p "$to"
+    # `mv` would move the binary into the directory.
+    [ ! -d "$to/turnpipe" ] || fail "$to/turnpipe is a directory; nothing was installed"
     # A running turnpipe keeps its file.
-    cp "$work/$name/turnpipe" "$to/.turnpipe.$$"
-    mv "$to/.turnpipe.$$" "$to/turnpipe"
+    new=$(mktemp -d "$to/.turnpipe.XXXXXX")
+    cp "$work/$name/turnpipe" "$new/turnpipe"
+    mv -f "$new/turnpipe" "$to/turnpipe"
     echo "installed $("$to/turnpipe" --version) in $to"
     case :$PATH: in
     *":$to:"*) ;;

@@ -3,7 +3,7 @@
 Arguments: LOG, a file for what arrives and happens, and words: `silent` answers nothing, `many` has
 many tools, `few` eight, `late` answers only when there is a file `LOG.go`, `endless` has endless pages
 of tools, `unlistable` lists them once, `new` has a tool `grown` when it is not the first of its kind, `resources` has
-resources, `stateless` speaks the revision without a handshake, and `strict` exits if it is asked for that.
+resources, `malformed` has malformed tools and resources between good ones, `stateless` speaks the revision without a handshake, and `strict` exits if it is asked for that.
 """
 
 import json
@@ -56,9 +56,33 @@ def tools():
         listed.append(tool("grown"))
     if "many" in WORDS:
         listed += [tool(f"extra{number}") for number in range(10)]
+    if "malformed" in WORDS:
+        broken = [tool(f"bad{number}") | members for number, members in enumerate(MALFORMED)]
+        listed = listed[:1] + broken + ["text", 7, None] + [tool("loose", title=1, icons="x", outputSchema=[]) | {"inputSchema": {}}] + listed[-1:]
     if "few" in WORDS:
         listed = listed[:7] + listed[-2:-1]
     return listed
+
+
+MALFORMED = [
+    {"inputSchema": "x"},
+    {"inputSchema": None},
+    {"inputSchema": []},
+    {"inputSchema": True},
+    {"inputSchema": {"type": "array"}},
+    {"inputSchema": {"type": ["object"]}},
+    {"inputSchema": {"type": "object", "properties": 5}},
+    {"inputSchema": {"type": "object", "properties": {"a": {"type": "strung"}}}},
+    {"inputSchema": {"type": "object", "required": "a"}},
+    {"inputSchema": {"type": "object", "$ref": "#/nowhere"}},
+    {"name": None},
+    {"name": 3},
+    {"description": 5},
+    {"description": ["x"]},
+    {"annotations": "x"},
+    {"annotations": {"readOnlyHint": "yes"}},
+    {"_meta": "x"},
+]
 
 
 def text(*texts):
@@ -226,6 +250,8 @@ def answer(message):
         threading.Thread(target=call, args=arguments, daemon=True).start()
     elif method == "resources/list" and "resources" in WORDS:
         listed = [{"uri": uri, "name": uri[8:], "icons": [{"src": "data:,x"}]} for uri in RESOURCES]
+        if "malformed" in WORDS:
+            listed[1:1] = [{"uri": 5, "name": "odd"}, {"name": "nowhere"}, "text"]
         respond(number, {"resources": listed})
     elif method == "resources/templates/list" and "resources" in WORDS:
         respond(number, {"resourceTemplates": [{"uriTemplate": "note:///{name}", "name": "any"}]})

@@ -9,7 +9,7 @@ use super::format::NameIndex;
 use super::own_record::title_source;
 use super::sqlite::{has_columns, open_read_only, open_writable};
 use super::title::{Title, TitleSource};
-use crate::io::Environment;
+use crate::io::{Environment, read_regular};
 use crate::json::{object, text};
 
 /// The names of threads.
@@ -57,7 +57,7 @@ fn index_path(session: &Path) -> Option<PathBuf> {
 /// The directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
 /// the home directory.
 fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
-    let config = fs::read_to_string(home.join("config.toml")).unwrap_or_default();
+    let config = read_regular(&home.join("config.toml")).unwrap_or_default();
     let config: toml::Table = toml::from_str(&config).unwrap_or_default();
     let configured = config.get("sqlite_home").and_then(toml::Value::as_str);
     if let Some(configured) = configured {

@@ -4,7 +4,6 @@
 //! The system prompt is never read, because the user did not write it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde_json::json;
@@ -21,6 +20,7 @@ use super::format::{Detail, Entry, Format, Meter, Part};
 use super::hook_settings::HookSettings;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use crate::io::read_regular;
 use crate::json::{is_object, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
@@ -95,7 +95,7 @@ fn wrote(row: &Marks<'_>) -> bool {
 
 /// Returns the name of a session.
 fn beside(session: &Path) -> Vec<String> {
-    let yaml = fs::read_to_string(session.with_file_name("workspace.yaml"));
+    let yaml = read_regular(&session.with_file_name("workspace.yaml"));
     let yaml = yaml.unwrap_or_default();
     let member = |key: &str| {
         let mut lines = yaml.lines();

@@ -1,6 +1,5 @@
 //! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
@@ -10,6 +9,7 @@ use super::format::{Detail, Entry, Format, Meter, Part};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::api::anthropic_blocks;
+use crate::io::read_regular;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin};
 
@@ -52,7 +52,7 @@ fn wrote(row: &Marks<'_>) -> bool {
 
 /// Returns the settings of a session, with its tokens so far.
 fn beside(session: &Path) -> Vec<String> {
-    let settings = settings_file(session).and_then(|path| fs::read_to_string(path).ok());
+    let settings = settings_file(session).and_then(|path| read_regular(&path).ok());
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));
     row.into_iter().collect()
 }

@@ -4,7 +4,6 @@
 //! each of its messages are read like rows.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
@@ -24,6 +23,7 @@ use super::stream::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
+use crate::io::read_regular;
 use crate::json::{elements, is, non_empty, number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
@@ -111,10 +111,10 @@ fn index_of(project: &Path) -> Option<PathBuf> {
 /// this name in `projects.json`.
 pub(super) fn project_root(session: &Path) -> Option<String> {
     let project = session.parent()?.parent()?;
-    if let Ok(root) = fs::read_to_string(project.join(PROJECT_ROOT)) {
+    if let Ok(root) = read_regular(&project.join(PROJECT_ROOT)) {
         return Some(root.trim().to_owned()).filter(|root| !root.is_empty());
     }
-    let index: Value = serde_json::from_slice(&fs::read(index_of(project)?).ok()?).ok()?;
+    let index: Value = serde_json::from_str(&read_regular(&index_of(project)?).ok()?).ok()?;
     let name = project.file_name()?.to_str()?;
     let mut projects = index.get("projects")?.as_object()?.iter();
     let (root, _) = projects.find(|(_, known)| known.as_str() == Some(name))?;

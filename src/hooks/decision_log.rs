@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde_json::Value;
 
+use crate::io::open_regular;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
 use crate::message::Decision;
 use crate::records::{HookDecisionRecord, name_of};
@@ -66,13 +67,10 @@ fn ends_within_line(file: &File) -> io::Result<bool> {
 /// # Errors
 /// The log cannot be read, or is not a regular file.
 pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Result<Vec<Value>> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("is not a regular file"));
-    }
+    let file = open_regular(path, OpenOptions::new().read(true), OFlags::empty())?;
+    let size = file.metadata()?.len();
     let mut found = Vec::new();
-    let mut file = FixedFile::new(file, metadata.len(), Mapping::Refused);
+    let mut file = FixedFile::new(file, size, Mapping::Refused);
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
         let mut names = wanted.iter().map(name_of);

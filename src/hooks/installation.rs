@@ -1,14 +1,14 @@
 //! Adds the hooks of turnpipe to the settings files of agents, removes them, and finds them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use rustix::fs::Mode;
 
 use super::settings_syntax::{SettingsError, edit_hooks, hook_command, installed_hooks};
 use crate::agent::{Agent, HookSettings};
-use crate::io::Environment;
+use crate::io::{Environment, read_regular, replace_below};
 use crate::records::HookStatusRecord;
 use crate::text::{marked_diff, terminal_safe_line};
 
@@ -92,27 +92,31 @@ impl SettingsChange {
         let folder = self.target.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let permissions = fs::metadata(&self.target).map(|metadata| metadata.permissions());
+        let name = self.target.file_name().unwrap_or_default().to_owned();
+        let write = |suffix: &str, text: &str| {
+            let mut name = name.clone();
+            name.push(suffix);
+            let fill = |mut file: &File| {
+                file.write_all(text.as_bytes())?;
+                if let Ok(permissions) = &permissions {
+                    file.set_permissions(permissions.clone())?;
+                }
+                file.sync_all()
+            };
+            replace_below(folder, Path::new(&name), Mode::RWXU, fill, |error| error).map(drop)
+        };
         if permissions.is_ok() {
-            let mut backup = self.target.clone().into_os_string();
-            backup.push(".backup");
-            fs::write(&backup, &self.before)?;
+            write(".backup", &self.before)?;
         }
         if self.after.is_empty() {
             return fs::remove_file(&self.target);
         }
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(self.after.as_bytes())?;
-        if let Ok(permissions) = permissions {
-            file.as_file().set_permissions(permissions)?;
-        }
-        file.as_file().sync_all()?;
-        file.persist(&self.target)?;
-        Ok(())
+        write("", &self.after)
     }
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    match fs::read_to_string(path) {
+    match read_regular(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         read => read,
     }

@@ -3,6 +3,7 @@
 //! Everything that makes two runs differ is injected through [`Io`], so that tests can fix it.
 
 mod cancel;
+mod files;
 mod ids;
 mod messages;
 mod process_io;
@@ -13,6 +14,7 @@ mod terminal;
 
 pub(crate) use cancel::Level;
 pub use cancel::{CancelToken, Lock};
+pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};

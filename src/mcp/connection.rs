@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::config::McpFailure;
 use super::content::{MAX_TEXT_LENGTH, Output, cut};
 use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
-use super::listing;
+use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::http::Task;
 use crate::io::{CancelToken, Lock};
@@ -62,7 +62,7 @@ impl Connection {
         changed: Arc<AtomicBool>,
         limit: Duration,
         stop: &CancelToken,
-    ) -> Result<(Self, Vec<RemoteTool>), StartFailure> {
+    ) -> Result<(Self, Items<RemoteTool>), StartFailure> {
         let output = Arc::<Output>::default();
         let progress = broadcast::channel(PROGRESS_CAPACITY).0;
         let listener = Listener {
@@ -141,7 +141,7 @@ impl Connection {
         &self,
         limit: Duration,
         stop: &CancelToken,
-    ) -> Result<Vec<RemoteTool>, String> {
+    ) -> Result<Items<RemoteTool>, String> {
         self.listed(listing::tools(&self.peer), limit, stop).await
     }
 
@@ -150,17 +150,17 @@ impl Connection {
         &self,
         limit: Duration,
         stop: &CancelToken,
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Items<Value>, String> {
         let listing = listing::resources(&self.peer);
         self.listed(listing, limit, stop).await
     }
 
     async fn listed<Item>(
         &self,
-        listing: impl Future<Output = Result<Vec<Item>, String>>,
+        listing: impl Future<Output = Result<Items<Item>, String>>,
         limit: Duration,
         stop: &CancelToken,
-    ) -> Result<Vec<Item>, String> {
+    ) -> Result<Items<Item>, String> {
         self.output.reset();
         match within(limit, stop, listing).await {
             Ok(items) => Ok(items),

@@ -1,35 +1,59 @@
 //! The lists of a server: tools and resources.
 
-use std::future::Future;
-
-use rmcp::model::{PaginatedRequestParams, Tool as RemoteTool};
-use rmcp::service::{Peer, RoleClient, ServiceError};
+use rmcp::model::{
+    ClientRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams, Resource, ResourceTemplate, Tool as RemoteTool,
+};
+use rmcp::service::{Peer, RoleClient};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::content::MAX_LINE_BYTES;
 use super::handshake::innermost;
+use crate::tools::check_input_schema;
 
 /// Size of a page of a list in addition to its text, in bytes. Limits the number of empty pages.
 const PAGE_OVERHEAD: usize = 1024;
 
+/// Members of a tool that have a use here. Others may be malformed.
+const USED: [&str; 5] = ["name", "description", "inputSchema", "annotations", "_meta"];
+
 /// Members of a resource that models do not need; icons may be long.
 const OMITTED: [&str; 2] = ["icons", "_meta"];
 
+/// A list whose malformed items are messages.
+pub(super) type Items<Item> = Vec<Result<Item, String>>;
+
 /// Lists the tools. A server that does not claim to have tools may refuse the request.
-pub(super) async fn tools(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
-    let listed = pages("tools", |parameters| async {
-        let page = peer.list_tools(parameters).await?;
-        Ok((page.tools, page.next_cursor))
-    });
+pub(super) async fn tools(peer: &Peer<RoleClient>) -> Result<Items<RemoteTool>, String> {
+    let request = |page| ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+    let listed = pages(peer, "tool", request, parse_tool).await;
     let has_tools = || {
         peer.peer_info()
             .is_none_or(|info| info.capabilities.tools.is_some())
     };
-    match listed.await {
+    match listed {
         Err(_) if !has_tools() && !peer.is_transport_closed() => Ok(Vec::new()),
         listed => listed,
     }
+}
+
+/// Parses a tool, and checks its schema: APIs of models refuse a request with an unusable one.
+fn parse_tool(mut tool: Value) -> Result<RemoteTool, String> {
+    if let Value::Object(members) = &mut tool {
+        members.retain(|name, _| USED.contains(&name.as_str()));
+        if let Some(Value::Object(schema)) = members.get_mut("inputSchema") {
+            schema.entry("type").or_insert_with(|| "object".into());
+        }
+    }
+    let checked = check_input_schema(&tool["inputSchema"]);
+    checked.map_err(|reason| format!("inputSchema: {reason}"))?;
+    parse(tool)
+}
+
+fn parse<Item: DeserializeOwned>(item: Value) -> Result<Item, String> {
+    serde_json::from_value(item).map_err(|error| error.to_string())
 }
 
 /// Whether the server claims to have resources.
@@ -39,56 +63,66 @@ pub(super) fn has_resources(peer: &Peer<RoleClient>) -> bool {
 }
 
 /// Lists the resources, then the templates of their addresses.
-pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> {
-    let mut resources = values(
-        pages("resources", |parameters| async {
-            let page = peer.list_resources(parameters).await?;
-            Ok((page.resources, page.next_cursor))
-        })
-        .await?,
+pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Items<Value>, String> {
+    let request =
+        |page| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
+    let mut resources = pages(peer, "resource", request, parse_shown::<Resource>).await?;
+    let request = |page| {
+        let request = ListResourceTemplatesRequest::with_param(page);
+        ClientRequest::ListResourceTemplatesRequest(request)
+    };
+    let templates = pages(
+        peer,
+        "resourceTemplate",
+        request,
+        parse_shown::<ResourceTemplate>,
     );
-    let templates = pages("resource templates", |parameters| async {
-        let page = peer.list_resource_templates(parameters).await?;
-        Ok((page.resource_templates, page.next_cursor))
-    });
     // Many servers have no templates, and refuse the request.
-    resources.extend(templates.await.into_iter().flat_map(values));
+    resources.extend(templates.await.into_iter().flatten());
     Ok(resources)
 }
 
-fn values(items: Vec<impl Serialize>) -> Vec<Value> {
-    let values = items.into_iter().filter_map(|item| {
-        let mut value = serde_json::to_value(item).ok()?;
-        let members = value.as_object_mut()?;
-        members.retain(|name, _| !OMITTED.contains(&name.as_str()));
-        Some(value)
-    });
-    values.collect()
+/// Parses a resource. Returns the members that models need.
+fn parse_shown<Item: DeserializeOwned + Serialize>(resource: Value) -> Result<Value, String> {
+    let resource: Item = parse(resource)?;
+    let mut shown = serde_json::to_value(resource).map_err(|error| error.to_string())?;
+    for name in OMITTED {
+        shown.as_object_mut().map(|members| members.remove(name));
+    }
+    Ok(shown)
 }
 
-/// Reads all pages of a list, up to a limit.
-async fn pages<Item: Serialize, Page>(
-    name: &str,
-    page: impl Fn(Option<PaginatedRequestParams>) -> Page,
-) -> Result<Vec<Item>, String>
-where
-    Page: Future<Output = Result<(Vec<Item>, Option<String>), ServiceError>>,
-{
+/// Reads all pages of a list, up to a limit. Items of the `kind` `tool` are in the member `tools`.
+async fn pages<Item>(
+    peer: &Peer<RoleClient>,
+    kind: &str,
+    request: impl Fn(PaginatedRequestParams) -> ClientRequest,
+    parse: fn(Value) -> Result<Item, String>,
+) -> Result<Items<Item>, String> {
+    let member = format!("{kind}s");
     let (mut items, mut size, mut cursor) = (Vec::new(), 0, None);
     loop {
-        let parameters = PaginatedRequestParams::default().with_cursor(cursor);
-        let (listed, next) = page(Some(parameters))
-            .await
-            .map_err(|error| innermost(&error))?;
+        let request = request(PaginatedRequestParams::default().with_cursor(cursor));
+        let response = peer.send_request(request).await;
+        let response = response.map_err(|error| innermost(&error))?;
+        // A response with a malformed item has no type in the library.
+        let mut page = serde_json::to_value(response).map_err(|error| error.to_string())?;
+        let Some(Value::Array(listed)) = page.get_mut(&member).map(Value::take) else {
+            return Err(format!("the response is not a list of {member}"));
+        };
         let written = serde_json::to_vec(&listed).map_err(|error| error.to_string())?;
         size += PAGE_OVERHEAD + written.len();
         if size > MAX_LINE_BYTES {
-            return Err(format!("its list of {name} is too long"));
+            return Err(format!("its list of {member} is too long"));
         }
-        items.extend(listed);
-        cursor = next;
-        if cursor.is_none() {
-            return Ok(items);
+        for item in listed {
+            let name = item["name"].as_str().unwrap_or("without a name").to_owned();
+            let left_out = |reason| format!("{kind} {name} is left out: {reason}");
+            items.push(parse(item).map_err(left_out));
+        }
+        match page.get_mut("nextCursor").map(Value::take) {
+            None | Some(Value::Null) => return Ok(items),
+            Some(next) => cursor = Some(self::parse(next)?),
         }
     }
 }

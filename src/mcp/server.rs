@@ -17,9 +17,11 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, unless_cancelled};
 use super::connection::{Connection, Waiting};
 use super::handshake::{Revisions, Route, StartFailure};
-use super::process::ServerProcess;
+use super::listing::Items;
+use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::http::{Address, PlainText};
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Messages};
+use crate::text::fitted;
 use crate::tool_facts::mcp_prefix;
 use crate::tools::CallContext;
 
@@ -35,6 +37,8 @@ pub(super) struct Server {
     /// Number of tools of all servers that have listed them.
     pub(super) tool_count: Arc<AtomicUsize>,
     stop: CancelToken,
+    /// Gets warnings about malformed items of its lists.
+    messages: Messages,
     transport: Transport,
     state: Mutex<State>,
     /// Whether it claimed to have resources when it was started.
@@ -57,6 +61,7 @@ impl Server {
         deps: Arc<ServerDeps>,
         stop: CancelToken,
         tool_count: Arc<AtomicUsize>,
+        messages: Messages,
     ) -> Self {
         Self {
             prefix: mcp_prefix(&config.name),
@@ -64,6 +69,7 @@ impl Server {
             deps,
             tool_count,
             stop,
+            messages,
             transport: config.transport,
             state: Mutex::default(),
             has_resources: AtomicBool::default(),
@@ -137,7 +143,20 @@ impl Server {
         }
         let limit = self.deps.timeouts.start;
         let listed = connection.resources(limit, &self.stop).await;
-        listed.map_err(|reason| McpFailure::Failed(self.reason(&reason)))
+        let listed = listed.map_err(|reason| McpFailure::Failed(self.reason(&reason)))?;
+        Ok(self.usable(listed))
+    }
+
+    /// Returns the items that can be used. Warns about the others.
+    fn usable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
+        let warn = |reason: String| {
+            let warning = fitted(&self.reason(&reason), MAX_MESSAGE_WIDTH);
+            self.messages.warn(&warning);
+        };
+        let items = listed
+            .into_iter()
+            .filter_map(|item| item.map_err(warn).ok());
+        items.collect()
     }
 
     pub(super) async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, McpFailure> {
@@ -177,14 +196,15 @@ impl Server {
         }
     }
 
-    fn learn(&self, state: &mut State, tools: Vec<RemoteTool>) {
+    fn learn(&self, state: &mut State, listed: Items<RemoteTool>) {
+        let tools = self.usable(listed);
         self.tool_count.fetch_add(tools.len(), Ordering::Relaxed);
         self.tool_count
             .fetch_sub(state.tools.len(), Ordering::Relaxed);
         state.tools = Arc::new(tools);
     }
 
-    async fn start(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
+    async fn start(&self) -> Result<(Connection, Items<RemoteTool>), String> {
         let (limit, begun) = (self.deps.timeouts.start, Instant::now());
         let attempted = match self.attempt(Revisions::Any, limit).await {
             Err(StartFailure {
@@ -203,7 +223,7 @@ impl Server {
         &self,
         revisions: Revisions,
         limit: Duration,
-    ) -> Result<(Connection, Vec<RemoteTool>), StartFailure> {
+    ) -> Result<(Connection, Items<RemoteTool>), StartFailure> {
         let (route, process) = match &self.transport {
             Transport::Stdio(program) => {
                 let started = ServerProcess::start(program, &self.deps);

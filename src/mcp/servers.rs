@@ -33,7 +33,8 @@ impl Servers {
         let tool_count = Arc::<AtomicUsize>::default();
         let servers = configs.into_iter().map(|config| {
             let (deps, stop) = (Arc::clone(&deps), stop.clone());
-            Arc::new(Server::new(config, deps, stop, Arc::clone(&tool_count)))
+            let (count, messages) = (Arc::clone(&tool_count), messages.clone());
+            Arc::new(Server::new(config, deps, stop, count, messages))
         });
         Self {
             all: servers.collect(),

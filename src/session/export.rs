@@ -1,15 +1,16 @@
 //! A directory of exported sessions. Finds pages that are out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::side_file::side_file_path;
+use crate::io::{read_regular, replace_below};
 use crate::text::sha256;
 use crate::view::IndexRow;
 
@@ -75,8 +76,8 @@ impl ExportFolder {
         fs::create_dir_all(&directory)
             .map_err(|error| ExportError::Io(directory.clone(), error))?;
         let manifest = directory.join(MANIFEST);
-        let pages: BTreeMap<String, Page> = match fs::read(&manifest) {
-            Ok(text) => serde_json::from_slice(&text)
+        let pages: BTreeMap<String, Page> = match read_regular(&manifest) {
+            Ok(text) => serde_json::from_str(&text)
                 .map_err(|error| ExportError::Manifest(manifest, error))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(ExportError::Io(manifest, error)),
@@ -193,28 +194,17 @@ impl ExportFolder {
         name: &str,
         fill: impl FnOnce(File) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let path = self.directory.join(name);
-        let failed = |error: io::Error| ExportError::Io(path.clone(), error);
-        let temporary = tempfile::Builder::new()
-            .prefix(".turnpipe-")
-            // Restricted by the umask, like any new file.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(&self.directory)
-            .map_err(failed)?;
-        fill(temporary.as_file().try_clone().map_err(failed)?)?;
-        path.parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .map_err(failed)?;
-        temporary
-            .persist(&path)
-            .map_err(|error| failed(error.error))?;
-        Ok(())
+        let failed = |error| Failure::from(ExportError::Io(self.directory.join(name), error));
+        let fill = |file: &File| fill(file.try_clone().map_err(failed)?);
+        // Restricted by the umask, like any new file.
+        let permissions = Mode::from_raw_mode(0o777);
+        replace_below(&self.directory, Path::new(name), permissions, fill, failed).map(drop)
     }
 
     /// Writes a file, unless it already contains this text.
     fn replace(&self, name: &str, text: &[u8]) -> Result<(), ExportError> {
         let path = self.directory.join(name);
-        if fs::read(&path).is_ok_and(|known| known == text) {
+        if read_regular(&path).is_ok_and(|known| known.as_bytes() == text) {
             return Ok(());
         }
         self.write(name, |mut file| {

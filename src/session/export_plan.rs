@@ -1,7 +1,6 @@
 //! The pages of an export: which sessions and subagents have one, and what their index shows.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use super::dirs::TRAJECTORY_ENDING;
 use super::discover::{candidates_at, subagent_files, subagent_id};
 use super::export::ExportFolder;
 use super::listing::{Failures, Listed, Listing, Sessions, list};
+use super::open::open_safely;
 use super::parallel::each_in_order;
 use super::prices::Prices;
 use super::stats::Tally;
@@ -208,9 +208,8 @@ pub fn words_of_pages(
         &pages,
         jobs,
         |(_, path)| -> io::Result<_> {
-            let page = File::open(path)?;
-            let length = page.metadata()?.len();
-            Ok((page_words(page)?, length))
+            let page = open_safely(path).map_err(io::Error::other)?;
+            Ok((page_words(page.file)?, page.size))
         },
         |place, read| -> io::Result<()> {
             let (words, length) = read?;

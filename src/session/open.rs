@@ -84,14 +84,8 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
 
 /// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
-    if let Some((database, id)) = session_at(path) {
-        let ScratchFile { file, size, .. } = rows_of(&database, id, extent)?;
-        return Ok(SessionFile {
-            path: path.to_owned(),
-            identity: Identity::of(&file.metadata()?),
-            file,
-            size,
-        });
+    if let Some(rows) = rows_of(path, extent) {
+        return SessionFile::of(path, rows?.file);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
@@ -100,22 +94,30 @@ pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile
         Err(rustix::io::Errno::NXIO) => return Err(SessionError::NotAFile),
         Err(error) => return Err(SessionError::Io(error.into())),
     };
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(SessionError::Directory);
-    }
-    if !metadata.is_file() {
-        return Err(SessionError::NotAFile);
-    }
-    Ok(SessionFile {
-        path: path.to_owned(),
-        size: metadata.len(),
-        identity: Identity::of(&metadata),
-        file,
-    })
+    SessionFile::of(path, file)
 }
 
 impl SessionFile {
+    /// Wraps a file with this path.
+    ///
+    /// # Errors
+    /// The file is not a regular file, or the system reported an error.
+    pub(super) fn of(path: &Path, file: File) -> Result<Self, SessionError> {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(SessionError::Directory);
+        }
+        if !metadata.is_file() {
+            return Err(SessionError::NotAFile);
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            size: metadata.len(),
+            identity: Identity::of(&metadata),
+            file,
+        })
+    }
+
     /// Returns this file with its unpacked or converted content.
     pub(super) fn with_content(self, content: ScratchFile) -> Self {
         Self {
@@ -272,8 +274,14 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     own.map(|(path, _)| path).collect()
 }
 
-/// Returns the rows of a session in a database, each on a line.
-fn rows_of(database: &Path, id: &str, extent: ReadExtent) -> io::Result<ScratchFile> {
+/// Returns the rows of a session in a database, each on a line. `None` if the path does not name a session in a
+/// database.
+fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
+    let (database, id) = session_at(path)?;
+    Some(write_rows(&database, id, extent))
+}
+
+fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<ScratchFile> {
     let mut rows = BufWriter::new(ScratchFile::new()?);
     stored_rows(database, id, extent, &mut |row| {
         if rows.get_ref().size > MAX_SIZE {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use super::SessionKey;
-use crate::io::unwritable;
+use crate::io::{open_regular, unwritable};
 
 /// The variable and the option that name the state directory.
 pub(crate) const STATE_SETTING: &str = "XDG_STATE_HOME or `--state-dir`";
@@ -86,8 +88,7 @@ impl StateRoot {
         let mark = path.join(MARKER_FILE);
         loop {
             create_trusted(&path, OPEN_TO_OTHERS)?;
-            let opened = private_file(false).open(&mark);
-            let in_use = match opened {
+            let in_use = match open_private(&mark) {
                 // The directory was removed between the two steps.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened.map_err(StateError::io(&mark))?,
@@ -131,9 +132,7 @@ impl SessionDirectory {
     /// Another process holds the lock for more than two seconds, or an I/O error.
     pub fn lock(&self) -> Result<File, StateError> {
         let path = self.path.join("lock");
-        let file = private_file(false)
-            .open(&path)
-            .map_err(StateError::io(&path))?;
+        let file = open_private(&path).map_err(StateError::io(&path))?;
         match lock_within(&file, LOCK_TIMEOUT) {
             Ok(true) => Ok(file),
             Ok(false) => Err(StateError::Locked { path }),
@@ -158,12 +157,11 @@ pub(crate) fn lock_within(file: &File, timeout: Duration) -> io::Result<bool> {
     }
 }
 
-/// Options that create or open a private file, never through a link.
-pub(super) fn private_file(truncate: bool) -> OpenOptions {
+/// Creates or opens a private file, never through a link.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).truncate(truncate).write(true);
-    options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    options
+    options.create(true).truncate(false).write(true).mode(0o600);
+    open_regular(path, &mut options, OFlags::NOFOLLOW)
 }
 
 /// Mode bits that are refused for the root directory: others could change its contents.

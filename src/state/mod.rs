@@ -7,7 +7,7 @@ mod identity;
 mod session_state;
 
 pub use clean::{CleanReport, clean};
-pub(crate) use directory::{RESULTS, STATE_SETTING, lock_within};
+pub(crate) use directory::{RESULTS, STATE_SETTING, lock_within, open_private};
 pub use directory::{SessionDirectory, StateError, StateRoot};
 pub use identity::{SessionKey, SessionScope, safe_file_name};
 pub use session_state::{FileStamp, ReadEntry, ReadLog, ReadRange, SessionState};

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::directory::private_file;
+use super::directory::open_private;
 use super::{SessionDirectory, StateError};
 use crate::io::Lock;
 
@@ -68,9 +68,8 @@ impl SessionState {
             reason: error.to_string(),
         })?;
         let new = directory.path().join("state.json.new");
-        private_file(true)
-            .open(&new)
-            .and_then(|mut file| file.write_all(&text))
+        open_private(&new)
+            .and_then(|mut file| file.set_len(0).and_then(|()| file.write_all(&text)))
             .and_then(|()| fs::rename(&new, &path))
             .map_err(StateError::io(&path))
     }

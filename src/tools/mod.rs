@@ -46,7 +46,7 @@ pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
-pub(crate) use schema::{InvalidSchema, SchemaCheck};
+pub(crate) use schema::{InvalidSchema, SchemaCheck, check_input_schema};
 pub use search::TOOL_SEARCH;
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,

@@ -80,6 +80,18 @@ impl SchemaCheck {
     }
 }
 
+/// Checks that a tool can be declared with this schema of its arguments.
+///
+/// # Errors
+/// The reason why it cannot.
+pub(crate) fn check_input_schema(schema: &Value) -> Result<(), String> {
+    if schema["type"] != "object" {
+        return Err("must have the type \"object\"".to_owned());
+    }
+    let check = SchemaCheck::new(schema);
+    check.map(drop).map_err(|error| error.to_string())
+}
+
 /// Returns the message for the model.
 pub(super) fn message(tool: &str, problems: &[String]) -> String {
     let issues = if problems.len() == 1 {

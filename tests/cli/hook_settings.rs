@@ -195,6 +195,35 @@ fn a_project_has_its_own_settings_and_links_stay_links() {
 }
 
 #[test]
+fn what_is_planted_in_a_project_delays_nothing_and_gets_no_text() {
+    let home = home();
+    let folder = home.path().join("project/.claude");
+    fs::create_dir(&folder).unwrap();
+    let pipe = |path: &Path| rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
+    pipe(&folder.join("settings.json"));
+    pipe(&folder.join("log"));
+    let install = ["install", "--agent", "claude", "--project", "--yes"];
+    let log = folder.join("log").display().to_string();
+    for arguments in [&install[..], &["status"], &["explain", &log]] {
+        let (status, _, messages) = hook(home.path(), arguments);
+        assert_ne!(status, Some(0), "{arguments:?}");
+        assert!(
+            messages.contains("is not a regular file"),
+            "{arguments:?} {messages}"
+        );
+    }
+    fs::remove_file(folder.join("settings.json")).unwrap();
+    fs::write(folder.join("settings.json"), "{\"theme\": 1}").unwrap();
+    let outside = home.path().join("outside");
+    fs::write(&outside, "kept").unwrap();
+    let backup = folder.join("settings.json.backup");
+    std::os::unix::fs::symlink(&outside, &backup).unwrap();
+    assert_eq!(hook(home.path(), &install).0, Some(0));
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
+    assert_eq!(fs::read_to_string(&backup).unwrap(), "{\"theme\": 1}");
+}
+
+#[test]
 fn broken_settings_are_reported_and_kept() {
     let home = home();
     fs::create_dir(home.path().join(".claude")).unwrap();

@@ -219,6 +219,67 @@ fn an_archive_has_the_files_that_its_pages_link_to() {
 }
 
 #[test]
+fn the_installer_writes_through_no_link_and_into_no_directory() {
+    let releases = Releases::new(PROGRAM);
+    let home = releases.target().parent().unwrap().to_owned();
+    let outside = releases.dir.path().join("outside");
+    std::fs::create_dir_all(outside.join("dir")).unwrap();
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(outside.join("file"), "kept").unwrap();
+    let entries = |path: &Path| std::fs::read_dir(path).unwrap().count();
+
+    // The shell keeps its process number when it becomes the installer.
+    let installed = Command::new("sh")
+        .args([
+            "-c",
+            "ln -s \"$2\" \"$1/.turnpipe.$$\"; shift 2; exec sh -s -- --from \"$@\"",
+            "sh",
+        ])
+        .args([&home, &outside.join("file")])
+        .arg(format!("file://{}", releases.dir.path().display()))
+        .env("HOME", releases.dir.path().join("home"))
+        .stdin(std::fs::File::open(INSTALLER).unwrap())
+        .output()
+        .unwrap();
+    assert!(installed.status.success(), "{installed:?}");
+    assert_eq!(std::fs::read(outside.join("file")).unwrap(), b"kept");
+    // The planted link, and the program.
+    assert_eq!(entries(&home), 2);
+
+    for is_link in [false, true] {
+        std::fs::remove_file(releases.target()).unwrap();
+        if is_link {
+            std::os::unix::fs::symlink(outside.join("dir"), releases.target()).unwrap();
+        } else {
+            std::fs::create_dir(releases.target()).unwrap();
+        }
+        let output = releases.install(&[]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            message.contains("turnpipe is a directory; nothing was installed"),
+            "{message}"
+        );
+        assert!(output.stdout.is_empty());
+        assert_eq!(
+            (entries(&outside.join("dir")), entries(&releases.target())),
+            (0, 0)
+        );
+        assert_eq!(entries(&home), 2);
+        if !is_link {
+            std::fs::remove_dir(releases.target()).unwrap();
+            std::fs::write(releases.target(), "").unwrap();
+        }
+    }
+    // A link to a file is replaced.
+    std::fs::remove_file(releases.target()).unwrap();
+    std::os::unix::fs::symlink(outside.join("file"), releases.target()).unwrap();
+    assert!(releases.install(&[]).status.success());
+    assert_eq!(std::fs::read(outside.join("file")).unwrap(), b"kept");
+    assert_eq!(std::fs::read_to_string(releases.target()).unwrap(), PROGRAM);
+}
+
+#[test]
 fn the_action_gives_its_inputs_to_the_installer() {
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.yml");
     let action = std::fs::read_to_string(action).unwrap();

@@ -101,6 +101,58 @@ fn resources_are_listed_and_read() {
 }
 
 #[test]
+fn only_malformed_items_of_a_list_are_left_out() {
+    for words in [
+        &["resources", "malformed"][..],
+        &["resources", "malformed", "stateless"],
+    ] {
+        let bench = Bench::new();
+        let calls = [
+            tool("first", "echo"),
+            tool("loose", "loose"),
+            tool("last", "long"),
+            tool("bad", "bad0"),
+            list("all", &json!({"server": "s"})),
+        ];
+        let run = run(&bench, words, &calls.concat());
+        let outcomes = ["ok", "ok", "ok", "unknown_tool", "ok"];
+        let ids = ["first", "loose", "last", "bad", "all"];
+        assert_eq!(
+            run.outcomes(),
+            pairs(&ids.into_iter().zip(outcomes).collect::<Vec<_>>()),
+            "{run:?}"
+        );
+        assert_eq!(run.content("all").lines().count(), 3, "{run:?}");
+        let lines = |start: &str| {
+            let start = format!("turnpipe: MCP server s: {start}");
+            let mut lines = run
+                .stderr
+                .lines()
+                .filter(|line| line.starts_with(&start))
+                .peekable();
+            assert!(lines.peek().is_some(), "{start}: {run:?}");
+            lines.count()
+        };
+        for number in (0..17).filter(|number| !(10..12).contains(number)) {
+            assert_eq!(
+                lines(&format!("tool bad{number} is left out: ")),
+                1,
+                "{number}"
+            );
+        }
+        assert_eq!(
+            lines("tool bad0 is left out: inputSchema: must have the type \"object\""),
+            1
+        );
+        assert_eq!(lines("tool without a name is left out: "), 5);
+        assert_eq!(lines("tool "), 20);
+        for name in ["odd", "nowhere", "without a name"] {
+            assert_eq!(lines(&format!("resource {name} is left out: ")), 1);
+        }
+    }
+}
+
+#[test]
 fn a_list_of_all_resources_names_servers_that_fail() {
     let Some(bench) = Bench::with("python3") else {
         return;

@@ -585,6 +585,106 @@ fn a_killed_run_leaves_only_whole_files() {
     );
 }
 
+/// Creates something that is not a regular file.
+fn plant(kind: &str, path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(path);
+    match kind {
+        "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),
+        "socket" => drop(std::os::unix::net::UnixListener::bind(path).unwrap()),
+        "directory" => fs::create_dir(path).unwrap(),
+        target => symlink(target, path).unwrap(),
+    }
+}
+
+#[test]
+fn nothing_is_written_through_a_link_in_an_archive() {
+    for link in [
+        "claude",
+        "claude/projects",
+        "claude/projects/p",
+        "claude/projects/p/claude-subagents",
+        "codex",
+        "codex/sessions/2026/01",
+        "codex/session_index.jsonl",
+        "gemini/tmp",
+    ] {
+        for target in ["outside", "archive/codex", "nowhere"] {
+            let home = Home::with_sessions();
+            let outside = home.write("outside/kept", b"kept");
+            fs::create_dir_all(home.path("archive/codex")).unwrap();
+            let path = home.path("archive").join(link);
+            if link == "codex" {
+                fs::remove_dir(&path).unwrap();
+            }
+            plant(home.path(target).to_str().unwrap(), &path);
+            let sessions = all_files(&home.path(".claude")).len();
+            let said = home.run(&["archive", &home.archive()]);
+            assert!(
+                matches!(said.status, Some(2 | 74)),
+                "{link}: {}",
+                said.messages
+            );
+            assert!(said.messages.contains("link"), "{link}: {}", said.messages);
+            let removed = home.run(&["remove", "--all", "--yes", "--archive", &home.archive()]);
+            assert_ne!(removed.status, Some(0), "{link}: {}", removed.messages);
+            assert!(path.is_symlink(), "{link}");
+            assert_eq!(
+                all_files(outside.parent().unwrap()),
+                std::slice::from_ref(&outside),
+                "{link}"
+            );
+            if link.starts_with("claude") {
+                assert_eq!(all_files(&home.path(".claude")).len(), sessions, "{link}");
+            }
+            assert!(!home.path("nowhere").exists(), "{link}");
+        }
+    }
+}
+
+#[test]
+fn an_archive_does_not_wait_for_what_is_not_a_file() {
+    let device = "/dev/null";
+    for kind in ["fifo", "socket", "directory", device, "kept", "pipe"] {
+        let home = Home::with_sessions();
+        home.write("archive/kept", b"kept");
+        plant("fifo", &home.path("archive/pipe"));
+        plant(kind, &home.path("archive/.turnpipe.lock"));
+        let said = home.run(&["archive", &home.archive()]);
+        assert!(
+            matches!(said.status, Some(2 | 74)),
+            "{kind}: {}",
+            said.messages
+        );
+        assert!(
+            said.messages.contains("archive/.turnpipe.lock: "),
+            "{kind}: {}",
+            said.messages
+        );
+        assert_eq!(fs::read(home.path("archive/kept")).unwrap(), b"kept");
+        assert!(!home.path("archive/claude").exists(), "{kind}");
+    }
+    let home = Home::with_sessions();
+    let planted = [
+        "archive/codex/session_index.jsonl",
+        ".gemini/tmp/demo/.project_root",
+        ".gemini/projects.json",
+        ".codex/config.toml",
+    ];
+    for name in planted {
+        plant("fifo", &home.path(name));
+    }
+    let said = home.run(&["archive", &home.archive()]);
+    assert!(matches!(said.status, Some(2 | 74)), "{}", said.messages);
+    assert!(
+        said.messages
+            .contains("session_index.jsonl: is not a regular file"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(home.run(&["list", "--json"]).status, Some(0));
+}
+
 #[test]
 fn a_run_removes_what_killed_runs_left_and_nothing_else() {
     let home = Home::with_sessions();

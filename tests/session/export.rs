@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -371,6 +372,55 @@ fn foreign_files_in_the_directory_stay() {
     let said = export(&sessions, &pages, &[]);
     assert_eq!(said.status, Some(2), "{}", said.messages);
     assert_eq!(content(pages.path()), before);
+}
+
+#[test]
+fn an_export_neither_waits_for_a_pipe_nor_follows_a_link() {
+    let (sessions, pages) = folders();
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| pages.path().join(name);
+    let pipe = |path: &Path| rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
+    pipe(&at(MANIFEST));
+    let said = export(&sessions, &pages, &[]);
+    assert_ne!(said.status, Some(0));
+    assert!(
+        said.messages.contains("is not a regular file"),
+        "{}",
+        said.messages
+    );
+    fs::remove_file(at(MANIFEST)).unwrap();
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+
+    // The index and an old page are replaced.
+    fs::remove_file(at("index.html")).unwrap();
+    pipe(&at("index.html"));
+    fs::remove_file(at(CLAUDE)).unwrap();
+    pipe(&at(CLAUDE));
+    assert_ne!(export(&sessions, &pages, &[]).status, Some(0));
+    fs::remove_file(at(CLAUDE)).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    assert!(content(pages.path()).contains_key("index.html"));
+
+    // Images have a directory.
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let line = json!({"type": "user", "uuid": "u", "parentUuid": null, "sessionId": "s", "cwd": "/demo",
+        "timestamp": "2026-11-20T10:00:00Z", "message": {"role": "user", "content": [{"type": "text", "text": "See"}, image]}});
+    fs::write(sessions.path().join("image.jsonl"), format!("{line}\n")).unwrap();
+    let said = export(&sessions, &pages, &["-o", "atif"]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let images = fs::read_dir(pages.path())
+        .unwrap()
+        .map(|entry| entry.unwrap());
+    let images = images.filter(|entry| entry.file_type().unwrap().is_dir());
+    let images = images.map(|entry| entry.path()).next().unwrap();
+    fs::remove_dir_all(&images).unwrap();
+    std::os::unix::fs::symlink(outside.path(), &images).unwrap();
+    fs::remove_file(at(MANIFEST)).unwrap();
+    let said = export(&sessions, &pages, &["-o", "atif"]);
+    assert_ne!(said.status, Some(0), "{}", said.messages);
+    assert!(said.messages.contains("link"), "{}", said.messages);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
 #[test]

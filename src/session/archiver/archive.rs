@@ -1,16 +1,16 @@
 //! A directory of archived sessions.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::de::IgnoredAny;
 
 use super::bundle::Bundle;
-use super::copy::{Comparison, Copy, Problem, compare, open, remove_unfinished};
+use super::copy::{Comparison, Copy, Problem, compare, open, parent, remove_unfinished};
 use crate::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at};
 use crate::message::SessionId;
@@ -19,7 +19,7 @@ use crate::session::in_use::IN_USE;
 use crate::session::open::SessionFile;
 use crate::session::origin::Origin;
 use crate::session::title::read_names;
-use crate::state::lock_within;
+use crate::state::{lock_within, open_private};
 
 /// The file that is locked while sessions are archived.
 const LOCK: &str = ".turnpipe.lock";
@@ -119,14 +119,8 @@ impl ArchiveDir {
         }
         let mut lock = None;
         if !is_dry_run {
-            let mut options = OpenOptions::new();
-            options
-                .create(true)
-                .append(true)
-                .mode(0o600)
-                .custom_flags(libc::O_NOFOLLOW);
             let failed = |error| ArchiveError::Io(dir.join(LOCK), error);
-            let file = options.open(dir.join(LOCK)).map_err(failed)?;
+            let file = open_private(&dir.join(LOCK)).map_err(failed)?;
             if !lock_within(&file, LOCK_TIMEOUT).map_err(failed)? {
                 return Err(ArchiveError::Locked(dir));
             }
@@ -176,6 +170,10 @@ impl ArchiveDir {
         file: &Path,
     ) -> Result<(u64, Option<(bool, u64)>), Problem> {
         let target = bundle.target_of(file, &self.dir);
+        let dir = parent(&target);
+        if fs::canonicalize(dir).is_ok_and(|found| found != dir) {
+            return Err(Problem::of_output(&target, "is reached by a symbolic link"));
+        }
         let stored_size = || fs::symlink_metadata(&target).map(|file| file.len()).ok();
         let (mut size, modified, opened) = if let Some((size, changed)) = bundle.stored {
             (size, changed, None)
@@ -226,6 +224,7 @@ impl ArchiveDir {
         }
         let copy = Copy {
             open: &|| source(bundle, file, size),
+            root: &self.dir,
             target: &target,
             origin: is_packed.then_some(&origin),
             modified,
@@ -281,9 +280,17 @@ impl ArchiveDir {
             }
         }
         for (path, (_, lines)) in indexes.iter().filter(|(_, (_, lines))| !lines.is_empty()) {
-            let text = [fs::read(path).unwrap_or_default(), lines.clone()].concat();
+            let old = match open(path) {
+                Ok(mut old) => {
+                    io::read_to_string(&mut old.file).map_err(|error| Problem::of(path, error))?
+                }
+                Err(_) if fs::symlink_metadata(path).is_err() => String::new(),
+                Err(problem) => return Err(problem),
+            };
+            let text = [old.as_bytes(), lines].concat();
             let copy = Copy {
                 open: &|| Ok(Box::new(io::Cursor::new(text.clone()))),
+                root: &self.dir,
                 target: path,
                 origin: None,
                 modified: self.now,

@@ -2,22 +2,19 @@
 
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::fs::Mode;
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
 use crate::agent::ReadExtent;
-use crate::io::uninterrupted;
+use crate::io::{UNFINISHED, replace_below, uninterrupted};
 use crate::session::compressed::{is_compressed, unpack};
-use crate::session::open::{SessionError, open_safely};
+use crate::session::open::{SessionError, SessionFile, open_safely};
 use crate::session::origin::Origin;
-
-/// The names of unfinished files.
-const UNFINISHED: (&str, &str) = (".turnpipe-", ".unfinished");
 
 /// A file that cannot be archived or removed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -50,6 +47,8 @@ impl Problem {
 /// A file to write. The source is opened for each pass over it.
 pub(super) struct Copy<'a> {
     pub(super) open: &'a dyn Fn() -> Result<Box<dyn Read>, Problem>,
+    /// The directory of the archive. No link below it is followed.
+    pub(super) root: &'a Path,
     pub(super) target: &'a Path,
     /// Written after the compressed content. `None` if the content is not compressed.
     pub(super) origin: Option<&'a Origin>,
@@ -60,40 +59,32 @@ impl Copy<'_> {
     /// Writes the file under another name, compares it with its source, and renames it. Returns its size in bytes.
     pub(super) fn write(&self) -> Result<u64, Problem> {
         let failed = |error: io::Error| Problem::of_output(self.target, error);
-        let dir = parent(self.target);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .map_err(failed)?;
-        let mut file = tempfile::Builder::new();
-        let file = file
-            .prefix(UNFINISHED.0)
-            .suffix(UNFINISHED.1)
-            .tempfile_in(dir)
-            .map_err(failed)?;
-        let mut source = (self.open)()?;
-        match self.origin {
-            Some(origin) => {
-                compress(&mut source, file.as_file()).map_err(failed)?;
-                file.as_file().write_all(&origin.frame()).map_err(failed)?;
+        let relative = self.target.strip_prefix(self.root).unwrap_or(self.target);
+        let mut size = 0;
+        let fill = |file: &File| {
+            let mut source = (self.open)()?;
+            match self.origin {
+                Some(origin) => {
+                    compress(&mut source, file).map_err(failed)?;
+                    (&*file).write_all(&origin.frame()).map_err(failed)?;
+                }
+                None => drop(io::copy(&mut source, &mut &*file).map_err(failed)?),
             }
-            None => drop(io::copy(&mut source, &mut file.as_file()).map_err(failed)?),
-        }
-        if compare(file.path(), &mut (self.open)()?)? != Comparison::Same {
-            return Err(Problem::of(
-                self.target,
-                "the session changed while it was read",
-            ));
-        }
-        file.as_file().set_modified(self.modified).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        let size = file.as_file().metadata().map_err(failed)?.len();
-        file.persist(self.target)
-            .map_err(|error| failed(error.error))?;
-        File::open(dir)
-            .and_then(|dir| dir.sync_all())
-            .map_err(failed)?;
+            let copy = file.try_clone().map_err(failed)?;
+            let copy = SessionFile::of(self.target, copy)
+                .map_err(|error| Problem::of(self.target, error))?;
+            size = copy.size;
+            if compare_file(copy, &mut (self.open)()?)? != Comparison::Same {
+                return Err(Problem::of(
+                    self.target,
+                    "the session changed while it was read",
+                ));
+            }
+            file.set_modified(self.modified).map_err(failed)?;
+            file.sync_all().map_err(failed)
+        };
+        let dir = replace_below(self.root, relative, Mode::RWXU, fill, failed)?;
+        dir.sync_all().map_err(failed)?;
         Ok(size)
     }
 }
@@ -188,8 +179,12 @@ impl Write for Comparer<'_> {
 
 /// Compares an archived file, uncompressed if necessary, with a source.
 pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparison, Problem> {
-    let failed = |error: io::Error| Problem::of(archived, error);
-    let file = open(archived)?;
+    compare_file(open(archived)?, source)
+}
+
+fn compare_file(mut file: SessionFile, source: &mut dyn Read) -> Result<Comparison, Problem> {
+    let path = file.path.clone();
+    let failed = |error: io::Error| Problem::of(&path, error);
     let mut comparer = Comparer {
         source,
         result: Comparison::Same,
@@ -197,7 +192,8 @@ pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparis
     if is_compressed(&file).map_err(failed)? {
         unpack(&file.file, &mut comparer, ReadExtent::Whole).map_err(failed)?;
     } else {
-        io::copy(&mut &file.file, &mut comparer).map_err(failed)?;
+        file.file.rewind().map_err(failed)?;
+        io::copy(&mut file.file, &mut comparer).map_err(failed)?;
     }
     let mut result = comparer.result;
     if result == Comparison::Same && source.read(&mut [0]).map_err(failed)? > 0 {
@@ -207,7 +203,7 @@ pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparis
 }
 
 /// Opens a regular file, not through a link.
-pub(super) fn open(path: &Path) -> Result<crate::session::SessionFile, Problem> {
+pub(super) fn open(path: &Path) -> Result<SessionFile, Problem> {
     open_safely(path).map_err(|error: SessionError| Problem::of(path, error))
 }
 

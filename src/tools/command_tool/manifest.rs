@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use super::template::Template;
 use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
-use crate::tools::schema::SchemaCheck;
+use crate::tools::check_input_schema;
 use crate::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Tool};
 
 /// Maximum length of a name that all model APIs accept, in characters.
@@ -254,13 +254,7 @@ fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
     let Some(schema) = schema else {
         return Ok(json!({"type": "object", "properties": {}, "additionalProperties": false}));
     };
-    if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return Err(Problem::new(
-            KEY,
-            "must be an object schema (`type = \"object\"`)",
-        ));
-    }
-    SchemaCheck::new(&schema).map_err(|error| Problem::new(KEY, error.to_string()))?;
+    check_input_schema(&schema).map_err(|reason| Problem::new(KEY, reason))?;
     Ok(schema)
 }
 

@@ -77,7 +77,7 @@ fn optional_keys_have_defaults() {
     assert_eq!(tool.result_limit(), ResultLimit::Default);
     assert!(!tool.is_deferred());
     assert!(declared[0].aliases.is_empty());
-    let check = SchemaCheck::new(tool.input_schema()).unwrap();
+    let check = crate::tools::SchemaCheck::new(tool.input_schema()).unwrap();
     assert!(check.problems(&Value::Object(Input::new())).is_empty());
     assert!(!check.problems(&json!({"a": 1})).is_empty());
     assert!(parse_manifest(Path::new("m.toml"), "").unwrap().is_empty());
@@ -164,7 +164,7 @@ fn mistakes_name_tool_and_key() {
         ),
         (
             "input_schema = { type = \"string\" }",
-            "tool T: input_schema: must be an object schema (`type = \"object\"`)",
+            "tool T: input_schema: must have the type \"object\"",
         ),
     ];
     for (line, expected) in rows {

@@ -27,4 +27,6 @@ pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
 pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
 
 #[cfg(test)]
+mod key_tests;
+#[cfg(test)]
 mod terminal_safe_tests;

@@ -95,7 +95,7 @@ mod tests {
             ("API_KEY=abcdef".to_owned(), "API_KEY=[redacted]"),
             (
                 format!("twine upload -p pypi-{long}"),
-                "twine upload -p pypi-[redacted]",
+                "twine upload -p [redacted]",
             ),
             (
                 "deploy --token x1 --force".to_owned(),

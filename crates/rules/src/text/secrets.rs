@@ -35,6 +35,12 @@ const ASSIGNED: &str = r#"(?x)^
       | [bru]?' SCHEME ((?:[^'\\\n]|\\.)*)
       | SCHEME ([^\s"'`,;<>(){}\[\]|&\\:=][^\s"'`,;<>(){}\[\]|&\\]*))"#;
 
+/// The beginning of the first and the last line of a key.
+const DASHES: &str = "-----";
+
+/// Minimum length of a line of a key, in bytes.
+const MIN_LINE: usize = 16;
+
 /// Schemes of `Authorization`, before the secret.
 const SCHEME: &str = r"(?:(?i:bearer|basic|token|bot|apikey|negotiate)\ +)?";
 
@@ -46,6 +52,8 @@ struct Table {
     parts: String,
     endings: String,
     placeholders: Vec<String>,
+    setters: Vec<String>,
+    fragments: Vec<[String; 2]>,
     names: Vec<Names>,
     shape: Vec<Shape>,
 }
@@ -69,6 +77,8 @@ enum NameClass {
 struct Shape {
     at: String,
     rest: String,
+    #[serde(default)]
+    is_before: bool,
     #[serde(skip)]
     compiled: OnceLock<Regex>,
 }
@@ -79,6 +89,8 @@ struct Secrets {
     /// The shape of each pattern of `finder`; parts of names follow the shapes.
     shape_of: Vec<usize>,
     shapes: Vec<Shape>,
+    fragments: Vec<[String; 2]>,
+    setters: Vec<String>,
     endings: Regex,
     names: Vec<(NameClass, Regex)>,
     placeholder: Regex,
@@ -108,6 +120,8 @@ impl Secrets {
             placeholder: compile(&format!("(?is)^(?:{})$", table.placeholders.join("|"))),
             assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
             shapes: table.shape,
+            fragments: table.fragments,
+            setters: table.setters,
         }
     }
 
@@ -126,7 +140,9 @@ impl Secrets {
         // The end of the last name, and the secret with the greatest end.
         let (mut examined, mut masked) = (0, 0..0);
         for part in self.finder.find_overlapping_iter(text) {
-            if masked.contains(&part.start()) && part.end() <= masked.end {
+            // The text of a name ends with the line, but not a key in it.
+            let is_key = text[part.start()..].starts_with(DASHES);
+            if masked.contains(&part.start()) && part.end() <= masked.end && !is_key {
                 continue;
             }
             let secret = if let Some(shape) = self.shape_of.get(part.pattern().as_usize()) {
@@ -163,14 +179,33 @@ impl Secrets {
         if continues || !(is_any_case || is_known) {
             return None;
         }
-        let compiled = || compile(&format!("^(?:{})", shape.rest));
-        let captures = shape
-            .compiled
-            .get_or_init(compiled)
-            .captures(&text[at.end..])?;
-        let found = captures.name("value").or(captures.get(0))?;
-        (!self.placeholder.is_match(found.as_str()))
-            .then(|| at.end + found.start()..at.end + found.end())
+        // A key is examined as far as the line with dashes before or after it, so that the time is linear.
+        let line = |dashes: usize| text.floor_char_boundary(dashes + MAX_NAME);
+        let examined = if shape.is_before {
+            let start = text[..at.start].rfind(DASHES);
+            start.map_or(0, |start| start + DASHES.len())..line(at.end)
+        } else if shape.at.starts_with(DASHES) {
+            let next = text[at.end..].match_indices(DASHES).nth(1);
+            at.end..next.map_or(text.len(), |(dashes, _)| line(at.end + dashes))
+        } else {
+            at.end..text.len()
+        };
+        let captures = shape.compiled.get_or_init(|| self.compile(shape));
+        let captures = captures.captures(&text[examined.clone()])?;
+        let found = captures.iter().flatten().last()?;
+        let is_key = shape.at.starts_with(DASHES) && has_line_of_key(found.as_str());
+        let is_secret = is_key || !self.placeholder.is_match(found.as_str());
+        let start = examined.start + found.start();
+        Some(start..start + if is_secret { found.len() } else { 0 })
+    }
+
+    fn compile(&self, shape: &Shape) -> Regex {
+        let expand = |rest: String, [name, pattern]: &[String; 2]| rest.replace(name, pattern);
+        let rest = self.fragments.iter().fold(shape.rest.clone(), expand);
+        compile(&format!(
+            "{}(?:{rest})",
+            if shape.is_before { "" } else { "^" }
+        ))
     }
 
     /// Finds the secret that is assigned to a name.
@@ -179,7 +214,13 @@ impl Secrets {
         let rest = &text[start..text.floor_char_boundary(start + MAX_EXAMINED)];
         let name = &text[name];
         let next = rest.trim_start_matches([' ', '\t']).bytes().next()?;
-        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") {
+        // `npm config set //host/:_authToken VALUE`. The words of a text with blanks are short.
+        let is_operand = rest.starts_with(' ') && {
+            let line = before.trim_end_matches(|letter: char| !letter.is_whitespace());
+            let mut setters = self.setters.iter();
+            setters.any(|setter| line.trim_end().ends_with(setter))
+        };
+        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") && !is_operand {
             return None;
         }
         let captures = self.assigned.captures(rest)?;
@@ -187,7 +228,7 @@ impl Secrets {
         let found = (2..=5).find_map(|group| captures.get(group))?;
         let (is_bare, value) = (captures.get(5).is_some(), found.as_str());
         let after = &rest[found.end()..];
-        let is_flag = name.starts_with("--") && !sign.contains(':');
+        let is_flag = is_operand || name.starts_with("--") && !sign.contains(':');
         let is_assigned = match sign.trim_matches(' ') {
             "" => is_flag,
             sign if sign.contains('>') && !sign.contains('=') => before.ends_with('<'),
@@ -223,10 +264,15 @@ impl Secrets {
         if !is_secret {
             return None;
         }
-        let end = start + found.end();
+        let (begin, end) = (start + found.start(), start + found.end());
         let rest = after.is_empty().then_some(&text[end..]);
         let cut_off = rest.and_then(|rest| rest.find(['"', '\'', '\n']));
-        Some(start + found.start()..end + cut_off.unwrap_or(0))
+        let end = end + cut_off.unwrap_or(rest.map_or(0, str::len));
+        let is_key =
+            |shape: &&Shape| text[begin..].starts_with(&shape.at) && shape.at.starts_with(DASHES);
+        let key = self.shapes.iter().find(is_key);
+        let key = key.and_then(|shape| self.shaped(shape, text, begin..begin + shape.at.len()));
+        Some(key.map_or(begin..end, |key| key.start..key.end.max(end)))
     }
 
     /// Whether a value in code is a secret, not an expression, a type or a message. `may_be_word`:
@@ -309,6 +355,20 @@ fn is_random(value: &str) -> bool {
         && value.split(|letter: char| !letter.is_ascii_lowercase()).all(|run| run.len() < 6)
         // Not a UUID or a date.
         && count(|byte| *byte == b'-') < 3
+}
+
+/// Whether a text contains a line of a key, not only words about it.
+fn has_line_of_key(text: &str) -> bool {
+    let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
+    let classes: [fn(&u8) -> bool; 3] = [
+        u8::is_ascii_uppercase,
+        u8::is_ascii_lowercase,
+        u8::is_ascii_digit,
+    ];
+    text.split(|letter| !is_of_key(letter)).any(|line| {
+        let has = |class: &&fn(&u8) -> bool| line.as_bytes().iter().any(*class);
+        line.len() >= MIN_LINE && classes.iter().filter(has).count() > 1
+    })
 }
 
 fn is_of_name(letter: char) -> bool {
