@@ -11,7 +11,7 @@ use crate::io::CancelToken;
 use crate::message::ToolUseId;
 use crate::permission::Request;
 use crate::records::{Lane, Permission, VerdictAccess, VerdictReport};
-use crate::text::terminal_safe_line;
+use crate::text::{redact, terminal_safe_line};
 use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{Access, Assessment, Input, PreparedCall, Tool, ToolContext, ToolKind, Touch};
 
@@ -214,7 +214,7 @@ impl ReadyCall {
         }
     }
 
-    /// Returns the tool with the argument that identifies the call, such as `Bash(npm test)`.
+    /// Returns the tool with the argument that identifies the call, such as `Bash(npm test)`, without secrets.
     fn label(&self) -> String {
         /// Maximum length of the argument shown, in characters.
         const MAX_SUBJECT: usize = 60;
@@ -224,7 +224,7 @@ impl ReadyCall {
             .into_iter()
             .flatten();
         let subject = fields.find_map(|field| self.input.get(*field).and_then(Value::as_str));
-        let Some(subject) = subject.map(terminal_safe_line) else {
+        let Some(subject) = subject.map(|subject| terminal_safe_line(&redact(subject))) else {
             return tool.to_owned();
         };
         let shown: String = subject.chars().take(MAX_SUBJECT).collect();

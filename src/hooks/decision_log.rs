@@ -8,11 +8,12 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde_json::Value;
 
+use crate::http::{Redaction, Secret};
 use crate::io::open_regular;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
 use crate::message::Decision;
 use crate::records::{HookDecisionRecord, name_of};
-use crate::text::{fitted, redact_strings};
+use crate::text::{fitted, redact_strings, secrets_in};
 
 /// Maximum width of a text in the log, in columns.
 const MAX_TEXT: usize = 2000;
@@ -25,6 +26,10 @@ const MAX_TEXT: usize = 2000;
 pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> {
     let mut value = serde_json::to_value(record)?;
     redact_strings(&mut value);
+    // Reasons and rules contain parts of the command, such as a single line of a key.
+    let secrets = secrets_in(&record.about).into_iter().map(Secret::new);
+    let redaction = Redaction::of(&secrets.collect::<Vec<_>>());
+    let mut value: Value = serde_json::from_str(&redaction.clean(&value.to_string()))?;
     for text in value.as_object_mut().into_iter().flatten() {
         if let (_, Value::String(text)) = text {
             *text = fitted(text, MAX_TEXT);

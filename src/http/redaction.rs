@@ -6,9 +6,11 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use memchr::memmem;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 
-use crate::text::{MASK, redact, redact_strings, terminal_safe, terminal_safe_line};
+use crate::text::{
+    MASK, redact, redact_members, redact_parts, redact_strings, terminal_safe, terminal_safe_line,
+};
 
 /// Minimum length of a masked text, in bytes. Masking shorter ones would make responses unreadable.
 const MIN_SECRET_BYTES: usize = 6;
@@ -51,9 +53,11 @@ impl Redaction {
         let mut parts: Vec<&str> = Vec::new();
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
-            // In `Bearer KEY`, the key alone is also secret.
+            // In `Bearer KEY`, the key alone is also secret, but not the other word.
             let text = secret.expose();
-            for part in std::iter::once(text).chain(text.split_ascii_whitespace()) {
+            let is_word = |part: &&str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let words = text.split_ascii_whitespace().filter(|part| !is_word(part));
+            for part in std::iter::once(text).chain(words) {
                 if part.len() < MIN_SECRET_BYTES || parts.contains(&part) {
                     continue;
                 }
@@ -106,23 +110,27 @@ impl Redaction {
     /// valid JSON.
     pub fn clean_record(&self, text: &str) -> String {
         let cleaned = self.clean(text);
-        let masked = redact(&cleaned);
-        if *masked == cleaned {
-            return cleaned;
-        }
+        let parse = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
+        let is_json = |json: &&mut String| json.starts_with(['{', '[']) && !parse(json).is_null();
         let lines = cleaned.split('\n').map(|line| {
             let json = line.strip_prefix("data: ").unwrap_or(line);
-            let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-            let masked = redact(json);
-            let masked = match serde_json::from_str(json) {
-                Ok(mut value) if !is_json(&masked) => {
-                    redact_strings(&mut value);
-                    value.to_string()
-                }
-                _ => masked.into_owned(),
-            };
-            format!("{}{masked}", &line[..line.len() - json.len()])
+            (&line[..line.len() - json.len()], json.to_owned())
         });
+        let mut lines: Vec<(&str, String)> = lines.collect();
+        let texts = lines.iter_mut().map(|(_, line)| line);
+        let (events, mut texts): (Vec<_>, Vec<_>) = texts.partition(is_json);
+        redact_parts(&mut texts, &["\n"]);
+        let parsed: Vec<Value> = events.iter().map(|event| parse(event)).collect();
+        let mut masked = Value::Array(parsed.clone());
+        redact_strings(&mut masked);
+        // A secret may be split over events.
+        redact_members(&mut masked, &[""], &|_, _| false);
+        for (number, event) in events.into_iter().enumerate() {
+            if masked[number] != parsed[number] {
+                *event = masked[number].to_string();
+            }
+        }
+        let lines = lines.iter().map(|(start, line)| format!("{start}{line}"));
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -327,7 +335,60 @@ mod tests {
             assert!(!cleaned.contains("canary"), "{cleaned}");
         }
         assert_eq!(redaction.clean("about ab"), "about ab");
+        assert_eq!(redaction.clean("Bearer abc"), "Bearer abc");
         assert!(!format!("{redaction:?}").contains("canary"));
+    }
+
+    /// Recorded requests and responses stay valid JSON, also if a secret is split over events.
+    #[test]
+    fn secrets_in_records_are_masked() {
+        let redaction = Redaction::default();
+        let line = "MIIEowIBAAKCAQEA12b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ";
+        let secrets = [
+            "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8".to_owned(),
+            format!(
+                "-----BEGIN RSA PRIVATE KEY-----\n{line}\n{line}\n-----END RSA PRIVATE KEY-----"
+            ),
+            format!("{{\"k\":\"-----BEGIN RSA PRIVATE KEY-----\\n{line}\\n{line}\"}}"),
+            "mysql -pa1B2c3D4e5F6g7H8i9J0k1L2m3N4 db".to_owned(),
+        ];
+        for secret in secrets {
+            for size in [1, 2, 3, 7, 20, 1000] {
+                let parts: Vec<char> = format!("The key is {secret}, I think.").chars().collect();
+                let events = parts.chunks(size).map(|part| {
+                    let text: String = part.iter().collect();
+                    let event = serde_json::json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": text}}]});
+                    format!("data: {event}\n\n")
+                });
+                let events: String = events.collect();
+                let cleaned = redaction.clean_record(&format!("{events}data: [DONE]\n"));
+                let mut content = String::new();
+                for event in cleaned
+                    .lines()
+                    .filter_map(|line| line.strip_prefix("data: {"))
+                {
+                    let event: Value = serde_json::from_str(&format!("{{{event}")).unwrap();
+                    assert_eq!(event["id"], "c1");
+                    content.push_str(event["choices"][0]["delta"]["content"].as_str().unwrap());
+                }
+                assert!(
+                    content.starts_with("The key is ") && content.contains(MASK),
+                    "{size} {content}"
+                );
+                assert!(
+                    !content.contains("a1B2") && !content.contains(&line[..8]),
+                    "{size} {content}"
+                );
+                assert_eq!(cleaned.lines().count(), events.lines().count() + 1);
+            }
+        }
+        for text in [
+            "data: {\"a\": 1}\ndata: {\"a\": \"x\"}\n",
+            "plain\ntext",
+            "{\"a\":  [\"b\"]}",
+        ] {
+            assert_eq!(redaction.clean_record(text), text);
+        }
     }
 
     #[test]

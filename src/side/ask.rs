@@ -1,14 +1,13 @@
 //! One request to a model for a label, a title, a recap, a verdict or advice.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
 use crate::model::{Failure, PromptId, Provider, Reply, Request, Turn};
-use crate::text::{counted, unfenced};
+use crate::text::{counted, redact, terminal_safe, unfenced};
 
 /// Maximum number of tokens in the reply to a probe; some models think first.
 const PROBE_TOKENS: u32 = 1024;
@@ -136,15 +135,15 @@ const ANNOUNCEMENTS: [&str; 5] = ["label", "title", "summary", "result", "output
 /// Words that may precede an announcement.
 const LEAD_INS: &str = "sure|okay|ok|certainly|here's|here’s|here is|session|suggested|the";
 
-/// Returns the text in a reply that is a JSON object, possibly fenced; other replies unchanged.
-pub(super) fn unwrapped(reply: &str) -> Cow<'_, str> {
+/// Returns the terminal-safe text of a reply, without secrets. If the reply is a JSON object, possibly fenced, the text
+/// is a member of it.
+pub(super) fn unwrapped(reply: &str) -> String {
     let bare = unfenced(reply);
     let object = bare.starts_with('{').then(|| serde_json::from_str(bare));
-    let Some(Ok(Value::Object(members))) = object else {
-        return reply.into();
-    };
+    let members: Map<String, Value> = object.and_then(Result::ok).unwrap_or_default();
     let text = MEMBERS.iter().find_map(|name| members.get(*name)?.as_str());
-    text.map_or(reply.into(), |text| text.to_owned().into())
+    // Hidden characters may split a secret.
+    redact(&terminal_safe(text.unwrap_or(reply))).into_owned()
 }
 
 /// Whether a reply means that there is no text.

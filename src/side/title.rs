@@ -124,7 +124,7 @@ pub enum TitleStyle {
     Kebab,
 }
 
-/// Extracts the title from a model's reply.
+/// Extracts the title from a model's reply, without secrets.
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.

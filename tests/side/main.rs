@@ -17,6 +17,7 @@ mod races;
 mod recaps;
 mod recorded;
 mod scripts;
+mod secrets;
 mod server;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -2,7 +2,7 @@
 
 use crate::records::TextRejection;
 use crate::side::ask::{announced, begins_with_any, is_empty_reply, is_refusal, unwrapped};
-use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::text::{terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a label, in UTF-16 units.
 const MAX_UNITS: usize = 100;
@@ -39,12 +39,12 @@ pub enum CallsEnded {
     Badly,
 }
 
-/// Extracts the label from a model's reply: one terminal-safe line of at most 100 UTF-16 units.
+/// Extracts the label from a model's reply: one terminal-safe line of at most 100 UTF-16 units, without secrets.
 ///
 /// # Errors
 /// The reply is empty or a refusal, or it reports a failure although a call succeeded.
 pub fn clean_label(reply: &str, calls: CallsEnded) -> Result<String, TextRejection> {
-    let safe = terminal_safe(&unwrapped(reply));
+    let safe = unwrapped(reply);
     let lines = safe.lines().map(str::trim);
     // The label may follow on the line after its announcement.
     let mut lines = lines.filter(|line| !line.is_empty() && announced(line) != Some(""));

@@ -9,7 +9,7 @@ use crate::records::TextRejection;
 use crate::side::ask::{is_echo, is_refusal};
 use crate::side::title::in_language;
 use crate::side::{Language, MessageTexts};
-use crate::text::{pattern, terminal_safe, terminal_safe_line, truncate_utf16};
+use crate::text::{pattern, redact, terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Number of messages that the model sees, from the end.
 pub const RECAP_MESSAGES: usize = 30;
@@ -51,13 +51,13 @@ const MAX_UNITS: usize = 400;
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?is)<recap>(.*?)(?:</recap>|\z)"));
 
 /// Extracts the recap: the text between the tags, or after the first one if the reply was truncated.
-/// It is one terminal-safe line of at most 400 UTF-16 units.
+/// It is one terminal-safe line of at most 400 UTF-16 units, without secrets.
 ///
 /// # Errors
 /// There is no tag (the text may be the model's reasoning), or the text has no word, repeats the
 /// prompt's example, or is a refusal.
 pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
-    let safe = terminal_safe(reply);
+    let safe = redact(&terminal_safe(reply)).into_owned();
     let recap = terminal_safe_line(tagged(&safe).ok_or(TextRejection::NoTag)?);
     let recap = truncate_utf16(&recap, MAX_UNITS).trim();
     // A model that repeats the question writes `<recap>...</recap>`.

@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Block, ResultPart, Thought, Usage};
-use crate::text::{redact, redact_json};
+use crate::text::{redact_json, redact_parts};
 
 /// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -101,31 +99,27 @@ impl Message {
 
     /// Masks text that looks like a key or a password.
     pub fn redact(&mut self) {
-        let mask = |text: &mut String| {
-            if let Cow::Owned(masked) = redact(text) {
-                *text = masked;
-            }
-        };
+        let mut texts = Vec::new();
         for block in &mut self.blocks {
             match block {
                 Block::Text(text)
                 | Block::Thinking(Thought::Plain(text) | Thought::Signed { text, .. }) => {
-                    mask(text);
+                    texts.push(text);
                 }
                 Block::Call(call) => {
                     let input = RawValue::from_string(redact_json(call.input.get()));
                     call.input = input.unwrap_or_default();
                 }
                 Block::Result(result) => {
-                    for part in &mut result.parts {
-                        if let ResultPart::Text(text) = part {
-                            mask(text);
-                        }
-                    }
+                    texts.extend(result.parts.iter_mut().filter_map(|part| match part {
+                        ResultPart::Text(text) => Some(text),
+                        _ => None,
+                    }))
                 }
                 Block::Thinking(Thought::Redacted { .. }) | Block::Media(_) => {}
             }
         }
+        redact_parts(&mut texts, &["\n"]);
     }
 
     /// Returns the text blocks, joined by blank lines.

@@ -16,7 +16,9 @@ mod width;
 pub use match_excerpt::MatchExcerpt;
 pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
 pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfenced};
-pub use redact::{MASK, redact, redact_json, redact_strings};
+pub use redact::{
+    MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
+};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
 pub use similar::most_similar;

@@ -1,6 +1,7 @@
 //! Masking of secrets in text and in JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -11,45 +12,108 @@ pub const MASK: &str = "[redacted]";
 
 /// Masks all secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let mut found = find_secrets(text);
-    if found.is_empty() {
-        return Cow::Borrowed(text);
+    let mut masked = text.to_owned();
+    match redact_parts(&mut [&mut masked], &[""]) {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(masked),
     }
+}
+
+/// Returns all secrets in a text.
+pub fn secrets_in(text: &str) -> Vec<&str> {
+    let found = find_secrets(text).into_iter();
+    found.map(|secret| &text[secret]).collect()
+}
+
+/// Masks all secrets in the parts of a text, also secrets that span parts. Searches the parts joined by each of the
+/// separators, which have the same length. Returns the number of parts with secrets.
+pub fn redact_parts(parts: &mut [&mut String], separators: &[&str]) -> u64 {
+    let join = |separator: &&str| {
+        let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
+        parts.join(separator)
+    };
+    // A single part has no separator.
+    let searched = separators.len().min(parts.len());
+    let joined: Vec<String> = separators[..searched].iter().map(join).collect();
+    let mut found: Vec<_> = joined.iter().flat_map(|text| find_secrets(text)).collect();
     found.sort_unstable_by_key(|secret| secret.start);
-    let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
-    for secret in found {
-        if secret.start >= end {
-            shown.push_str(&text[end..secret.start]);
-            shown.push_str(MASK);
+    let (mut start, mut end, mut count) = (0, 0, 0);
+    let mut found = found.into_iter().peekable();
+    for part in parts {
+        let part_end = start + part.len();
+        let is_masked = end > start || found.peek().is_some_and(|secret| secret.start < part_end);
+        if is_masked {
+            let mut shown = String::with_capacity(part.len());
+            let at = |position: usize| position.clamp(start, part_end) - start;
+            while let Some(secret) = found.next_if(|secret| secret.start < part_end) {
+                if secret.start >= end {
+                    shown.push_str(&part[at(end)..at(secret.start)]);
+                    shown.push_str(MASK);
+                }
+                end = end.max(secret.end);
+            }
+            shown.push_str(&part[at(end)..]);
+            **part = shown;
+            count += 1;
         }
-        end = end.max(secret.end);
+        start = part_end + separators.first().map_or(0, |separator| separator.len());
     }
-    shown.push_str(&text[end..]);
-    Cow::Owned(shown)
+    count
 }
 
 /// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret. Returns the
 /// number of strings with secrets.
 pub fn redact_strings(value: &mut Value) -> u64 {
+    let is_named = |name: &str, text: &str| is_secret(name, text) && !is_placeholder(text);
+    // Elements of arrays may be lines of a text, or words of a command.
+    redact_members(value, &["\n", " "], &is_named)
+}
+
+/// Masks secrets in all strings of a JSON value, and strings for which `is_named` is true. Strings of the same member
+/// of the elements of an array are parts of a text. Returns the number of strings with secrets.
+pub fn redact_members(
+    value: &mut Value,
+    separators: &[&str],
+    is_named: &dyn Fn(&str, &str) -> bool,
+) -> u64 {
+    let mut texts = BTreeMap::new();
+    let named = collect_strings(value, "", is_named, &mut texts);
+    let texts = texts.values_mut();
+    named
+        + texts
+            .map(|parts| redact_parts(parts, separators))
+            .sum::<u64>()
+}
+
+/// Collects strings by their members. Masks those for which `is_named` is true, and returns their number.
+fn collect_strings<'a>(
+    value: &'a mut Value,
+    member: &str,
+    is_named: &dyn Fn(&str, &str) -> bool,
+    texts: &mut BTreeMap<String, Vec<&'a mut String>>,
+) -> u64 {
     match value {
-        Value::String(text) => match redact(text) {
-            Cow::Owned(masked) => {
-                *text = masked;
-                1
-            }
-            Cow::Borrowed(_) => 0,
-        },
-        Value::Array(elements) => elements.iter_mut().map(redact_strings).sum(),
+        Value::String(text) if is_named(member.rsplit('\0').next().unwrap_or(member), text) => {
+            MASK.clone_into(text);
+            1
+        }
+        Value::String(text) => {
+            texts.entry(member.to_owned()).or_default().push(text);
+            0
+        }
+        Value::Array(elements) => {
+            let member = format!("{member}\0");
+            let elements = elements.iter_mut();
+            elements
+                .map(|element| collect_strings(element, &member, is_named, texts))
+                .sum()
+        }
         Value::Object(members) => {
-            let members = members.into_iter();
-            let found = members.map(|(name, member)| match member {
-                Value::String(text) if is_secret(name, text) && !is_placeholder(text) => {
-                    MASK.clone_into(text);
-                    1
-                }
-                _ => redact_strings(member),
+            let members = members.iter_mut();
+            let members = members.map(|(name, value)| {
+                collect_strings(value, &format!("{member}\0{name}"), is_named, texts)
             });
-            found.sum()
+            members.sum()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }

@@ -173,7 +173,12 @@ impl Secrets {
     fn shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
         let is_any_case = shape.rest.contains("(?i)");
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let begins = text.as_bytes()[..at.start].last();
+        let before = &text[..at.start];
+        // The escape of a line break ends in a letter.
+        let is_escape = ["\\n", "\\r", "\\t"]
+            .iter()
+            .any(|escape| before.ends_with(escape));
+        let begins = before.as_bytes().last().filter(|_| !is_escape);
         let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
         let is_known = shape.at.split(' ').any(|known| known == &text[at.clone()]);
         if continues || !(is_any_case || is_known) {

@@ -1,10 +1,13 @@
 //! The finished calls of a batch, as the rules see them, and facts about them.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::message::CallOutcome;
 use crate::side::builtin::command::Effect;
+use crate::text::{redact, redact_strings};
 use crate::tool_facts::{Parameter, Purpose, parameters};
 
 /// The rank of edits among commands: above commits, below pushes.
@@ -160,19 +163,22 @@ pub(super) struct Call<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Purpose,
     pub(super) input: Value,
-    pub(super) text: &'a str,
+    pub(super) text: Cow<'a, str>,
     pub(super) status: CallOutcome,
     pub(super) cwd: Option<&'a str>,
 }
 
 impl<'a> Call<'a> {
-    /// Parses a finished call. Paths are shown relative to `cwd`.
+    /// Parses a finished call, with secrets masked: a part of one is not recognisable. Paths are shown relative to
+    /// `cwd`.
     pub(super) fn of(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
+        let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
+        redact_strings(&mut input);
         Self {
             name: call.name,
             kind: Purpose::of(call.name),
-            input: serde_json::from_str(call.input.get()).unwrap_or_default(),
-            text: call.text,
+            input,
+            text: redact(call.text),
             status: CallOutcome::of_result(call.text, call.failed),
             cwd,
         }

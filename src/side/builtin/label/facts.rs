@@ -48,7 +48,7 @@ fn command(call: &Call<'_>) -> Fact {
     let Some(text) = given.and_then(command_line) else {
         return others::unknown(call);
     };
-    let start = start_of_result(call.text);
+    let start = start_of_result(&call.text);
     let line = text.trim_end();
     let ends_in_background = line.ends_with('&') && !line.ends_with("&&");
     let background = others::is_in_background(call)
@@ -59,17 +59,17 @@ fn command(call: &Call<'_>) -> Fact {
     let report = command::describe(&command::Run {
         command: &text,
         description: call.argument(&["description"]),
-        output: call.text,
+        output: &call.text,
         ending: match call.status {
             CallOutcome::Ok if background => command::Ending::InBackground,
-            CallOutcome::Ok => match exit_code(call.text) {
+            CallOutcome::Ok => match exit_code(&call.text) {
                 // Claude Code marks failed commands itself.
                 Some(code) if code != 0 && call.name != "Bash" => {
                     command::Ending::Failed(Some(code))
                 }
                 _ => command::Ending::Ok,
             },
-            CallOutcome::Failed => command::Ending::Failed(exit_code(call.text)),
+            CallOutcome::Failed => command::Ending::Failed(exit_code(&call.text)),
             other => command::Ending::Refused(ending(other)),
         },
         cwd: call.cwd,

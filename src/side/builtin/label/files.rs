@@ -41,7 +41,7 @@ pub(super) fn read(call: &Call<'_>) -> Fact {
 }
 
 pub(super) fn write(call: &Call<'_>) -> Fact {
-    let start = start_of_result(call.text).to_lowercase();
+    let start = start_of_result(&call.text).to_lowercase();
     let verb = match &*start {
         start if start.contains("created") => "Created",
         start if start.contains("updated") || start.contains("overwr") => "Rewrote",
@@ -76,7 +76,7 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
     let pattern = pattern.unwrap_or_default();
     let noun = pattern_noun(pattern).unwrap_or_else(|| pattern.chars().take(30).collect());
     let place = call.path().unwrap_or_default();
-    let (verb, did) = if finds_nothing(call.text) {
+    let (verb, did) = if finds_nothing(&call.text) {
         ("No matches for", noun.clone())
     } else {
         let place = sought(&noun, place, call.cwd);
@@ -104,7 +104,7 @@ pub(super) fn find(call: &Call<'_>) -> Fact {
     let files: Vec<&str> = call.text.lines().map(str::trim).filter(is_file).collect();
     let is_cut = call.text.to_lowercase().contains("truncated");
     let (verb, did) = match files.as_slice() {
-        files if files.is_empty() || finds_nothing(call.text) => {
+        files if files.is_empty() || finds_nothing(&call.text) => {
             ("No files match", format!("No files match {noun}"))
         }
         [one] => ("Looked for", format!("Found {}", file_name(one, call.cwd))),

@@ -28,7 +28,7 @@ pub(super) fn background(call: &Call<'_>) -> Fact {
         rest.split('<').next().map(str::trim)
     };
     let code = tagged("exit_code").and_then(|code| code.parse().ok());
-    let code = code.or_else(|| exit_code(call.text));
+    let code = code.or_else(|| exit_code(&call.text));
     let did = match (tagged("status").unwrap_or_default(), code) {
         _ if call.argument(parameters(Parameter::Stdin)).is_some() => {
             "Sent input to background task"
