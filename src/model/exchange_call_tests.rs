@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Marks of calls that repeat, are missing or come late; and names in pieces.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn calls_with_unusual_marks_are_joined() {

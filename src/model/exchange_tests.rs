@@ -621,7 +621,6 @@ fn a_compressed_response_is_named() {
     }
 }
 
-/// Marks of calls that repeat, are missing or come late; and names in pieces.
 proptest! {
     #[test]
     fn any_body_is_read_alike_in_one_piece_and_in_two(

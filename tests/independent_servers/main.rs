@@ -6,6 +6,7 @@
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+#![expect(clippy::print_stdout, reason = "the results are compared by eye, too")]
 
 mod aimock;
 mod commands;

@@ -159,7 +159,8 @@ fn session(number: usize, text: &str) -> String {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    let lines = records.iter().map(|record| record.to_string() + "\n");
+    lines.collect()
 }
 
 fn turnpipe(home: &Path, arguments: &[&str]) -> Command {
@@ -235,13 +236,14 @@ fn no_secret_is_in_what_is_written_about_sessions() {
             "",
         );
     }
-    fed(
+    let appended = fed(
         turnpipe(
             home,
             &["session", "append", "copy.jsonl", "--redact", "--no-echo"],
         ),
         &stream,
     );
+    assert_eq!(appended.status, Some(0), "{appended:?}");
     outputs.add_files("append", &home.join("copy.jsonl"));
     outputs.assert_masked();
 }

@@ -59,6 +59,6 @@ pub(crate) fn skips_of_run() -> PathBuf {
     let run = std::os::unix::process::parent_id();
     let stat = fs::read_to_string(format!("/proc/{run}/stat")).unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default();
-    let start = fields.split_whitespace().nth(19).unwrap_or_default();
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("skips/{run}-{start}"))
+    let began = fields.split_whitespace().nth(19).unwrap_or_default();
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("skips/{run}-{began}"))
 }

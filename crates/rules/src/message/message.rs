@@ -113,8 +113,8 @@ impl Message {
                 Block::Result(result) => {
                     texts.extend(result.parts.iter_mut().filter_map(|part| match part {
                         ResultPart::Text(text) => Some(text),
-                        _ => None,
-                    }))
+                        ResultPart::Media(_) => None,
+                    }));
                 }
                 Block::Thinking(Thought::Redacted { .. }) | Block::Media(_) => {}
             }
