@@ -501,3 +501,45 @@ fn restrictions_of_a_settings_file_count_or_stop_the_run() {
     let ran = bench.run(&ignoring, calls);
     assert!(ran.stderr.contains("ignored `permissions"), "{ran:?}");
 }
+
+/// Rules see the tool that runs, whatever the call names it.
+#[test]
+fn another_name_of_a_tool_evades_no_rule() {
+    let bench = Bench::new();
+    bench.write("secret", "s\n");
+    let rules = [
+        "--deny",
+        "Bash(touch *)",
+        "--deny",
+        "Read(secret)",
+        "--deny",
+        "Write",
+        "--deny",
+        "Edit",
+    ];
+    let arguments = [&BYPASS[..], &rules].concat();
+    let touch = json!({"command": "touch ran"});
+    let edit = json!({"filePath": "secret", "oldString": "s", "newString": "t"});
+    let rows = [
+        ("bash", touch.clone()),
+        ("BASH", touch.clone()),
+        ("functions.bash", touch.clone()),
+        ("run_shell_command", touch),
+        ("shell", json!({"command": ["touch", "ran"]})),
+        ("read", json!({"filePath": "secret"})),
+        ("READ", json!({"path": "secret"})),
+        ("view", json!({"path": "secret"})),
+        ("write", json!({"filePath": "ran", "content": ""})),
+        ("create", json!({"path": "ran", "file_text": ""})),
+        ("edit", edit.clone()),
+        ("EDIT", edit),
+    ];
+    for (name, input) in rows {
+        let run = bench.run(&arguments, call("a", name, &input));
+        assert_eq!(run.outcomes(), pairs(&[("a", "denied")]), "{name}: {run:?}");
+    }
+    assert!(!bench.work().join("ran").exists());
+    assert_eq!(bench.read("secret"), "s\n");
+    let run = bench.run(&BYPASS, call("a", "read", &json!({"filePath": "secret"})));
+    assert_eq!(run.content("a"), "     1\ts\n".trim_end());
+}
