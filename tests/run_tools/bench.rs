@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::skip::{lacks, search_path};
 
 /// Longer than any run that does not hang.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 pub(crate) struct Bench {
     directory: tempfile::TempDir,
