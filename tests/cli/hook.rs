@@ -51,7 +51,7 @@ fn rules_decide_in_the_form_of_each_agent() {
 #[test]
 fn files_of_processes_are_in_no_working_directory() {
     for (directory, command, is_allowed) in [
-        ("/", "cat etc/passwd", true),
+        ("/etc", "cat passwd", true),
         ("/", "cat proc/self/environ", false),
         ("/", "cat /proc/1/environ", false),
         ("/", "head -c9 < /proc/self/mem", false),
@@ -168,7 +168,7 @@ fn commands_that_print_variables_are_left_to_the_agent() {
     ] {
         assert!(!is_allowed(&[], Path::new("/"), command), "{command}");
     }
-    assert!(is_allowed(&[], Path::new("/"), "cat /srv/a"));
+    assert!(is_allowed(&[], Path::new("/etc"), "cat /etc/a"));
 }
 
 #[test]
