@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::text::terminal_safe_line;
+use crate::text::{redact, terminal_safe_line};
 
 use super::Lock;
 
@@ -61,9 +61,11 @@ impl Messages {
         level as u8 <= self.shared.level.load(Ordering::Relaxed)
     }
 
-    /// Prints `turnpipe: text` as one terminal-safe line, at every level.
+    /// Prints `turnpipe: text` as one terminal-safe line without secrets, at every level.
     pub fn error(&self, text: &str) {
-        self.line(&format!("turnpipe: {}", terminal_safe_line(text)));
+        // Hidden characters may split a secret.
+        let safe = terminal_safe_line(text);
+        self.line(&format!("turnpipe: {}", redact(&safe)));
     }
 
     /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.

@@ -6,10 +6,13 @@
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 use super::replace_file::replace;
+use crate::io::open_regular;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::paths::absolute;
 use crate::tools::reply::media_type;
@@ -61,12 +64,8 @@ impl NotReadable {
 /// Opens a regular file for reading, through links.
 pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
-    let file = File::options()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    let file = open_regular(path, File::options().read(true), OFlags::empty())?;
     let metadata = file.metadata()?;
-    check_type(metadata.file_type())?;
     Ok(RegularFile { file, metadata })
 }
 
