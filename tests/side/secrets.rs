@@ -159,7 +159,8 @@ fn session(number: usize, text: &str) -> String {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 fn turnpipe(home: &Path, arguments: &[&str]) -> Command {
@@ -235,13 +236,8 @@ fn no_secret_is_in_what_is_written_about_sessions() {
             "",
         );
     }
-    fed(
-        turnpipe(
-            home,
-            &["session", "append", "copy.jsonl", "--redact", "--no-echo"],
-        ),
-        &stream,
-    );
+    let append = ["session", "append", "copy.jsonl", "--redact", "--no-echo"];
+    assert_eq!(fed(turnpipe(home, &append), &stream).status, Some(0));
     outputs.add_files("append", &home.join("copy.jsonl"));
     outputs.assert_masked();
 }
