@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::text::terminal_safe_line;
+use crate::text::{redact, terminal_safe_line};
 
 use super::Lock;
 
@@ -54,9 +54,9 @@ impl Messages {
         level as u8 <= self.shared.level.load(Ordering::Relaxed)
     }
 
-    /// Prints `turnpipe: text` as one terminal-safe line, at every level.
+    /// Prints `turnpipe: text` as one terminal-safe line without secrets, at every level.
     pub fn error(&self, text: &str) {
-        self.line(&format!("turnpipe: {}", terminal_safe_line(text)));
+        self.line(&format!("turnpipe: {}", without_secrets(text)));
     }
 
     /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.
@@ -66,10 +66,10 @@ impl Messages {
         }
     }
 
-    /// Prints `hint: text` as one terminal-safe line, unless only errors are printed.
+    /// Prints `hint: text` as one terminal-safe line without secrets, unless only errors are printed.
     pub fn hint(&self, text: &str) {
         if self.prints(MessageLevel::Warnings) {
-            self.line(&format!("hint: {}", terminal_safe_line(text)));
+            self.line(&format!("hint: {}", without_secrets(text)));
         }
     }
 
@@ -85,4 +85,10 @@ impl Messages {
         let mut sink = self.shared.sink.locked();
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
+}
+
+/// Returns a text as one terminal-safe line without secrets.
+fn without_secrets(text: &str) -> String {
+    // A key has line breaks, and hidden characters may split a secret.
+    redact(&terminal_safe_line(&redact(text))).into_owned()
 }

@@ -2,11 +2,9 @@
 
 use rmcp::model::{
     ClientRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    PaginatedRequestParams, Resource, ResourceTemplate, Tool as RemoteTool,
+    PaginatedRequestParams, Tool as RemoteTool,
 };
 use rmcp::service::{Peer, RoleClient};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::content::MAX_LINE_BYTES;
@@ -49,11 +47,7 @@ fn parse_tool(mut tool: Value) -> Result<RemoteTool, String> {
     }
     let checked = check_input_schema(&tool["inputSchema"]);
     checked.map_err(|reason| format!("inputSchema: {reason}"))?;
-    parse(tool)
-}
-
-fn parse<Item: DeserializeOwned>(item: Value) -> Result<Item, String> {
-    serde_json::from_value(item).map_err(|error| error.to_string())
+    serde_json::from_value(tool).map_err(|error| error.to_string())
 }
 
 /// Whether the server claims to have resources.
@@ -66,30 +60,27 @@ pub(super) fn has_resources(peer: &Peer<RoleClient>) -> bool {
 pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Items<Value>, String> {
     let request =
         |page| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
-    let mut resources = pages(peer, "resource", request, parse_shown::<Resource>).await?;
+    let mut resources = pages(peer, "resource", request, parse_resource).await?;
     let request = |page| {
         let request = ListResourceTemplatesRequest::with_param(page);
         ClientRequest::ListResourceTemplatesRequest(request)
     };
-    let templates = pages(
-        peer,
-        "resourceTemplate",
-        request,
-        parse_shown::<ResourceTemplate>,
-    );
+    let templates = pages(peer, "resourceTemplate", request, parse_resource);
     // Many servers have no templates, and refuse the request.
     resources.extend(templates.await.into_iter().flatten());
     Ok(resources)
 }
 
-/// Parses a resource. Returns the members that models need.
-fn parse_shown<Item: DeserializeOwned + Serialize>(resource: Value) -> Result<Value, String> {
-    let resource: Item = parse(resource)?;
-    let mut shown = serde_json::to_value(resource).map_err(|error| error.to_string())?;
-    for name in OMITTED {
-        shown.as_object_mut().map(|members| members.remove(name));
+/// Returns the members of a resource that models need.
+fn parse_resource(mut resource: Value) -> Result<Value, String> {
+    let text = |name| resource.get(name).is_some_and(Value::is_string);
+    if !text("name") || !text("uri") && !text("uriTemplate") {
+        return Err("it has no name or address".to_owned());
     }
-    Ok(shown)
+    for name in OMITTED {
+        resource.as_object_mut().map(|members| members.remove(name));
+    }
+    Ok(resource)
 }
 
 /// Reads all pages of a list, up to a limit. Items of the `kind` `tool` are in the member `tools`.
@@ -122,7 +113,8 @@ async fn pages<Item>(
         }
         match page.get_mut("nextCursor").map(Value::take) {
             None | Some(Value::Null) => return Ok(items),
-            Some(next) => cursor = Some(self::parse(next)?),
+            Some(Value::String(next)) => cursor = Some(next),
+            Some(_) => return Err(format!("the cursor of its list of {member} is malformed")),
         }
     }
 }

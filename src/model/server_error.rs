@@ -173,9 +173,11 @@ pub fn reported_failure(text: &str) -> Option<Failure> {
     let json = text.get(text.find(['{', '['])?..)?;
     let mut values = Deserializer::from_str(json).into_iter::<&RawValue>();
     let first = values.next()?.ok()?.get();
-    // Records of agents have other types.
-    let kind = &first_value(first)?["type"];
-    let error = ServerError::inside(first).filter(|_| kind.is_null() || kind == "error")?;
+    let record = first_value(first)?;
+    let kind = &record["type"];
+    // Records of agents have other types, and no `object`. vLLM's errors have a type of their own.
+    let is_of_api = kind.is_null() || kind == "error" || record["object"] == "error";
+    let error = ServerError::inside(first).filter(|_| is_of_api)?;
     Some(error.failure(None, None))
 }
 

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 
 use super::scratch_file::ScratchFile;
 use crate::agent::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, stored_rows,
     stored_sessions,
 };
+use crate::io::open_regular;
 use crate::jsonl::{Beginning, read_at};
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
@@ -85,31 +86,25 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
 /// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
-        return SessionFile::of(path, rows?.file);
+        return Ok(SessionFile::of(path, rows?.file)?);
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(descriptor) => File::from(descriptor),
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => return Err(SessionError::Link),
-        Err(rustix::io::Errno::NXIO) => return Err(SessionError::NotAFile),
-        Err(error) => return Err(SessionError::Io(error.into())),
-    };
-    SessionFile::of(path, file)
+    let opened = open_regular(path, File::options().read(true), OFlags::NOFOLLOW);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP | libc::EMLINK) => SessionError::Link,
+        Some(_) => SessionError::Io(error),
+        None if path.is_dir() => SessionError::Directory,
+        None => SessionError::NotAFile,
+    })?;
+    Ok(SessionFile::of(path, file)?)
 }
 
 impl SessionFile {
-    /// Wraps a file with this path.
+    /// Wraps a regular file with this path.
     ///
     /// # Errors
-    /// The file is not a regular file, or the system reported an error.
-    pub(super) fn of(path: &Path, file: File) -> Result<Self, SessionError> {
+    /// As the system reports.
+    pub(super) fn of(path: &Path, file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(SessionError::Directory);
-        }
-        if !metadata.is_file() {
-            return Err(SessionError::NotAFile);
-        }
         Ok(Self {
             path: path.to_owned(),
             size: metadata.len(),
@@ -309,7 +304,7 @@ mod tests {
             rustix::fs::CWD,
             at("pipe"),
             rustix::fs::FileType::Fifo,
-            Mode::RUSR | Mode::WUSR,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
             0,
         )
         .unwrap();

@@ -258,6 +258,16 @@ fn errors_of_apis_are_reported() {
             5,
         ),
         (
+            r#"{"object":"error","message":"no such model","type":"NotFoundError","param":null,"code":404}"#,
+            "no such model",
+            3,
+        ),
+        (
+            "data: {\"object\":\"error\",\"message\":\"engine died\",\"type\":\"InternalServerError\",\"code\":500}\n\n",
+            "failing: status 500: engine died",
+            5,
+        ),
+        (
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"broke\"}}\n\n",
             "failing: broke",
             5,

@@ -159,8 +159,8 @@ fn session(number: usize, text: &str) -> String {
 }
 
 fn lines(records: &[Value]) -> String {
-    let lines = records.iter().map(|record| record.to_string() + "\n");
-    lines.collect()
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 fn turnpipe(home: &Path, arguments: &[&str]) -> Command {
@@ -236,14 +236,8 @@ fn no_secret_is_in_what_is_written_about_sessions() {
             "",
         );
     }
-    let appended = fed(
-        turnpipe(
-            home,
-            &["session", "append", "copy.jsonl", "--redact", "--no-echo"],
-        ),
-        &stream,
-    );
-    assert_eq!(appended.status, Some(0), "{appended:?}");
+    let append = ["session", "append", "copy.jsonl", "--redact", "--no-echo"];
+    assert_eq!(fed(turnpipe(home, &append), &stream).status, Some(0));
     outputs.add_files("append", &home.join("copy.jsonl"));
     outputs.assert_masked();
 }
@@ -277,6 +271,10 @@ fn no_secret_is_in_logs_traces_and_state() {
         }
     }
     outputs.add_files("hook log", &home.join("hook.jsonl"));
+    for (text, _) in rows() {
+        let show = ["session", "show", "--", &format!("no/{text}")];
+        outputs.run("error", turnpipe(home, &show), "");
+    }
     outputs.run(
         "hook explain",
         turnpipe(home, &["hook", "explain", "hook.jsonl", "-n", "200"]),

@@ -280,14 +280,12 @@ impl ArchiveDir {
             }
         }
         for (path, (_, lines)) in indexes.iter().filter(|(_, (_, lines))| !lines.is_empty()) {
-            let old = match open(path) {
-                Ok(mut old) => {
-                    io::read_to_string(&mut old.file).map_err(|error| Problem::of(path, error))?
-                }
-                Err(_) if fs::symlink_metadata(path).is_err() => String::new(),
-                Err(problem) => return Err(problem),
-            };
-            let text = [old.as_bytes(), lines].concat();
+            let mut text = Vec::new();
+            if fs::symlink_metadata(path).is_ok() {
+                let read = open(path)?.file.read_to_end(&mut text);
+                read.map_err(|error| Problem::of(path, error))?;
+            }
+            text.extend(lines);
             let copy = Copy {
                 open: &|| Ok(Box::new(io::Cursor::new(text.clone()))),
                 root: &self.dir,

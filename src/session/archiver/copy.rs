@@ -71,8 +71,7 @@ impl Copy<'_> {
                 None => drop(io::copy(&mut source, &mut &*file).map_err(failed)?),
             }
             let copy = file.try_clone().map_err(failed)?;
-            let copy = SessionFile::of(self.target, copy)
-                .map_err(|error| Problem::of(self.target, error))?;
+            let copy = SessionFile::of(self.target, copy).map_err(failed)?;
             size = copy.size;
             if compare_file(copy, &mut (self.open)()?)? != Comparison::Same {
                 return Err(Problem::of(

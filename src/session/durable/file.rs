@@ -7,8 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
+
 use super::append::{AppendError, Tail, append_record};
-use crate::io::uninterrupted;
+use crate::io::{open_regular, uninterrupted};
 use crate::process::write_detached;
 use crate::state::lock_within;
 
@@ -170,23 +172,21 @@ impl LockedFile {
 }
 
 fn open(path: &Path, presence: Presence, systems: FileSystems) -> Result<File, RecordFailure> {
-    let file = OpenOptions::new()
+    let mut options = OpenOptions::new();
+    let is_created = presence == Presence::CreatedIfMissing;
+    options
         .read(true)
         .append(true)
-        .create(presence == Presence::CreatedIfMissing)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)
-        .map_err(|error| match error.raw_os_error() {
-            Some(libc::ELOOP) => RecordFailure::Refused("it is a link"),
-            Some(libc::ENXIO) => RecordFailure::Refused("it is not a regular file"),
-            Some(libc::EISDIR) => RecordFailure::Refused("it is a directory"),
-            _ => RecordFailure::Open(error),
-        })?;
+        .create(is_created)
+        .mode(0o600);
+    let opened = open_regular(path, &mut options, OFlags::NOFOLLOW);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => RecordFailure::Refused("it is a link"),
+        Some(libc::EISDIR) => RecordFailure::Refused("it is a directory"),
+        Some(_) => RecordFailure::Open(error),
+        None => RecordFailure::Refused("it is not a regular file"),
+    })?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(RecordFailure::Refused("it is not a regular file"));
-    }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(RecordFailure::Refused("it belongs to another user"));
     }

@@ -1,11 +1,9 @@
 //! The request to a model for a label.
 
-use serde_json::Value;
-
 use crate::api::beginning_of_string;
 use crate::json::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
-use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
+use crate::text::{redact, redact_json, truncate_utf16, utf16_length};
 
 /// Length of an input or output in the question, in UTF-16 units.
 const SHOWN_UNITS: usize = 300;
@@ -47,14 +45,7 @@ pub(in crate::side) fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
     let json = beginning_of_string(json, limit + LOOKAHEAD);
     let repaired = replace_lone_surrogates(&json);
-    let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
-    let text = match value {
-        Ok(mut value) => {
-            redact_strings(&mut value);
-            value.to_string()
-        }
-        Err(_) => redact(json.trim()).into_owned(),
-    };
+    let text = redact_json(repaired.as_deref().unwrap_or(&json).trim());
     if utf16_length(&text) <= limit {
         return text;
     }
@@ -100,6 +91,7 @@ pub fn label_request(question: String, instructions: &str) -> Request {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::Value;
 
     use super::*;
     use crate::text::utf16_length;

@@ -8,11 +8,13 @@
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt, MetadataExt as _, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 use super::replace_file::replace;
-use crate::io::{is_of_process, is_procfs};
+use crate::io::{is_of_process, is_procfs, open_regular};
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::paths::absolute;
 use crate::tools::reply::media_type;
@@ -84,12 +86,8 @@ pub(super) fn check_place(path: &Path) -> Result<(), ToolFailure> {
 /// Opens a regular file for reading, through links.
 pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
-    let file = File::options()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    let file = open_regular(path, File::options().read(true), OFlags::empty())?;
     let metadata = file.metadata()?;
-    check_type(metadata.file_type())?;
     // Decides by the opened file: its name may have led elsewhere before.
     if is_procfs(rustix::fs::fstatfs(&file)) && !is_of_machine(&metadata) {
         return Err(NotReadable::OfProcess);

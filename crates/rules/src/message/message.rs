@@ -111,7 +111,8 @@ impl Message {
                     call.input = input.unwrap_or_default();
                 }
                 Block::Result(result) => {
-                    texts.extend(result.parts.iter_mut().filter_map(|part| match part {
+                    let parts = result.parts.iter_mut();
+                    texts.extend(parts.filter_map(|part| match part {
                         ResultPart::Text(text) => Some(text),
                         ResultPart::Media(_) => None,
                     }));

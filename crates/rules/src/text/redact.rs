@@ -64,56 +64,47 @@ pub fn redact_parts(parts: &mut [&mut String], separators: &[&str]) -> u64 {
 /// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret. Returns the
 /// number of strings with secrets.
 pub fn redact_strings(value: &mut Value) -> u64 {
-    let is_named = |name: &str, text: &str| is_secret(name, text) && !is_placeholder(text);
     // Elements of arrays may be lines of a text, or words of a command.
-    redact_members(value, &["\n", " "], &is_named)
+    redact_members(value, &["\n", " "])
 }
 
-/// Masks secrets in all strings of a JSON value, and strings for which `is_named` is true. Strings of the same member
-/// of the elements of an array are parts of a text. Returns the number of strings with secrets.
-pub fn redact_members(
-    value: &mut Value,
-    separators: &[&str],
-    is_named: &dyn Fn(&str, &str) -> bool,
-) -> u64 {
+/// Masks secrets like [`redact_strings`]. Strings of the same member of the elements of an array are parts of a text;
+/// each of the separators may be between them.
+pub fn redact_members(value: &mut Value, separators: &[&str]) -> u64 {
     let mut texts = BTreeMap::new();
-    let named = collect_strings(value, "", is_named, &mut texts);
-    let texts = texts.values_mut();
-    named
-        + texts
-            .map(|parts| redact_parts(parts, separators))
-            .sum::<u64>()
+    let named = collect_strings(value, "", "", &mut texts);
+    let parts = texts.values_mut();
+    let parts: u64 = parts.map(|parts| redact_parts(parts, separators)).sum();
+    named + parts
 }
 
-/// Collects strings by their members. Masks those for which `is_named` is true, and returns their number.
+/// Collects strings by the path of their members. Masks those whose `name` denotes a secret, and returns their number.
 fn collect_strings<'a>(
     value: &'a mut Value,
-    member: &str,
-    is_named: &dyn Fn(&str, &str) -> bool,
+    path: &str,
+    name: &str,
     texts: &mut BTreeMap<String, Vec<&'a mut String>>,
 ) -> u64 {
+    let path = format!("{path}\0{name}");
     match value {
-        Value::String(text) if is_named(member.rsplit('\0').next().unwrap_or(member), text) => {
+        Value::String(text) if is_secret(name, text) && !is_placeholder(text) => {
             MASK.clone_into(text);
             1
         }
         Value::String(text) => {
-            texts.entry(member.to_owned()).or_default().push(text);
+            texts.entry(path).or_default().push(text);
             0
         }
         Value::Array(elements) => {
-            let member = format!("{member}\0");
-            let elements = elements.iter_mut();
-            elements
-                .map(|element| collect_strings(element, &member, is_named, texts))
-                .sum()
+            let mut collect = |element| collect_strings(element, &path, "", texts);
+            elements.iter_mut().map(&mut collect).sum()
         }
         Value::Object(members) => {
-            let members = members.iter_mut();
-            let members = members.map(|(name, value)| {
-                collect_strings(value, &format!("{member}\0{name}"), is_named, texts)
-            });
-            members.sum()
+            let mut collect = |(name, member)| collect_strings(member, &path, name, texts);
+            members
+                .iter_mut()
+                .map(|(name, member)| collect((name.as_str(), member)))
+                .sum()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }

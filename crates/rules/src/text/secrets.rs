@@ -52,7 +52,6 @@ struct Table {
     parts: String,
     endings: String,
     placeholders: Vec<String>,
-    setters: Vec<String>,
     fragments: Vec<[String; 2]>,
     names: Vec<Names>,
     shape: Vec<Shape>,
@@ -90,7 +89,6 @@ struct Secrets {
     shape_of: Vec<usize>,
     shapes: Vec<Shape>,
     fragments: Vec<[String; 2]>,
-    setters: Vec<String>,
     endings: Regex,
     names: Vec<(NameClass, Regex)>,
     placeholder: Regex,
@@ -121,7 +119,6 @@ impl Secrets {
             assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
             shapes: table.shape,
             fragments: table.fragments,
-            setters: table.setters,
         }
     }
 
@@ -175,9 +172,7 @@ impl Secrets {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let before = &text[..at.start];
         // The escape of a line break ends in a letter.
-        let is_escape = ["\\n", "\\r", "\\t"]
-            .iter()
-            .any(|escape| before.ends_with(escape));
+        let is_escape = matches!(before.as_bytes(), [.., b'\\', b'n' | b'r' | b't']);
         let begins = before.as_bytes().last().filter(|_| !is_escape);
         let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
         let is_known = shape.at.split(' ').any(|known| known == &text[at.clone()]);
@@ -207,10 +202,8 @@ impl Secrets {
     fn compile(&self, shape: &Shape) -> Regex {
         let expand = |rest: String, [name, pattern]: &[String; 2]| rest.replace(name, pattern);
         let rest = self.fragments.iter().fold(shape.rest.clone(), expand);
-        compile(&format!(
-            "{}(?:{rest})",
-            if shape.is_before { "" } else { "^" }
-        ))
+        let anchor = if shape.is_before { "" } else { "^" };
+        compile(&format!("{anchor}(?:{rest})"))
     }
 
     /// Finds the secret that is assigned to a name.
@@ -219,13 +212,7 @@ impl Secrets {
         let rest = &text[start..text.floor_char_boundary(start + MAX_EXAMINED)];
         let name = &text[name];
         let next = rest.trim_start_matches([' ', '\t']).bytes().next()?;
-        // `npm config set //host/:_authToken VALUE`. The words of a text with blanks are short.
-        let is_operand = rest.starts_with(' ') && {
-            let line = before.trim_end_matches(|letter: char| !letter.is_whitespace());
-            let mut setters = self.setters.iter();
-            setters.any(|setter| line.trim_end().ends_with(setter))
-        };
-        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") && !is_operand {
+        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") {
             return None;
         }
         let captures = self.assigned.captures(rest)?;
@@ -233,7 +220,7 @@ impl Secrets {
         let found = (2..=5).find_map(|group| captures.get(group))?;
         let (is_bare, value) = (captures.get(5).is_some(), found.as_str());
         let after = &rest[found.end()..];
-        let is_flag = is_operand || name.starts_with("--") && !sign.contains(':');
+        let is_flag = name.starts_with("--") && !sign.contains(':');
         let is_assigned = match sign.trim_matches(' ') {
             "" => is_flag,
             sign if sign.contains('>') && !sign.contains('=') => before.ends_with('<'),
@@ -365,14 +352,10 @@ fn is_random(value: &str) -> bool {
 /// Whether a text contains a line of a key, not only words about it.
 fn has_line_of_key(text: &str) -> bool {
     let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
-    let classes: [fn(&u8) -> bool; 3] = [
-        u8::is_ascii_uppercase,
-        u8::is_ascii_lowercase,
-        u8::is_ascii_digit,
-    ];
-    text.split(|letter| !is_of_key(letter)).any(|line| {
-        let has = |class: &&fn(&u8) -> bool| line.as_bytes().iter().any(*class);
-        line.len() >= MIN_LINE && classes.iter().filter(has).count() > 1
+    let class = |byte: u8| (byte.is_ascii_uppercase(), byte.is_ascii_lowercase());
+    let mut lines = text.split(|letter| !is_of_key(letter)).map(str::as_bytes);
+    lines.any(|line| {
+        line.len() >= MIN_LINE && line.iter().any(|byte| class(*byte) != class(line[0]))
     })
 }
 
