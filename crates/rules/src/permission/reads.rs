@@ -57,11 +57,8 @@ impl Command<'_> {
 
     /// Whether it may name a file outside the working directories.
     pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
-        // Files of processes hold their variables.
-        let is_inside = |path: &ResolvedPath| {
-            path.name == Path::new("/dev/null")
-                || context.is_inside(path) && !path.any_name(|name| name.starts_with("/proc"))
-        };
+        let is_inside =
+            |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
         let leads_outside = |name: &str| {
             let files = NamedFile::of(name, &self.directories, context);
             let is_open = name.contains(GLOB) && name.contains("..");

@@ -12,11 +12,13 @@ pub const MASK: &str = "[redacted]";
 
 /// Masks all secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let mut masked = text.to_owned();
-    match redact_parts(&mut [&mut masked], &[""]) {
-        0 => Cow::Borrowed(text),
-        _ => Cow::Owned(masked),
+    // Most texts have none, and are not copied.
+    if find_secrets(text).is_empty() {
+        return Cow::Borrowed(text);
     }
+    let mut masked = text.to_owned();
+    redact_parts(&mut [&mut masked], &[""]);
+    Cow::Owned(masked)
 }
 
 /// Returns all secrets in a text.
