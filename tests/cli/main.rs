@@ -20,6 +20,8 @@ mod inputs;
 mod installer;
 mod library;
 mod pages;
+#[path = "../pty/mod.rs"]
+mod pty;
 mod recorded;
 #[path = "../recorded/mod.rs"]
 mod recording;

@@ -6,9 +6,9 @@ use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, OutputModes, Winsize};
+use rustix::termios::{OptionalActions, OutputModes};
 
+use crate::pty::open_pty;
 use crate::turnpipe::{command, data};
 
 /// The streams of a command that are the terminal. The others are files, whose content is
@@ -52,22 +52,7 @@ pub(crate) fn shown_in(
     attached: Attached,
     command: &mut Command,
 ) -> (Option<i32>, String) {
-    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&controller).unwrap();
-    unlockpt(&controller).unwrap();
-    let name = ptsname(&controller, Vec::new()).unwrap();
-    let terminal = File::options()
-        .read(true)
-        .write(true)
-        .open(name.to_str().unwrap())
-        .unwrap();
-    let size = Winsize {
-        ws_row: 40,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let (controller, terminal) = open_pty(columns);
     let mut modes = rustix::termios::tcgetattr(&terminal).unwrap();
     modes.output_modes.remove(OutputModes::OPOST);
     rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();

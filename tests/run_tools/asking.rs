@@ -2,11 +2,10 @@
 
 use std::io::{Read, Write};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Driver, bash, call, pairs, turn, wait_for};
+use crate::pty::open_pty;
 
 const STDIO: [&str; 3] = ["--permission-prompt", "stdio", "--no-echo"];
 
@@ -168,23 +167,7 @@ struct OnTerminal {
 impl OnTerminal {
     /// Starts a script in which `$0` is the binary.
     fn start(bench: &Bench, script: &str) -> Self {
-        let controller =
-            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&controller).unwrap();
-        unlockpt(&controller).unwrap();
-        let name = ptsname(&controller, Vec::new()).unwrap();
-        let terminal = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .open(name.to_str().unwrap())
-            .unwrap();
-        let size = Winsize {
-            ws_row: 40,
-            ws_col: 100,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).unwrap();
+        let (controller, terminal) = open_pty(100);
         let binary = env!("CARGO_BIN_EXE_turnpipe");
         let child = std::process::Command::new("setsid")
             .args(["--ctty", "--wait", "bash", "-c", script, binary])

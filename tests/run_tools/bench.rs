@@ -94,22 +94,30 @@ impl Bench {
 
     /// Runs `run-tools` with `input` on a pipe.
     pub(crate) fn run(&self, arguments: &[&str], input: impl Into<Vec<u8>>) -> Run {
-        let mut child = self
+        self.run_in_pieces(arguments, std::iter::once(&*input.into()))
+    }
+
+    /// Runs `run-tools` with pieces of its input, each written by itself.
+    pub(crate) fn run_in_pieces<'a>(
+        &self,
+        arguments: &[&str],
+        mut pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> Run {
+        let child = self
             .run_tools(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .spawn();
+        let mut child = child.unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let input = input.into();
-        let writer = std::thread::spawn(move || {
+        std::thread::scope(|scope| {
+            let output = scope.spawn(|| child.wait_with_output().unwrap());
             // The child may exit before it has read everything.
-            let _ = stdin.write_all(&input);
-        });
-        let run = Run::of(&child.wait_with_output().unwrap());
-        writer.join().unwrap();
-        run
+            let _ = pieces.try_for_each(|piece| stdin.write_all(piece));
+            drop(stdin);
+            Run::of(&output.join().unwrap())
+        })
     }
 
     /// Runs a shell script, with `turnpipe` as the binary.

@@ -1,9 +1,6 @@
 //! Calls whose marks repeat, are missing or come late: each runs once, and has one id in the message and in
 //! its result, however the reply is cut.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Run};
@@ -357,26 +354,6 @@ fn ollama() -> Vec<Reply> {
     replies
 }
 
-/// Runs `run-tools` with pieces of its input, each written by itself.
-fn run<'a>(bench: &Bench, api: &str, pieces: impl Iterator<Item = &'a [u8]>) -> Run {
-    let mut child = bench
-        .run_tools(&["--results", api])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        let output = scope.spawn(|| child.wait_with_output().unwrap());
-        for piece in pieces {
-            stdin.write_all(piece).unwrap();
-        }
-        drop(stdin);
-        Run::of(&output.join().unwrap())
-    })
-}
-
 /// A call in a message, or its result: its id, and its arguments or its text.
 type Part = (Option<String>, Value);
 
@@ -476,12 +453,23 @@ fn a_call_and_its_result_have_one_id_whatever_marks_the_call() {
     ] {
         let texts: Vec<&str> = replies.iter().map(|reply| &*reply.text).collect();
         let input = texts.concat().into_bytes();
-        check(api, &replies, &run(&bench, api, std::iter::once(&*input)));
         check(
             api,
             &replies,
-            &run(&bench, api, input.split_inclusive(|byte| *byte == b'\n')),
+            &bench.run(&["--results", api], input.clone()),
         );
-        check(api, &replies, &run(&bench, api, input.chunks(1)));
+        check(
+            api,
+            &replies,
+            &bench.run_in_pieces(
+                &["--results", api],
+                input.split_inclusive(|byte| *byte == b'\n'),
+            ),
+        );
+        check(
+            api,
+            &replies,
+            &bench.run_in_pieces(&["--results", api], input.chunks(1)),
+        );
     }
 }

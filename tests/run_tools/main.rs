@@ -32,6 +32,8 @@ mod model_server;
 mod output;
 mod own_environment;
 mod policies;
+#[path = "../pty/mod.rs"]
+mod pty;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod sessions;
