@@ -12,12 +12,20 @@ use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // Before inspection is forbidden: the id maps of a namespace could not be written.
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    if let Some(status) = turnpipe::process::run_as_sandbox_helper(&arguments) {
+        return ExitCode::from(status);
+    }
     #[cfg(target_os = "linux")]
     {
         turnpipe::process::forbid_inspection();
         turnpipe::process::hide_environment();
     }
-    let arguments: Vec<OsString> = std::env::args_os().collect();
     #[cfg(target_os = "linux")]
     if turnpipe::process::run_as_guardian(&arguments) {
         return ExitCode::SUCCESS;

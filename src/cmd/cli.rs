@@ -8,7 +8,7 @@ use super::{Globals, Status};
 use crate::cmd::admin::{completions, doctor, generated, hook_settings, state_clean};
 use crate::cmd::check::{permission, shell_and_text};
 use crate::cmd::command::{Command, Definitions, HelpArguments, Kind, described};
-use crate::cmd::run::{hook, run_tools, tools, turn};
+use crate::cmd::run::{hook, run_tools, sandbox, tools, turn};
 use crate::cmd::session::{
     append, archive, calls, check, export, list, rename, report, search, show, stats, tail,
 };
@@ -71,6 +71,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
+    Command::new::<sandbox::SandboxArguments>("sandbox"),
     Command::new::<tools::ToolsArguments>("tools"),
     Command::new::<generated::SchemaArguments>("schema"),
     Command::group(

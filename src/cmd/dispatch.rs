@@ -29,7 +29,8 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
     outcome
 }
 
-/// Returns the exit status of the command line `arguments` that ended with `outcome`. Agents treat
+/// Returns the exit status of the command line `arguments` that ended with `outcome`. The status of `sandbox` is that
+/// of its command, so its own failures have one that commands rarely have. Agents treat
 /// status 2 of a hook as a denial, so a hook whose input cannot be judged has it, and one that fails otherwise has
 /// status 1.
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
@@ -41,6 +42,9 @@ pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
         named.starts_with("turnpipe hook") && !is_for_users
     };
     match outcome {
+        Status::UsageError if cli::named(arguments) == "turnpipe sandbox" => {
+            Status::SandboxFailed.code()
+        }
         Status::UsageError if is_hook() => Status::Negative.code(),
         Status::UnusableRecords if is_hook() => Status::UsageError.code(),
         other => other.code(),

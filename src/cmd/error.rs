@@ -145,6 +145,8 @@ pub enum Status {
     InputOutputFailed = 74,
     /// The run reached its time limit.
     TimedOut = 124,
+    /// `sandbox` did not start its command.
+    SandboxFailed = 125,
     /// Interrupted. Children were killed and every call has its result.
     Interrupted = 130,
     /// The output was closed.

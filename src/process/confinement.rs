@@ -161,6 +161,9 @@ mod linux {
         CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
     };
 
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    use crate::process::system_call_filter;
+
     /// The version of Landlock whose rights are dropped; older kernels drop the rights that they know.
     const VERSION: ABI = ABI::V6;
 
@@ -234,7 +237,7 @@ mod linux {
     /// The kernel lacks or forbids filters, or this architecture lacks a table.
     pub(super) fn filter() -> Result<(), String> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        return crate::process::system_call_filter::install()
+        return system_call_filter::install(&system_call_filter::lane_filter())
             .map_err(|error| format!("seccomp failed: {error}"));
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         Err("seccomp failed: no filter for this architecture".to_owned())

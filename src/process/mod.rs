@@ -21,6 +21,11 @@ mod posix_spawn;
 mod process_table;
 mod process_tree;
 mod running;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod sandbox;
 mod scratch_directory;
 mod spawners;
 mod start;
@@ -49,6 +54,14 @@ pub use own_process::{
     report_end_signals, stdout_was_closed,
 };
 pub use running::RunningProcesses;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub use sandbox::{
+    InheritedDescriptor, Mask, MaskKind, MaskedNamespace, Privilege, SandboxError,
+    SandboxedCommand, exec_in_sandbox, inherited_descriptors, run_as_sandbox_helper,
+};
 pub use scratch_directory::ScratchDirectory;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;

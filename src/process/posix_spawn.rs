@@ -144,14 +144,14 @@ fn check(error: c_int) -> io::Result<()> {
 }
 
 /// Returns a null-terminated list, valid as long as `strings`.
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
+pub(super) fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()
 }
 
 /// Sets close-on-exec on the descriptors that this process inherited; all others have it already. Before
 /// Linux 5.11, and on other systems, children inherit those.
-fn close_on_exec() {
+pub(super) fn close_on_exec() {
     #[cfg(target_os = "linux")]
     // SAFETY: a system call on plain numbers, which closes nothing in this process.
     unsafe {

@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
 #[cfg(target_os = "linux")]
-use rustix::process::{Resource, Rlimit, prlimit};
+use rustix::process::{Resource, prlimit};
 
+#[cfg(target_os = "linux")]
+use super::command::NO_CORE_FILE;
 use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
     Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced, enter_lane, looks_denied,
@@ -22,14 +24,6 @@ use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
 use super::{Command, Finished, SpawnError};
 use crate::io::{CancelToken, Lock};
-
-/// A limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
-/// With 0 it starts that program.
-#[cfg(target_os = "linux")]
-const NO_CORE_FILE: Rlimit = Rlimit {
-    current: Some(1),
-    maximum: Some(1),
-};
 
 /// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
 /// child never outlives the call that runs it.

@@ -1,5 +1,5 @@
-//! The system calls refused to children of the parallel lane, as a program for the kernel (seccomp), and its
-//! installation on the calling thread.
+//! The system calls refused to children of the parallel lane and to programs in a sandbox, as a program for the kernel
+//! (seccomp), and its installation on the calling thread.
 //!
 //! Calls that are refused with all arguments are in `refused_system_calls.txt`, others in
 //! `examined_system_calls.txt`. Operations that Landlock's file rights cover (create, write, remove, move) are not
@@ -25,9 +25,8 @@ const SIGNALLING: &[c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-/// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
-/// memory.
-const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
+// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
+// memory. The second one only in the lane.
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;
 
@@ -55,17 +54,41 @@ const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// Restricts the calling thread and its children permanently. `no_new_privs` must be set.
+/// A program for the kernel.
+pub(super) type Filter = Vec<libc::sock_filter>;
+
+/// The processes that a filter is for.
+#[derive(Debug, Clone, Copy)]
+enum Scope {
+    /// Children of the lane. The numbers are those of our process and of the thread that starts them, which shares
+    /// its Landlock domain with its children.
+    Lane { own: [u32; 2] },
+    Sandbox,
+}
+
+/// Returns the filter for children of the lane that the calling thread starts.
+pub(super) fn lane_filter() -> Filter {
+    let own = [rustix::process::getpid(), rustix::thread::gettid()];
+    program(Scope::Lane {
+        own: own.map(|pid| pid.as_raw_pid().cast_unsigned()),
+    })
+}
+
+/// Returns the filter for programs in a sandbox: no namespaces, mounts, kernel keys, programs and modules in the
+/// kernel, files by handle, `io_uring`, and no input into a terminal.
+pub(super) fn sandbox_filter() -> Filter {
+    program(Scope::Sandbox)
+}
+
+/// Restricts the calling thread and its children permanently. `no_new_privs` must be set. Allocates nothing.
 ///
 /// # Errors
 /// The kernel does not support filters, or an outer sandbox forbids them.
-pub(super) fn install() -> io::Result<()> {
-    let own = [rustix::process::getpid(), rustix::thread::gettid()];
-    let mut instructions = program(own.map(|pid| pid.as_raw_pid().cast_unsigned()));
-    let length = u16::try_from(instructions.len()).map_err(io::Error::other)?;
+pub(super) fn install(filter: &[libc::sock_filter]) -> io::Result<()> {
+    let length = u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let program = libc::sock_fprog {
         len: length,
-        filter: instructions.as_mut_ptr(),
+        filter: filter.as_ptr().cast_mut(),
     };
     // The flag turns off mitigations against speculation, which protect from code in the same process. Linux
     // before 4.17 does not support it.
@@ -86,9 +109,7 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// Returns the program of a thread. `own` are the numbers of its process and of the thread itself, which
-/// shares its Landlock domain with its children.
-fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
+fn program(scope: Scope) -> Filter {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
         branch(JUMP_IF_EQUAL, ARCHITECTURE.0, 1, 0),
@@ -98,16 +119,18 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
         branch(JUMP_IF_GREATER, NEWEST_KNOWN, 0, 1),
         statement(RETURN, DOES_NOT_EXIST),
     ];
-    for call in SIGNALLING {
-        program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
-        program.push(statement(LOAD, FIRST_ARGUMENT));
-        for number in own {
-            program.push(branch(JUMP_IF_EQUAL, number, 0, 1));
-            program.push(statement(RETURN, REFUSE));
+    if let Scope::Lane { own } = scope {
+        for call in SIGNALLING {
+            program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
+            program.push(statement(LOAD, FIRST_ARGUMENT));
+            for number in own {
+                program.push(branch(JUMP_IF_EQUAL, number, 0, 1));
+                program.push(statement(RETURN, REFUSE));
+            }
+            program.push(statement(LOAD, NUMBER));
         }
-        program.push(statement(LOAD, NUMBER));
     }
-    for (call, patterns) in examined() {
+    for (call, patterns) in examined(scope) {
         let body = examination(&patterns);
         program.extend([
             branch(JUMP_IF_EQUAL, call, 1, 0),
@@ -115,14 +138,22 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
         ]);
         program.extend(body);
     }
-    let absent = ABSENT.map(|call| (call, DOES_NOT_EXIST));
-    let refused = refused().map(|call| (call, REFUSE));
-    for (call, answer) in absent.into_iter().chain(refused) {
+    let absent = absent(scope).iter().map(|call| (*call, DOES_NOT_EXIST));
+    let refused = refused(scope).map(|call| (call, REFUSE));
+    for (call, answer) in absent.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
         program.push(statement(RETURN, answer));
     }
     program.push(statement(RETURN, ALLOW));
     program
+}
+
+/// Returns the calls that do not exist.
+fn absent(scope: Scope) -> &'static [u32] {
+    match scope {
+        Scope::Lane { .. } => &[CLONE3, OPENAT2],
+        Scope::Sandbox => &[CLONE3],
+    }
 }
 
 /// Returns the part of the program for one examined call.
@@ -173,9 +204,9 @@ struct ArgumentCondition {
 }
 
 /// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
-fn examined() -> Vec<(u32, Vec<Pattern>)> {
+fn examined(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
-    for (call, conditions) in rows(include_str!("examined_system_calls.txt")) {
+    for (call, conditions) in rows(include_str!("examined_system_calls.txt"), scope) {
         let pattern = conditions.into_iter().filter_map(condition).collect();
         match calls.last_mut() {
             Some((last, patterns)) if *last == call => patterns.push(pattern),
@@ -186,14 +217,20 @@ fn examined() -> Vec<(u32, Vec<Pattern>)> {
 }
 
 /// Returns the calls that are always refused.
-fn refused() -> impl Iterator<Item = u32> {
-    rows(include_str!("refused_system_calls.txt")).map(|(call, _)| call)
+fn refused(scope: Scope) -> impl Iterator<Item = u32> {
+    rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
 }
 
 /// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
-fn rows(table: &'static str) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
-    let rows = table.lines().filter(|row| !row.starts_with('#'));
-    rows.filter_map(|row| {
+fn rows(
+    table: &'static str,
+    scope: Scope,
+) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
+    let is_included = move |row: &&str| match scope {
+        Scope::Lane { .. } => !row.starts_with('#'),
+        Scope::Sandbox => row.starts_with('+'),
+    };
+    table.lines().filter(is_included).filter_map(|row| {
         let words: Vec<&str> = row.split(' ').collect();
         let number = words.get(ARCHITECTURE.1)?.parse().ok()?;
         Some((number, words.into_iter().skip(3).collect()))

@@ -4,15 +4,20 @@ use super::*;
 
 /// The process and the thread of the program.
 const OWN: [u32; 2] = [4000, 4007];
+const LANE: Scope = Scope::Lane { own: OWN };
 
-/// Runs the program as the kernel would.
+/// Runs the program of the lane as the kernel would.
 fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    verdict_in(LANE, architecture, number, arguments)
+}
+
+fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
     let mut data = Vec::new();
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());
     data.extend([0; 8]);
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
-    let program = program(OWN);
+    let program = program(scope);
     let (mut at, mut accumulator) = (0, 0_u32);
     loop {
         let instruction = program[at];
@@ -53,10 +58,10 @@ fn word(value: i32) -> u64 {
 
 #[test]
 fn every_row_of_the_table_is_refused() {
-    for call in refused() {
+    for call in refused(LANE) {
         assert_eq!(verdict(call.into(), &[]), REFUSE, "{call}");
     }
-    for call in ABSENT {
+    for call in absent(LANE).iter().copied() {
         assert_eq!(verdict(call.into(), &[]), DOES_NOT_EXIST, "{call}");
     }
 }
@@ -73,7 +78,8 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
         let numbers: Vec<&str> = numbers.split(' ').collect();
         assert_eq!(numbers.len(), 2, "{row}");
         assert!(
-            name.bytes()
+            name.trim_start_matches('+')
+                .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || b"_0123456789".contains(&byte))
         );
         for number in numbers {
@@ -189,7 +195,7 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
 
 #[test]
 fn every_condition_of_the_table_is_understood() {
-    let rows = rows(include_str!("examined_system_calls.txt"));
+    let rows = rows(include_str!("examined_system_calls.txt"), LANE);
     for (call, conditions) in rows {
         assert!(!conditions.is_empty(), "{call}");
         for text in conditions {
@@ -200,8 +206,8 @@ fn every_condition_of_the_table_is_understood() {
 
 #[test]
 fn no_call_is_in_the_table_twice() {
-    let mut calls: Vec<u32> = examined().iter().map(|(call, _)| *call).collect();
-    calls.extend(ABSENT.into_iter().chain(refused()));
+    let mut calls: Vec<u32> = examined(LANE).iter().map(|(call, _)| *call).collect();
+    calls.extend(absent(LANE).iter().copied().chain(refused(LANE)));
     let count = calls.len();
     calls.sort_unstable();
     calls.dedup();
@@ -318,6 +324,51 @@ fn common_calls_are_allowed() {
         libc::SYS_getdents64,
     ] {
         assert_eq!(verdict(call, &[]), ALLOW, "{call}");
+    }
+}
+
+#[test]
+fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
+    let verdict = |call: libc::c_long, arguments: [u64; 6]| {
+        verdict_in(Scope::Sandbox, ARCHITECTURE.0, number(call), arguments)
+    };
+    let none = [0; 6];
+    for call in [
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_open_tree,
+        libc::SYS_move_mount,
+        libc::SYS_mount_setattr,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_io_uring_setup,
+        libc::SYS_keyctl,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_finit_module,
+        libc::SYS_kexec_load,
+    ] {
+        assert_eq!(verdict(call, none), REFUSE, "{call}");
+    }
+    assert_eq!(verdict(CLONE3.into(), none), DOES_NOT_EXIST);
+    assert_eq!(verdict(libc::SYS_clone, [0x1000_0011, 0, 0, 0, 0, 0]), REFUSE);
+    for request in [libc::TIOCSTI, libc::TIOCLINUX, 0xdead_0000_0000_5412] {
+        assert_eq!(verdict(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), REFUSE);
+    }
+    for call in [
+        libc::SYS_clone,
+        libc::SYS_ioctl,
+        libc::SYS_openat,
+        libc::SYS_openat2,
+        libc::SYS_connect,
+        libc::SYS_ptrace,
+        libc::SYS_fchmod,
+        libc::SYS_kill,
+        libc::SYS_shmget,
+    ] {
+        assert_eq!(verdict(call, none), ALLOW, "{call}");
     }
 }
 

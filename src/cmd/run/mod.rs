@@ -1,9 +1,10 @@
-//! Commands of the agent flow: `run-tools`, `turn`, `tools`, `hook`.
+//! Commands of the agent flow: `run-tools`, `turn`, `tools`, `hook`, `sandbox`.
 
 pub(crate) mod arguments;
 pub(crate) mod guards;
 pub(crate) mod hook;
 pub(crate) mod run_tools;
+pub(crate) mod sandbox;
 pub(crate) mod tools;
 pub(crate) mod turn;
 pub(crate) mod turn_reply;

@@ -1,5 +1,9 @@
 //! Globs in the syntax of `.gitignore`, matched without compiling them, since most processes match few paths.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
 /// A relative pattern: `*`, `?` and `[…]` match within a name, `**` matches any number of directories. Braces are
 /// literal.
 #[derive(Debug, Clone)]
@@ -50,6 +54,17 @@ impl Glob {
     /// Whether it matches a path.
     pub(super) fn is_match(&self, path: &[u8]) -> bool {
         self.matches(path, |rest| rest.is_none())
+    }
+
+    /// Returns the names before the first wildcard, and whether these are all.
+    pub(super) fn literal_start(&self) -> (PathBuf, bool) {
+        let names = self.0.iter().map_while(|part| match part {
+            Part::Literal(name) => Some(OsStr::from_bytes(name)),
+            Part::Directories | Part::Name(_) => None,
+        });
+        let start: Vec<&OsStr> = names.collect();
+        let is_whole = start.len() == self.0.len();
+        (start.into_iter().collect(), is_whole)
     }
 
     /// Whether it matches a path or a directory that contains it.

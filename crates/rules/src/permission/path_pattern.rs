@@ -121,6 +121,21 @@ impl PathPattern {
             && real.is_some_and(|real| **real == *path.name || self.covers(real, context))
     }
 
+    /// Returns the directories below which it names files.
+    pub(super) fn roots<'a>(
+        &'a self,
+        home: Option<&'a Path>,
+        working_directories: &'a [PathBuf],
+        directory: &'a Path,
+    ) -> Vec<&'a Path> {
+        self.anchor.roots_in(home, working_directories, directory)
+    }
+
+    /// Returns the glob below these directories.
+    pub(super) fn glob(&self) -> &Arc<Glob> {
+        &self.glob
+    }
+
     /// Whether it restricts a file: it must match before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         path.any_name(|path| self.covers(path, context))
@@ -166,16 +181,25 @@ impl PathPattern {
 impl Anchor {
     fn roots<'a>(&'a self, context: &PathContext<'a>) -> Vec<&'a Path> {
         let request = context.request;
-        let directories = request.working_directories.iter().map(PathBuf::as_path);
+        self.roots_in(request.home, request.working_directories, request.directory)
+    }
+
+    fn roots_in<'a>(
+        &'a self,
+        home: Option<&'a Path>,
+        working_directories: &'a [PathBuf],
+        directory: &'a Path,
+    ) -> Vec<&'a Path> {
+        let directories = working_directories.iter().map(PathBuf::as_path);
         match self {
             Self::Root => vec![Path::new("/")],
-            Self::Home => request.home.into_iter().collect(),
+            Self::Home => home.into_iter().collect(),
             Self::Source(directory) => vec![directory],
             Self::WorkingDirectory => directories.take(1).collect(),
             Self::AllWorkingDirectories => {
                 let mut roots: Vec<&Path> = directories.collect();
-                if !roots.contains(&request.directory) {
-                    roots.push(request.directory);
+                if !roots.contains(&directory) {
+                    roots.push(directory);
                 }
                 roots
             }

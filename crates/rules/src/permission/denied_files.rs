@@ -1,0 +1,71 @@
+//! The files that deny rules name, for enforcement on any program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::glob::Glob;
+use super::rule::Specifier;
+use super::{Behavior, Rules};
+
+/// The use of a file that a rule denies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileUse {
+    /// Reading it, and changing it.
+    Reading,
+    /// Changing it.
+    Changing,
+}
+
+/// The files below a directory that a deny rule names.
+#[derive(Debug, Clone)]
+pub struct DeniedFiles {
+    /// The rule as written.
+    pub rule: String,
+    /// The denied use.
+    pub denied: FileUse,
+    /// The directory. Its links are not followed.
+    pub directory: PathBuf,
+    glob: Arc<Glob>,
+}
+
+impl DeniedFiles {
+    /// Returns the path up to the first wildcard, and whether it has none: then the path is all that the rule names.
+    pub fn literal_start(&self) -> (PathBuf, bool) {
+        let (start, is_whole) = self.glob.literal_start();
+        (self.directory.join(start), is_whole)
+    }
+
+    /// Whether the rule names a file or directory, by its path below the directory. Of what is in a directory that it
+    /// names, only the directory itself.
+    pub fn contain(&self, below: &Path) -> bool {
+        self.glob.is_match(below.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl Rules {
+    /// Returns the files that deny rules with a path name: `Read(...)` and `Edit(...)`. The session works in
+    /// `working_directories` and starts in the first.
+    pub fn denied_files(
+        &self,
+        home: Option<&Path>,
+        working_directories: &[PathBuf],
+    ) -> Vec<DeniedFiles> {
+        let first = working_directories.first();
+        let directory = first.map_or(Path::new("/"), PathBuf::as_path);
+        let denied = self.that(Behavior::Deny).filter_map(|rule| {
+            let (denied, pattern) = match &rule.specifier {
+                Specifier::Reading(pattern) => (FileUse::Reading, pattern),
+                Specifier::Writing(pattern) => (FileUse::Changing, pattern),
+                _ => return None,
+            };
+            let roots = pattern.roots(home, working_directories, directory);
+            Some(roots.into_iter().map(move |root| DeniedFiles {
+                rule: rule.text.clone(),
+                denied,
+                directory: root.to_owned(),
+                glob: Arc::clone(pattern.glob()),
+            }))
+        });
+        denied.flatten().collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! Starts a child in namespaces with masks, as `posix_spawn` does: the child shares the memory of this process until
+//! it becomes its program, so that the start costs the same in a large process.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::ptr;
+
+use rustix::process::Pid;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::helper::MaskedNamespace;
+use crate::process::posix_spawn::{close_on_exec, pointers};
+use crate::process::start::Start;
+
+/// Size of the child's stack before it becomes its program, in bytes.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// The highest number of a signal.
+const MAX_SIGNAL: c_int = 64;
+
+/// What the child needs, all of it in memory that the parent allocated.
+struct Plan<'a> {
+    namespace: &'a MaskedNamespace,
+    start: &'a Start,
+    arguments: &'a [*mut c_char],
+    environment: &'a [*mut c_char],
+    /// Numbers in the child, and here.
+    descriptors: &'a [(RawFd, RawFd)],
+    /// The number of the error that kept the child from becoming its program.
+    error: c_int,
+}
+
+/// Starts a child in the namespaces. It has its own session, and the restrictions of a sandbox.
+///
+/// # Errors
+/// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
+pub(in crate::process) fn spawn_in(namespace: &MaskedNamespace, start: &Start) -> io::Result<Pid> {
+    let (arguments, environment) = (pointers(&start.arguments), pointers(&start.environment));
+    let ends = start.ends.descriptors();
+    let descriptors: Vec<_> = ends.map(|(to, from)| (to, from.as_raw_fd())).collect();
+    close_on_exec();
+    let mut plan = Plan {
+        namespace,
+        start,
+        arguments: &arguments,
+        environment: &environment,
+        descriptors: &descriptors,
+        error: 0,
+    };
+    let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
+    let pid = with_signals_blocked(|| {
+        // SAFETY: the stack grows down from its aligned end. Until the child has ended or become its program, this
+        // thread is suspended, so `plan` and what it refers to stay as they are. No handler runs in the child, since
+        // signals are blocked until it has default actions, and `run` only makes system calls.
+        unsafe {
+            libc::clone(
+                run,
+                stack.as_mut_ptr_range().end.cast(),
+                libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+                (&raw mut plan).cast(),
+            )
+        }
+    })?;
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let child = Pid::from_raw(pid).ok_or(io::ErrorKind::Other)?;
+    if plan.error == 0 {
+        return Ok(child);
+    }
+    // It has ended, and nothing else waits for it.
+    let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());
+    Err(io::Error::from_raw_os_error(plan.error))
+}
+
+/// Runs `action` while no signal reaches this thread.
+fn with_signals_blocked<T>(action: impl FnOnce() -> T) -> io::Result<T> {
+    // SAFETY: the sets are plain data, filled before their use.
+    unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        if libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before) != 0 {
+            return Err(io::ErrorKind::Other.into());
+        }
+        let result = action();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        Ok(result)
+    }
+}
+
+/// The child. Returns only if it cannot become its program.
+extern "C" fn run(plan: *mut c_void) -> c_int {
+    // SAFETY: the parent passed a plan, and waits.
+    let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
+    let error = become_program(plan);
+    plan.error = error.raw_os_error().unwrap_or(libc::EIO);
+    // SAFETY: ends the child only, without running anything of this process.
+    unsafe { libc::_exit(127) }
+}
+
+/// Makes system calls only: other threads may hold the locks of the allocator.
+fn become_program(plan: &Plan<'_>) -> io::Error {
+    let prepared = || -> io::Result<()> {
+        reset_signals();
+        rustix::process::setsid()?;
+        for (to, from) in plan.descriptors {
+            // SAFETY: system calls on plain numbers; the table of descriptors is the child's own.
+            unsafe {
+                if libc::dup2(*from, *to) < 0 || libc::fcntl(*to, libc::F_SETFD, 0) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        let namespace = plan.namespace;
+        if let Some(user) = &namespace.user {
+            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+        }
+        move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        rustix::process::chdir(&*plan.start.directory)?;
+        namespace.restrictions.take()
+    };
+    if let Err(error) = prepared() {
+        return error;
+    }
+    // SAFETY: the mask is plain data. The strings and their lists, which end with a null pointer, outlive the call.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        libc::execve(
+            plan.start.program.as_ptr(),
+            plan.arguments.as_ptr().cast(),
+            plan.environment.as_ptr().cast(),
+        );
+    }
+    io::Error::last_os_error()
+}
+
+/// Gives all signals their default actions. The actions are the child's own, though it shares the memory.
+fn reset_signals() {
+    for signal in 1..=MAX_SIGNAL {
+        // SAFETY: installs no handler. Fails for signals without actions, and for those of the C library.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}

@@ -1,0 +1,49 @@
+//! The descriptors of this process that a command would inherit.
+
+use std::fs;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::path::PathBuf;
+
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
+use rustix::io::{FdFlags, fcntl_getfd};
+
+/// A descriptor that a command would inherit.
+#[derive(Debug)]
+pub struct InheritedDescriptor {
+    /// Its number.
+    pub number: RawFd,
+    /// The path of an open file, or the name of a pipe or socket.
+    pub target: PathBuf,
+    /// Whether it is a pipe, a socket, a character device or a regular file. Other descriptors lead to files by paths
+    /// that masks do not cover.
+    pub is_stream: bool,
+}
+
+/// Returns the descriptors that a command would inherit; none without `/proc`.
+pub fn inherited_descriptors() -> Vec<InheritedDescriptor> {
+    let Ok(entries) = fs::read_dir("/proc/self/fd") else {
+        return Vec::new();
+    };
+    let links = entries.flatten().map(|entry| entry.path());
+    let found = links.filter_map(|link| {
+        let number: RawFd = link.file_name()?.to_str()?.parse().ok()?;
+        // SAFETY: used for queries only, which fail if the descriptor has been closed.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        let is_inherited = !fcntl_getfd(descriptor).ok()?.contains(FdFlags::CLOEXEC);
+        let facts = fstat(descriptor).ok()?;
+        let is_path = fcntl_getfl(descriptor).ok()?.contains(OFlags::PATH);
+        is_inherited.then(|| InheritedDescriptor {
+            number,
+            target: fs::read_link(&link).unwrap_or(link),
+            is_stream: !is_path
+                && matches!(
+                    FileType::from_raw_mode(facts.st_mode),
+                    FileType::Fifo
+                        | FileType::Socket
+                        | FileType::CharacterDevice
+                        | FileType::RegularFile
+                ),
+        })
+    });
+    found.collect()
+}

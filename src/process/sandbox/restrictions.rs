@@ -1,0 +1,109 @@
+//! The restrictions that a process in a sandbox takes upon itself before it becomes a command.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
+    Scope, path_beneath_rules,
+};
+use rustix::process::{Resource, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
+};
+
+use super::namespace::Privilege;
+use crate::process::command::NO_CORE_FILE;
+use crate::process::system_call_filter::{self, Filter};
+
+/// The capabilities that root loses: with them a program could mount, read disks, files by their number or the memory
+/// of others, or change the kernel.
+const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
+    .union(CapabilitySet::SYS_PTRACE)
+    .union(CapabilitySet::SYS_RAWIO)
+    .union(CapabilitySet::SYS_MODULE)
+    .union(CapabilitySet::SYS_CHROOT)
+    .union(CapabilitySet::SYS_BOOT)
+    .union(CapabilitySet::MKNOD)
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::CHECKPOINT_RESTORE)
+    .union(CapabilitySet::BPF)
+    .union(CapabilitySet::PERFMON);
+
+/// The version of Landlock whose rights are used; older kernels use the rights that they know.
+const VERSION: ABI = ABI::V6;
+
+/// The restrictions, prepared so that a process can take them without allocating memory.
+#[derive(Debug)]
+pub(super) struct Restrictions {
+    lost: CapabilitySet,
+    /// The rules of a Landlock domain; `None` if the kernel has no Landlock.
+    domain: Option<OwnedFd>,
+    filter: Filter,
+}
+
+impl Restrictions {
+    /// Prepares the restrictions of a sandbox.
+    pub(super) fn of_sandbox(privilege: Privilege) -> Self {
+        Self {
+            lost: match privilege {
+                Privilege::User => CapabilitySet::all(),
+                Privilege::Root => LOST_BY_ROOT,
+            },
+            domain: own_domain(),
+            filter: system_call_filter::sandbox_filter(),
+        }
+    }
+
+    /// Whether each process gets a Landlock domain of its own.
+    pub(super) fn has_domain(&self) -> bool {
+        self.domain.is_some()
+    }
+
+    /// Restricts the calling thread permanently. Allocates nothing, and may run between `vfork` and `exec`.
+    ///
+    /// # Errors
+    /// The kernel refuses one of them.
+    pub(super) fn take(&self) -> io::Result<()> {
+        set_no_new_privs(true)?;
+        setrlimit(Resource::Core, NO_CORE_FILE)?;
+        for capability in self.lost.iter() {
+            // Not all of them exist in every kernel, and those that others removed are gone.
+            if capability_is_in_bounding_set(capability).unwrap_or(false) {
+                remove_capability_from_bounding_set(capability)?;
+            }
+        }
+        let own = capabilities(None)?;
+        set_capabilities(
+            None,
+            CapabilitySets {
+                effective: own.effective - self.lost,
+                permitted: own.permitted - self.lost,
+                inheritable: own.inheritable - self.lost,
+            },
+        )?;
+        if let Some(domain) = &self.domain {
+            // SAFETY: a system call on plain numbers.
+            let result =
+                unsafe { libc::syscall(libc::SYS_landlock_restrict_self, domain.as_raw_fd(), 0) };
+            if result != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        system_call_filter::install(&self.filter)
+    }
+}
+
+/// Returns the rules of a domain that permits everything: a process cannot inspect processes of other domains, in
+/// `/proc` or otherwise, nor reach their sockets without a file. `None` if the kernel has no Landlock.
+fn own_domain() -> Option<OwnedFd> {
+    // The right without which no file can be moved to another directory.
+    let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
+    let rules = Ruleset::default()
+        .handle_access(moving)
+        .and_then(|rules| rules.scope(Scope::AbstractUnixSocket))
+        .and_then(Ruleset::create)
+        .and_then(|rules| rules.add_rules(path_beneath_rules(["/"], moving & AccessFs::from_all(VERSION))));
+    rules.ok().and_then(Into::into)
+}

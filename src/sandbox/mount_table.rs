@@ -1,0 +1,137 @@
+//! The mounts of this process, to find the other paths of a file.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// The mounts, as in `/proc/self/mountinfo`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct MountTable {
+    mounts: Vec<Mount>,
+}
+
+/// A part of a file system at a path.
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    /// Major and minor number of the file system.
+    device: String,
+    /// The directory or file of the file system.
+    root: PathBuf,
+    point: PathBuf,
+}
+
+impl MountTable {
+    /// Reads the mounts; without `/proc` there are none.
+    pub(super) fn read() -> Self {
+        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
+    }
+
+    fn parse(table: &[u8]) -> Self {
+        let lines = table.split(|byte| *byte == b'\n');
+        Self {
+            mounts: lines.filter_map(parse_line).collect(),
+        }
+    }
+
+    /// Returns the other paths of a file without links: in other mounts of the same file system.
+    pub(super) fn other_paths(&self, path: &Path) -> Vec<PathBuf> {
+        let candidates = self.candidates(path);
+        if candidates.is_empty() {
+            return candidates;
+        }
+        let identity = |path: &Path| {
+            let facts = fs::symlink_metadata(path).ok()?;
+            Some((facts.dev(), facts.ino()))
+        };
+        let own = identity(path);
+        let is_same = |other: &PathBuf| own.is_some() && identity(other) == own;
+        candidates.into_iter().filter(is_same).collect()
+    }
+
+    fn candidates(&self, path: &Path) -> Vec<PathBuf> {
+        // Of several mounts at one path, the last one is seen.
+        let above = self.mounts.iter().rev();
+        let above = above.filter(|mount| path.starts_with(&mount.point));
+        let Some(own) = above.max_by_key(|mount| mount.point.components().count()) else {
+            return Vec::new();
+        };
+        let Ok(below) = path.strip_prefix(&own.point) else {
+            return Vec::new();
+        };
+        let in_file_system = join(&own.root, below);
+        let others = self.mounts.iter().filter(|other| other.device == own.device);
+        let paths = others.filter_map(|other| {
+            let below = in_file_system.strip_prefix(&other.root).ok()?;
+            Some(join(&other.point, below))
+        });
+        paths.filter(|other| other != path).collect()
+    }
+
+    /// Returns the paths where something is mounted.
+    pub(super) fn points(&self) -> impl Iterator<Item = &Path> {
+        self.mounts.iter().map(|mount| &*mount.point)
+    }
+}
+
+/// Joins paths; joining an empty path would append a slash.
+fn join(directory: &Path, below: &Path) -> PathBuf {
+    directory.iter().chain(below).collect()
+}
+
+/// Parses a line: two numbers, the device, the root and the mount point, and more.
+fn parse_line(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let device = fields.nth(2)?;
+    let root = fields.next()?;
+    let point = fields.next()?;
+    Some(Mount {
+        device: String::from_utf8(device.to_vec()).ok()?,
+        root: unescaped(root),
+        point: unescaped(point),
+    })
+}
+
+/// Replaces the escapes of blanks, backslashes and line feeds: a backslash and three octal digits.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let escape = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let code = escape.and_then(|digits| str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                path.push(byte);
+                rest = &after[3..];
+            }
+            None => {
+                path.push(*first);
+                rest = after;
+            }
+        }
+    }
+    OsString::from_vec(path).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_paths_of_a_file_are_in_mounts_of_its_file_system() {
+        let table = MountTable::parse(
+            b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+              30 22 8:1 /srv/data /mnt/a\\040b rw - ext4 /dev/sda1 rw\n\
+              31 22 0:5 / /srv rw - tmpfs tmpfs rw\n\
+              32 22 8:1 /home/u/.env /run/env rw - ext4 /dev/sda1 rw\n",
+        );
+        let other = |path: &str| table.candidates(Path::new(path));
+        assert_eq!(other("/home/u/.env"), [PathBuf::from("/run/env")]);
+        assert_eq!(other("/run/env"), [PathBuf::from("/home/u/.env")]);
+        assert_eq!(other("/mnt/a b/x"), [PathBuf::from("/srv/data/x")]);
+        // Another file system is mounted over it.
+        assert!(other("/srv/data/x").is_empty());
+        assert!(other("/etc/passwd").is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+//! Sockets with a path, through which a program can ask another one, outside of the sandbox, to open a file.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use super::mount_table::MountTable;
+use super::walk::{EntryType, Walk};
+use crate::io::Environment;
+
+/// Directories of services.
+const DIRECTORIES: [&str; 2] = ["/run", "/var/run"];
+
+/// Sockets of services that open no files: names and addresses.
+const HARMLESS: [&str; 4] = ["nscd/socket", "systemd/resolve", "systemd-resolved", "dnsmasq"];
+
+/// Returns the sockets that this user can reach: those that are bound, those in the directories of services, and
+/// those that are mounts. Not those of an agent for keys, which `git push` needs.
+pub(super) fn reachable_sockets(
+    environment: &Environment,
+    mounts: &MountTable,
+    walk: &mut Walk,
+) -> Vec<PathBuf> {
+    let variable = |name: &str| environment.get(name).map(PathBuf::from);
+    let docker = variable("DOCKER_HOST").and_then(|host| {
+        let path = host.as_os_str().as_bytes().strip_prefix(b"unix://")?;
+        Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+    });
+    let bound = fs::read("/proc/net/unix").unwrap_or_default();
+    let mut found: Vec<PathBuf> = bound_paths(&bound).collect();
+    found.extend(docker);
+    found.extend(mounts.points().map(Path::to_owned));
+    let roots = DIRECTORIES.iter().map(PathBuf::from).chain(variable("XDG_RUNTIME_DIR"));
+    for (path, directory) in walk.run(&roots.collect::<Vec<_>>()).directories {
+        let entries = directory.entries.iter();
+        let sockets = entries.filter(|entry| entry.entry_type == EntryType::Socket);
+        found.extend(sockets.map(|entry| path.join(&entry.name)));
+    }
+    let agent = variable("SSH_AUTH_SOCK");
+    let is_harmless = |path: &Path| {
+        let text = path.to_string_lossy();
+        agent.as_deref() == Some(path)
+            || text.contains("/gnupg/")
+            || HARMLESS.iter().any(|name| text.contains(name))
+    };
+    let real = found.iter().filter_map(|path| fs::canonicalize(path).ok());
+    let is_socket = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket())
+    };
+    let mut sockets: Vec<PathBuf> = real
+        .filter(|path| is_socket(path) && !is_harmless(path))
+        .collect();
+    sockets.sort_unstable();
+    sockets.dedup();
+    sockets
+}
+
+/// Returns the absolute paths in `/proc/net/unix`: the last column of its rows.
+fn bound_paths(table: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let lines = table.split(|byte| *byte == b'\n');
+    let starts = lines.filter_map(|line| {
+        let start = memchr::memmem::find(line, b" /")?;
+        line.get(start + 1..)
+    });
+    starts.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}

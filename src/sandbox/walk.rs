@@ -1,0 +1,162 @@
+//! The walk through directories for files that patterns name. It remembers what it saw: a directory is read again only
+//! after it has changed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, Metadata};
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Maximum number of entries that a walk looks at.
+const MAX_ENTRIES: usize = 500_000;
+
+/// Directories of devices and of facts about the system.
+const NOT_FILES: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Age of a change after which a later change has another time.
+const CLOCK_TICK: Duration = Duration::from_millis(20);
+
+/// The type of an entry of a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryType {
+    Directory,
+    Link,
+    Socket,
+    Other,
+}
+
+/// An entry of a directory.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: OsString,
+    pub(super) inode: u64,
+    pub(super) entry_type: EntryType,
+}
+
+impl Entry {
+    fn new(entry: &DirEntry) -> Self {
+        use std::os::unix::fs::FileTypeExt as _;
+        // An entry that has vanished is none of the others.
+        let entry_type = entry.file_type().map_or(EntryType::Other, |kind| {
+            if kind.is_dir() {
+                EntryType::Directory
+            } else if kind.is_symlink() {
+                EntryType::Link
+            } else if kind.is_socket() {
+                EntryType::Socket
+            } else {
+                EntryType::Other
+            }
+        });
+        Self {
+            name: entry.file_name(),
+            inode: entry.ino(),
+            entry_type,
+        }
+    }
+}
+
+/// A directory as it was read.
+#[derive(Debug)]
+pub(super) struct Directory {
+    /// `None` if it changed a moment before, since another change could have the same time.
+    version: Option<Version>,
+    pub(super) device: u64,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// Changes with every change of a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl Version {
+    fn of(facts: &Metadata) -> Self {
+        Self {
+            device: facts.dev(),
+            inode: facts.ino(),
+            changed: (facts.ctime(), facts.ctime_nsec()),
+        }
+    }
+}
+
+/// The directories that were seen, by their path.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    seen: HashMap<PathBuf, Arc<Directory>>,
+}
+
+/// The directories of one walk, by their path.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    pub(super) directories: BTreeMap<PathBuf, Arc<Directory>>,
+    /// Whether directories were left out, because there were too many entries.
+    pub(super) is_incomplete: bool,
+}
+
+impl Walk {
+    /// Walks through directories, hidden and ignored ones too, and once through each directory that a link leads to.
+    /// A directory that cannot be read is left out: programs of the same user cannot read it either.
+    pub(super) fn run(&mut self, roots: &[PathBuf]) -> Walked {
+        let mut walked = Walked::default();
+        let mut waiting: Vec<PathBuf> = roots.to_vec();
+        let mut followed = HashSet::new();
+        let mut count = 0;
+        while let Some(path) = waiting.pop() {
+            if walked.directories.contains_key(&path) || NOT_FILES.iter().any(|dir| path == Path::new(dir)) {
+                continue;
+            }
+            if count > MAX_ENTRIES {
+                walked.is_incomplete = true;
+                break;
+            }
+            let Some(directory) = self.read(&path) else {
+                continue;
+            };
+            count += directory.entries.len();
+            for entry in &directory.entries {
+                let below = || path.join(&entry.name);
+                match entry.entry_type {
+                    EntryType::Directory => waiting.push(below()),
+                    EntryType::Link => waiting.extend(followed_link(below(), &mut followed)),
+                    EntryType::Socket | EntryType::Other => {}
+                }
+            }
+            walked.directories.insert(path, directory);
+        }
+        let directories = &walked.directories;
+        self.seen = directories
+            .iter()
+            .map(|(path, directory)| (path.clone(), Arc::clone(directory)))
+            .collect();
+        walked
+    }
+
+    fn read(&self, path: &Path) -> Option<Arc<Directory>> {
+        let facts = fs::metadata(path).ok()?;
+        let version = Version::of(&facts);
+        if let Some(seen) = self.seen.get(path)
+            && seen.version == Some(version)
+        {
+            return Some(Arc::clone(seen));
+        }
+        let entries = fs::read_dir(path).ok()?;
+        let age = SystemTime::now().duration_since(facts.modified().ok()?);
+        Some(Arc::new(Directory {
+            version: age.is_ok_and(|age| age > CLOCK_TICK).then_some(version),
+            device: facts.dev(),
+            entries: entries.flatten().map(|entry| Entry::new(&entry)).collect(),
+        }))
+    }
+}
+
+/// Returns a link to a directory that no other link of the walk led to.
+fn followed_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
+    let facts = fs::metadata(&link).ok().filter(Metadata::is_dir)?;
+    followed.insert((facts.dev(), facts.ino())).then_some(link)
+}
