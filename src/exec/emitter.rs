@@ -14,7 +14,8 @@ use crate::jsonl::{Piece, RecordWriter, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
 use crate::records::{
-    ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
+    ContentReplacementRecord, ControlResponse, ControlResponseRecord, FileRulesReport,
+    HookStoppedRecord,
     HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage, SandboxReport,
     SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
     TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
@@ -250,14 +251,24 @@ impl Emitter {
 }
 
 fn sandbox_report(report: ConfinementReport) -> SandboxReport {
-    let confinement = report.confinement;
-    SandboxReport {
-        enforced: confinement.is_complete(),
-        mechanism: confinement
-            .missing
-            .or_else(|| Some("landlock, seccomp".to_owned())),
-        landlock_abi: confinement.landlock_abi,
-        seccomp: confinement.seccomp,
-        reclassify: report.looks_denied.then_some(Lane::Serial),
+    let is_lane = report.confinement.is_some();
+    let mut sandbox = SandboxReport {
+        enforced: false,
+        mechanism: None,
+        landlock_abi: None,
+        seccomp: false,
+        file_rules: report.file_rules.map(|found| FileRulesReport {
+            isolates_calls: found.isolates_calls,
+            looks_denied: report.looks_denied,
+        }),
+        reclassify: (is_lane && report.looks_denied).then_some(Lane::Serial),
+    };
+    if let Some(confinement) = report.confinement {
+        sandbox.enforced = confinement.is_complete();
+        sandbox.landlock_abi = confinement.landlock_abi;
+        sandbox.seccomp = confinement.seccomp;
+        let complete = || Some("landlock, seccomp".to_owned());
+        sandbox.mechanism = confinement.missing.or_else(complete);
     }
+    sandbox
 }

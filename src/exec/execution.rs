@@ -15,6 +15,10 @@ use crate::tools::{CallContext, CallStatus, Content, FullText, ToolReply};
 /// Maximum length of a text that is sent in full because it cannot be saved, in bytes.
 const MAX_UNSAVED: u64 = 4 * 1024 * 1024;
 
+/// The hint for a call that failed in a sandbox.
+const SANDBOX_HINT: &str = "The sandbox may be the cause: files of deny rules cannot be opened or changed, and programs \
+    that need privileges do not work. The user can turn it off with `--sandbox off`.";
+
 impl Lifecycle {
     /// Runs a call to its end on the calling thread. Calls `tool_done` when hooks follow the tool.
     pub(super) fn execute(
@@ -55,6 +59,12 @@ impl Lifecycle {
         result.add_feedback(feedback);
         result.permission = Some(permission);
         result.confinement = context.session.spawners.confinement_report();
+        if let Some(report) = &result.confinement
+            && report.file_rules.is_some()
+            && report.looks_denied
+        {
+            add_text(&mut result, SANDBOX_HINT);
+        }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
         {
@@ -135,11 +145,15 @@ fn whole_text(full: &FullText) -> Option<String> {
     String::from_utf8(whole).ok()
 }
 
-fn add_stale_hint(result: &mut CallResult, hint: String) {
+fn add_text(result: &mut CallResult, added: &str) {
     if let Content::Text(text) = &mut result.content {
         text.push_str("\n\n");
-        text.push_str(&hint);
+        text.push_str(added);
     }
+}
+
+fn add_stale_hint(result: &mut CallResult, hint: String) {
+    add_text(result, &hint);
     if let Value::Object(structured) = &mut result.structured {
         structured.insert("staleReadFileStateHint".to_owned(), Value::String(hint));
     }

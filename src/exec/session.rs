@@ -65,11 +65,16 @@ impl RunSession {
         self.has_name = true;
     }
 
-    /// Returns the context of a call that only reads. The lane's own threads start its children,
-    /// confined.
-    pub(super) fn confined_context(&self) -> Arc<ToolContext> {
+    /// Returns the context of a call, whose children have a report of their own. The children of a call that only
+    /// reads are confined by the lane.
+    pub(super) fn context_of_call(&self, is_read_only: bool) -> Arc<ToolContext> {
+        let spawners = if is_read_only {
+            &self.context.lane
+        } else {
+            &self.context.spawners
+        };
         Arc::new(ToolContext {
-            spawners: Arc::new(self.context.lane.for_one_call()),
+            spawners: Arc::new(spawners.for_one_call()),
             ..(*self.context).clone()
         })
     }

@@ -68,8 +68,8 @@ impl Workers {
             Work::Run(ready) => (&self.running, Some(ready)),
         };
         let context = match ready {
-            Some(ready) if ready.assessment.access.is_read_only() => session.confined_context(),
-            Some(_) | None => Arc::clone(&session.context),
+            Some(ready) => session.context_of_call(ready.assessment.access.is_read_only()),
+            None => Arc::clone(&session.context),
         };
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
         let session = session.key.clone();

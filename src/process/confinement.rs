@@ -40,9 +40,25 @@ pub struct Confinement {
     pub missing: Option<String>,
 }
 
+/// The enforcement of file rules on the children of a call, by masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileRulesEnforced {
+    /// Whether each call has a Landlock domain of its own, and cannot inspect other calls.
+    pub isolates_calls: bool,
+}
+
 impl Confinement {
+    /// Returns all restrictions.
+    pub(super) fn complete(landlock_abi: Option<u32>) -> Self {
+        Self {
+            landlock_abi,
+            seccomp: true,
+            missing: None,
+        }
+    }
+
     /// Returns no restrictions, for this reason.
-    fn nothing(reason: &str) -> Self {
+    pub(super) fn nothing(reason: &str) -> Self {
         Self {
             landlock_abi: None,
             seccomp: false,
@@ -60,8 +76,13 @@ impl Confinement {
         self.landlock_abi.is_some() && self.seccomp
     }
 
+    /// Whether it restricts anything.
+    pub(super) fn is_effective(&self) -> bool {
+        self.landlock_abi.is_some() || self.seccomp
+    }
+
     /// Returns the weaker of two confinements.
-    pub(super) fn weaker(self, other: Self) -> Self {
+    fn weaker(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }
     }
 }
@@ -69,10 +90,24 @@ impl Confinement {
 /// The confinement of the children of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfinementReport {
-    /// The restrictions on all of them.
-    pub confinement: Confinement,
+    /// The restrictions of the lane on all of them; `None` outside the lane.
+    pub confinement: Option<Confinement>,
+    /// The enforcement of file rules on all of them; `None` without.
+    pub file_rules: Option<FileRulesEnforced>,
     /// Whether one failed and its output looks as if a restriction was the cause.
     pub looks_denied: bool,
+}
+
+impl ConfinementReport {
+    /// Returns the report about two children of one call.
+    pub(super) fn merge(self, other: Self) -> Self {
+        let confinements = self.confinement.zip(other.confinement);
+        Self {
+            confinement: confinements.map(|(one, other)| one.weaker(other)),
+            file_rules: self.file_rules.and(other.file_rules),
+            looks_denied: self.looks_denied | other.looks_denied,
+        }
+    }
 }
 
 /// The kernel does not enforce the required restrictions.
@@ -149,12 +184,12 @@ fn confine(writable: Option<&Path>) -> Confinement {
 }
 
 #[cfg(target_os = "linux")]
-mod linux {
+pub(super) mod linux {
     use std::path::Path;
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr as _,
-        RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
+        RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
         path_beneath_rules,
     };
     use rustix::thread::{
@@ -173,7 +208,7 @@ mod linux {
     /// The capabilities that root keeps: reading all files and the kernel's log, and becoming a user with fewer
     /// rights. Not `SYS_PTRACE`: the thread that starts the children shares their Landlock domain, and with it they
     /// could read the memory of this process.
-    const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    pub(in crate::process) const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
         .union(CapabilitySet::DAC_READ_SEARCH)
         .union(CapabilitySet::SYSLOG)
         .union(CapabilitySet::SETUID)
@@ -201,7 +236,9 @@ mod linux {
     /// The kernel has no Landlock, or refused.
     pub(super) fn restrict_files(writable: Option<&Path>) -> Result<u32, String> {
         let failed = |error: RulesetError| format!("Landlock failed: {error}");
-        let status = restrict(writable).map_err(failed)?;
+        let status = rules(writable)
+            .and_then(RulesetCreated::restrict_self)
+            .map_err(failed)?;
         match status.landlock {
             LandlockStatus::Available {
                 effective_abi,
@@ -214,7 +251,10 @@ mod linux {
         }
     }
 
-    fn restrict(writable: Option<&Path>) -> Result<landlock::RestrictionStatus, RulesetError> {
+    /// Returns the rules of the lane.
+    pub(in crate::process) fn rules(
+        writable: Option<&Path>,
+    ) -> Result<RulesetCreated, RulesetError> {
         let files = AccessFs::from_all(VERSION);
         let reading = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
         let devices = make_bitflags!(AccessFs::{WriteFile | Truncate | IoctlDev});
@@ -227,8 +267,7 @@ mod linux {
             // Paths that do not exist are skipped: a small container may have no devices.
             .add_rules(path_beneath_rules(["/"], reading))?
             .add_rules(path_beneath_rules(HARMLESS_DEVICES, devices))?
-            .add_rules(path_beneath_rules(writable, writing))?
-            .restrict_self()
+            .add_rules(path_beneath_rules(writable, writing))
     }
 
     /// Refuses system calls that Landlock does not cover.

@@ -15,6 +15,11 @@ mod guardian;
 mod orphans;
 #[cfg(target_os = "linux")]
 mod own_memory;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod no_sandbox;
 mod own_process;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
@@ -43,7 +48,7 @@ pub use command::{
     Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, StdioPipes,
     Variables,
 };
-pub use confinement::{Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced};
+pub use confinement::{Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced};
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
@@ -53,13 +58,18 @@ pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
     report_end_signals, stdout_was_closed,
 };
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+pub use no_sandbox::Sandbox;
 pub use running::RunningProcesses;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub use sandbox::{
-    InheritedDescriptor, Mask, MaskKind, MaskedNamespace, Privilege, SandboxError,
+    InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Privilege, Sandbox, SandboxError,
     SandboxedCommand, exec_in_sandbox, inherited_descriptors, run_as_sandbox_helper,
 };
 pub use scratch_directory::ScratchDirectory;

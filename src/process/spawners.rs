@@ -13,12 +13,24 @@ use rustix::process::{Resource, prlimit};
 use super::command::NO_CORE_FILE;
 use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
-    Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced, enter_lane, looks_denied,
+    Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
+    enter_lane, looks_denied,
 };
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
 use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+use super::no_sandbox::Entrance;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+use super::sandbox::Entrance;
+use super::Sandbox;
 use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
@@ -60,6 +72,28 @@ impl Supervisor {
         }
         Ok(Spawners::new(self, pool))
     }
+
+    /// Creates a lane whose children restrict themselves in a sandbox.
+    ///
+    /// # Errors
+    /// As in [`Supervisor::lane`].
+    pub fn lane_in(
+        &self,
+        sandbox: &Arc<Sandbox>,
+        options: &LaneOptions,
+    ) -> Result<Spawners, NotEnforced> {
+        let entrance = Entrance::of_lane(sandbox, options);
+        let missing = entrance.confinement.as_ref().and_then(|found| found.missing.clone());
+        match missing {
+            Some(reason) if options.enforcement == Enforcement::Require => {
+                Err(NotEnforced { reason })
+            }
+            _ => {
+                let temporary = options.temporary.clone();
+                Ok(Spawners::new(self, SpawnerPool::sandboxed(entrance, temporary)))
+            }
+        }
+    }
 }
 
 impl Spawners {
@@ -76,6 +110,16 @@ impl Spawners {
     /// Returns the supervisor of all children.
     pub fn supervisor(&self) -> &Supervisor {
         &self.supervisor
+    }
+
+    /// Returns these threads for children in a sandbox.
+    #[must_use]
+    pub fn in_sandbox(self, sandbox: &Arc<Sandbox>) -> Self {
+        let entrance = Entrance::of_calls(sandbox);
+        Self {
+            pool: Arc::new(SpawnerPool::sandboxed(entrance, None)),
+            ..self
+        }
     }
 
     /// Whether the kernel prevents the children from writing; always `false` outside a lane. The first call
@@ -105,26 +149,21 @@ impl Spawners {
     }
 
     /// Returns the confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if
-    /// there were none, or outside a lane.
+    /// there were none, or outside a lane and a sandbox.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         let report = self.report.as_ref()?;
         let report = report.locked();
         report.clone()
     }
 
-    fn add_to_report(&self, confinement: Confinement, denied: bool) {
-        let Some(report) = &self.report else { return };
-        let mut report = report.locked();
-        *report = Some(match report.take() {
-            None => ConfinementReport {
-                confinement,
-                looks_denied: denied,
-            },
-            Some(before) => ConfinementReport {
-                confinement: before.confinement.weaker(confinement),
-                looks_denied: before.looks_denied | denied,
-            },
-        });
+    fn add_to_report(&self, of_child: ConfinementReport) {
+        if let Some(report) = &self.report {
+            let mut report = report.locked();
+            *report = Some(match report.take() {
+                None => of_child,
+                Some(before) => before.merge(of_child),
+            });
+        }
     }
 
     /// Runs a program to its end: starts it, captures its output, and ends it (SIGTERM to the group, SIGKILL
@@ -179,23 +218,31 @@ impl Spawners {
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        let confinement = started.confinement;
-        let enforces = |one: &Confinement| one.landlock_abi.is_some() || one.seccomp;
-        let is_confined = confinement.as_ref().is_some_and(enforces);
+        let Started {
+            leader,
+            confinement,
+            file_rules,
+        } = started;
+        let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
         // Here, since the thread that started the child may not set its limits.
         #[cfg(target_os = "linux")]
-        if is_confined {
+        if is_confined && file_rules.is_none() {
             // Of a child that has ended, nothing is left.
-            let _ = prlimit(Some(started.leader), Resource::Core, NO_CORE_FILE);
+            let _ = prlimit(Some(leader), Resource::Core, NO_CORE_FILE);
         }
-        let tree = ProcessTree::new(started.leader, self.adopts_orphans());
+        let tree = ProcessTree::new(leader, self.adopts_orphans());
         let spill = &self.spill_directory;
         let finished = supervise(tree, registration, ours, command, cancel, spill);
         if let Some(directory) = temporary {
             self.pool.recycle(directory);
         }
-        if let Some(confinement) = confinement {
-            self.add_to_report(confinement, is_confined && looks_denied(&finished));
+        if confinement.is_some() || file_rules.is_some() {
+            let may_be_denied = is_confined || file_rules.is_some();
+            self.add_to_report(ConfinementReport {
+                confinement,
+                file_rules,
+                looks_denied: may_be_denied && looks_denied(&finished),
+            });
         }
         Ok(finished)
     }
@@ -232,6 +279,8 @@ enum Starter {
     SpawnerThread,
     /// Any thread, with the confinement of the children.
     AnyThread(Option<Confinement>),
+    /// Any thread; each child enters the sandbox and restricts itself.
+    Sandbox(Arc<Entrance>),
 }
 
 /// A child that was started.
@@ -240,6 +289,8 @@ pub(super) struct Started {
     pub(super) leader: Pid,
     /// Its confinement; `None` outside a lane.
     pub(super) confinement: Option<Confinement>,
+    /// `None` outside a sandbox.
+    pub(super) file_rules: Option<FileRulesEnforced>,
 }
 
 impl SpawnerPool {
@@ -272,6 +323,16 @@ impl SpawnerPool {
         }
     }
 
+    /// Returns a pool for children in a sandbox. Those of the lane may write only to `temporary`. Its one thread starts
+    /// the children of the first thread.
+    fn sandboxed(entrance: Entrance, temporary: Option<PathBuf>) -> Self {
+        Self {
+            starter: Starter::Sandbox(Arc::new(entrance)),
+            temporary,
+            ..Self::unrestricted(1)
+        }
+    }
+
     /// Returns a directory for the temporary files of one child; `None` outside a lane, or if it cannot be
     /// created.
     pub(super) fn temporary_directory(&self) -> Option<ScratchDirectory> {
@@ -294,16 +355,35 @@ impl SpawnerPool {
     /// # Errors
     /// The child or a thread for it cannot be started, or the required enforcement is not supported.
     pub(super) fn start(&self, start: Start) -> io::Result<Started> {
-        let start = move |confinement: &Option<Confinement>| {
+        if let Starter::Sandbox(entrance) = &self.starter {
+            return self.start_in_sandbox(entrance, start);
+        }
+        let spawn_here = move |confinement: &Option<Confinement>| {
             Ok(Started {
                 leader: spawn(&start)?,
                 confinement: confinement.clone(),
+                file_rules: None,
             })
         };
         match &self.starter {
-            Starter::AnyThread(confinement) if !is_first_thread() => start(confinement),
-            _ => self.ask(start),
+            Starter::AnyThread(confinement) if !is_first_thread() => spawn_here(confinement),
+            _ => self.ask(spawn_here),
         }
+    }
+
+    fn start_in_sandbox(&self, entrance: &Arc<Entrance>, start: Start) -> io::Result<Started> {
+        let spawner = Arc::clone(entrance);
+        let spawn_inside = move |_: &_| spawner.start(&start);
+        let leader = if is_first_thread() {
+            self.ask(spawn_inside)
+        } else {
+            spawn_inside(&None)
+        };
+        Ok(Started {
+            leader: leader?,
+            confinement: entrance.confinement.clone(),
+            file_rules: Some(entrance.file_rules()),
+        })
     }
 
     /// Checks that a thread can restrict itself as required, without starting a child.
@@ -320,7 +400,11 @@ impl SpawnerPool {
             let is_complete = |confinement: &Option<Confinement>| {
                 Ok(confinement.as_ref().is_some_and(Confinement::is_complete))
             };
-            self.ask(is_complete).unwrap_or(false)
+            match &self.starter {
+                Starter::Sandbox(entrance) => is_complete(&entrance.confinement),
+                _ => self.ask(is_complete),
+            }
+            .unwrap_or(false)
         })
     }
 

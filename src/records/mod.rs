@@ -53,7 +53,7 @@ pub use session_message::{
 pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
-    HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput, ResultBlock,
+    FileRulesReport, HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput, ResultBlock,
     ResultContent, ResultMessage, SandboxReport, ToolResultBlock, ToolResultExtension,
     ToolResultRecord, VerdictAccess, VerdictReport, Version, VersionOnly,
 };

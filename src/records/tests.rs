@@ -50,6 +50,10 @@ fn full_result() -> ToolResultRecord {
                 mechanism: Some("landlock, seccomp".to_owned()),
                 landlock_abi: Some(7),
                 seccomp: true,
+                file_rules: Some(FileRulesReport {
+                    isolates_calls: true,
+                    looks_denied: true,
+                }),
                 reclassify: Some(Lane::Serial),
             }),
             ..extension(Outcome::Ok)

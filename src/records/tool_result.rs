@@ -276,10 +276,23 @@ pub struct SandboxReport {
     pub landlock_abi: Option<u32>,
     /// Whether a seccomp filter blocked sockets and attribute changes.
     pub seccomp: bool,
+    /// Enforcement of `Read` and `Edit` deny rules on the call's processes; absent without such rules, or if they are
+    /// not enforced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_rules: Option<FileRulesReport>,
     /// Lane in which the call might succeed: it failed, probably because of the confinement. It was
     /// not run again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reclassify: Option<Lane>,
+}
+
+/// Enforcement of file rules by masks: files that the rules name cannot be opened, or cannot be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileRulesReport {
+    /// Whether the call cannot inspect the processes of other calls.
+    pub isolates_calls: bool,
+    /// Whether the call failed, and its output looks as if a mask or a missing privilege was the cause.
+    pub looks_denied: bool,
 }
 
 /// A permission decision and its origin.

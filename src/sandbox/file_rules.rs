@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,7 +13,7 @@ use super::system::{KERNEL_SETTINGS, block_devices};
 use super::walk::{EntryType, Walk, Walked};
 use crate::io::{Environment, Lock};
 use crate::permission::{DeniedFiles, FileUse};
-use crate::process::{Mask, MaskKind, Privilege};
+use crate::process::{Mask, MaskKind, MaskList, MaskSource, Privilege};
 
 /// The file rules of a run.
 #[derive(Debug)]
@@ -104,6 +105,22 @@ impl FileRules {
         Masking {
             masks,
             gaps: search.gaps.into_iter().collect(),
+        }
+    }
+}
+
+impl MaskSource for FileRules {
+    fn list(&self) -> MaskList {
+        let masks = self.masking().masks;
+        let mut version = DefaultHasher::new();
+        MountTable::read().hash(&mut version);
+        for mask in &masks {
+            let facts = fs::symlink_metadata(&mask.path);
+            facts.map(|facts| (facts.dev(), facts.ino())).ok().hash(&mut version);
+        }
+        MaskList {
+            masks,
+            version: version.finish(),
         }
     }
 }

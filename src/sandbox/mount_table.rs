@@ -7,13 +7,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The mounts, as in `/proc/self/mountinfo`.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct MountTable {
     mounts: Vec<Mount>,
 }
 
 /// A part of a file system at a path.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Mount {
     /// Major and minor number of the file system.
     device: String,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::thread;
 
 use clap::Args;
 
@@ -10,9 +11,15 @@ use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
-use crate::io::{Io, Messages, unwritable};
+use crate::io::{Environment, Io, Messages, unwritable};
 use crate::model::KeyCheck;
-use crate::process::{Enforcement, LaneOptions, ScratchDirectory, Spawners, Supervisor};
+use crate::permission::Rules;
+use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawners, Supervisor};
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+use crate::sandbox::FileRules;
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
 
@@ -97,6 +104,118 @@ pub(crate) struct LaneArguments {
     assume_read_only: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    /// Whether the kernel enforces `Read` and `Edit` deny rules on commands [default: files, if there are such rules]
+    ///
+    /// With `files`, no program that a call or an MCP server starts can open the files that `Read` deny rules name, or
+    /// change those of `Edit` deny rules; programs that need privileges, such as sudo, do not work in it.
+    #[arg(long, value_enum, value_name = "MODE", hide_short_help = true)]
+    sandbox: Option<SandboxMode>,
+    /// Fail if the kernel cannot enforce the deny rules for all files that they name
+    #[arg(long, hide_short_help = true)]
+    sandbox_required: bool,
+}
+
+/// The enforcement of file rules on commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SandboxMode {
+    /// By the kernel.
+    Files,
+    /// By the text of commands alone.
+    Off,
+}
+
+impl SandboxArguments {
+    /// Returns the sandbox of a run in these directories; `None` if it is off, or not needed. Without
+    /// `--sandbox-required`, prints a warning about what is not enforced.
+    ///
+    /// # Errors
+    /// The enforcement is required, and not complete.
+    pub(crate) fn sandbox(
+        &self,
+        rules: &Rules,
+        directories: &[PathBuf],
+        environment: &Environment,
+        messages: &Messages,
+    ) -> Result<Option<Arc<Sandbox>>, UsageError> {
+        if self.sandbox == Some(SandboxMode::Off) {
+            return Ok(None);
+        }
+        match sandbox_of(rules, directories, environment) {
+            Ok(None) => Ok(None),
+            Ok(Some(prepared)) if self.sandbox_required && !prepared.gaps.is_empty() => {
+                Err(UsageError::new(prepared.gaps.join("; ")))
+            }
+            Ok(Some(prepared)) => {
+                for gap in prepared.gaps {
+                    messages.warn(&format!("not enforced by the kernel: {gap}"));
+                }
+                Ok(Some(prepared.sandbox))
+            }
+            Err(reason) if self.sandbox_required => Err(UsageError::new(reason)),
+            Err(reason) => {
+                messages.warn(&format!(
+                    "deny rules about files are not enforced by the kernel: {reason}"
+                ));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// A sandbox that works, and what it does not enforce.
+struct PreparedSandbox {
+    sandbox: Arc<Sandbox>,
+    gaps: Vec<String>,
+}
+
+/// Returns the sandbox for these rules; `None` if none of them names files.
+///
+/// # Errors
+/// The reason why the kernel cannot enforce them.
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+fn sandbox_of(
+    rules: &Rules,
+    directories: &[PathBuf],
+    environment: &Environment,
+) -> Result<Option<PreparedSandbox>, String> {
+    let home = environment.text("HOME").map(Path::new);
+    let denied = rules.denied_files(home, directories);
+    if denied.is_empty() {
+        return Ok(None);
+    }
+    let files = FileRules::new(denied, directories, Arc::new(environment.clone()));
+    let gaps = files.masking().gaps;
+    let sandbox = Arc::new(Sandbox::new(files));
+    // On another thread, since the children of this one may be orphans.
+    let checked = thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
+    match checked {
+        Ok(Ok(())) => Ok(Some(PreparedSandbox { sandbox, gaps })),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the thread that checks it ended".to_owned()),
+    }
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+fn sandbox_of(
+    rules: &Rules,
+    directories: &[PathBuf],
+    environment: &Environment,
+) -> Result<Option<PreparedSandbox>, String> {
+    let home = environment.text("HOME").map(Path::new);
+    if rules.denied_files(home, directories).is_empty() {
+        return Ok(None);
+    }
+    Err("sandboxes need Linux on x86-64 or aarch64".to_owned())
+}
+
 impl LaneArguments {
     /// Whether shell commands are analysed.
     pub(crate) fn shell_verdicts(&self) -> ShellVerdicts {
@@ -116,6 +235,7 @@ impl LaneArguments {
         &self,
         children: &Supervisor,
         threads: usize,
+        sandbox: Option<&Arc<Sandbox>>,
         settings: &Settings,
         messages: &Messages,
     ) -> Result<(Spawners, Option<ScratchDirectory>), UsageError> {
@@ -133,8 +253,11 @@ impl LaneArguments {
             enforcement: self.enforce,
             temporary: temporary.as_ref().map(|directory| directory.path().into()),
         };
-        let spawners = children
-            .lane(threads, options)
+        let spawners = match sandbox {
+            Some(sandbox) => children.lane_in(sandbox, &options),
+            None => children.lane(threads, options),
+        };
+        let spawners = spawners
             .map_err(UsageError::reason)?
             .with_spill_directory(scratch.clone());
         Ok((spawners, temporary))
@@ -159,10 +282,11 @@ impl McpArguments {
         &self,
         registry: Registry,
         directory: &Path,
+        sandbox: Option<&Arc<Sandbox>>,
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        Ok(match self.servers(directory, globals, io)? {
+        Ok(match self.servers(directory, sandbox, globals, io)? {
             Some(servers) => registry.with_source(Arc::new(servers)),
             None => registry,
         })
@@ -176,6 +300,7 @@ impl McpArguments {
     pub(crate) fn servers(
         &self,
         directory: &Path,
+        sandbox: Option<&Arc<Sandbox>>,
         globals: &Globals,
         io: &Io,
     ) -> Result<Option<crate::mcp::Servers>, UsageError> {
@@ -197,7 +322,10 @@ impl McpArguments {
         let deps = mcp::ServerDeps {
             engine: http::Engine::default(),
             client: http::Client::new(config.models(None).http),
-            spawners: Arc::new(globals.children.spawners(1)),
+            spawners: Arc::new(match sandbox {
+                Some(sandbox) => globals.children.spawners(1).in_sandbox(sandbox),
+                None => globals.children.spawners(1),
+            }),
             variables: tools::child_variables(&io.environment, &std::collections::BTreeSet::new()),
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
@@ -216,6 +344,7 @@ impl McpArguments {
         &self,
         registry: Registry,
         _: &Path,
+        _: Option<&Arc<Sandbox>>,
         _: &Globals,
         _: &Io,
     ) -> Result<Registry, UsageError> {

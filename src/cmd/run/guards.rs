@@ -15,7 +15,7 @@ use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::exec::{GuardedJudge, Observer, Progress, Trace};
 use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
-use crate::io::Io;
+use crate::io::{Io, Messages};
 use crate::model::{ChosenModel, KeyCheck, Model, Provider};
 use crate::permission::Mode;
 use crate::process::{NotEnforced, Spawners, Variables};
@@ -195,7 +195,7 @@ pub(crate) fn call_decisions(
 /// starts in `directory`. Prints warnings, also about rules for tools that no agent and not the registry has.
 ///
 /// # Errors
-/// A file is unreadable or invalid, or a rule is malformed.
+/// As in [`read_permissions`].
 pub(crate) fn permissions(
     flags: &PermissionFlags,
     registry: &Registry,
@@ -203,8 +203,37 @@ pub(crate) fn permissions(
     globals: &Globals,
     io: &Io,
 ) -> Result<PermissionSettings, UsageError> {
+    let settings = read_permissions(flags, directory, globals, io)?;
+    warn_of_rules(&settings, registry, &io.messages);
+    Ok(settings)
+}
+
+/// Prints warnings about rules and settings without effect.
+pub(crate) fn warn_of_rules(
+    settings: &PermissionSettings,
+    registry: &Registry,
+    messages: &Messages,
+) {
+    let of_rules = settings.rules.warnings(&|name| registry.has(name));
+    for warning in settings.warnings.iter().chain(&of_rules) {
+        messages.warn(warning);
+    }
+}
+
+/// Returns the permissions set by arguments, settings files and the configuration for a session that
+/// starts in `directory`.
+///
+/// # Errors
+/// A file is unreadable or invalid, or a rule is malformed.
+pub(crate) fn read_permissions(
+    flags: &PermissionFlags,
+    directory: &Path,
+    globals: &Globals,
+    io: &Io,
+) -> Result<PermissionSettings, UsageError> {
     let config = globals.config(io)?;
-    let settings = config.permissions(flags, directory).map_err(|error| {
+    let settings = config.permissions(flags, directory);
+    settings.map_err(|error| {
         let usage = UsageError::reason(&error);
         match error {
             ConfigError::UnknownRestriction { .. } => {
@@ -212,10 +241,5 @@ pub(crate) fn permissions(
             }
             _ => usage,
         }
-    })?;
-    let of_rules = settings.rules.warnings(&|name| registry.has(name));
-    for warning in settings.warnings.iter().chain(&of_rules) {
-        io.messages.warn(warning);
-    }
-    Ok(settings)
+    })
 }

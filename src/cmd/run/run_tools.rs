@@ -16,8 +16,9 @@ use crate::cmd::inputs::{
 };
 use crate::cmd::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
+    SandboxArguments,
 };
-use crate::cmd::run::guards::{self, open_trace, permissions};
+use crate::cmd::run::guards::{self, open_trace};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -30,7 +31,7 @@ use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::{KeyCheck, Retryability, reported_failure};
-use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
+use crate::process::{Sandbox, Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
@@ -76,6 +77,8 @@ pub(crate) struct RunToolsArguments {
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,
+    #[command(flatten)]
+    sandbox: SandboxArguments,
     #[command(flatten)]
     mcp: McpArguments,
     #[command(flatten)]
@@ -172,16 +175,35 @@ impl Run for RunToolsArguments {
             None => working_directory()?,
         };
         let (channels, briefing) = (Channels::new(), Briefing::default());
-        let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
+        let permissions = guards::read_permissions(&self.permissions, &here, globals, io)?;
+        let directories = self.directories(&here, &permissions)?;
+        let environment = io.environment.with(&permissions.environment);
+        let sandbox =
+            self.sandbox
+                .sandbox(&permissions.rules, &directories, &environment, &io.messages)?;
+        let (models, sandbox) = ((&channels, &briefing), sandbox.as_ref());
+        let registry = self.registry(&settings, &here, sandbox, models, globals, io)?;
+        guards::warn_of_rules(&permissions, &registry, &io.messages);
         let tools_only = self.tools_only(&registry)?;
         let form = self.form(io);
         let options = self.options(form, &settings, &here, io);
         let children = &globals.children;
         let (lane, _temporary) =
             self.lane
-                .lane(children, SPAWNER_THREADS, &settings, &io.messages)?;
-        let permissions = permissions(&self.permissions, &registry, &here, globals, io)?;
-        let context = self.context(here, &permissions, &settings, (children, lane), io)?;
+                .lane(children, SPAWNER_THREADS, sandbox, &settings, &io.messages)?;
+        let spawners = children
+            .spawners(SPAWNER_THREADS)
+            .with_spill_directory(settings.temporary_directory.clone());
+        let hook_spawners = Arc::new(spawners.clone());
+        let spawners = match sandbox {
+            Some(sandbox) => spawners.in_sandbox(sandbox),
+            None => spawners,
+        };
+        let starters = Starters {
+            lane,
+            serial: spawners,
+        };
+        let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
             globals.guard_children(&io.messages);
@@ -201,7 +223,7 @@ impl Run for RunToolsArguments {
         }
         let hooks = guards::hooks(
             &permissions,
-            Arc::clone(&context.spawners),
+            hook_spawners,
             &context.home_directory,
             self.session.as_deref(),
             &self.env,
@@ -247,6 +269,12 @@ impl Run for RunToolsArguments {
     }
 }
 
+/// What starts the children of calls.
+struct Starters {
+    lane: Spawners,
+    serial: Spawners,
+}
+
 /// Passes the costs of the judge's and the advisor's requests to the run.
 fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
     let spent = channels.spent();
@@ -277,6 +305,7 @@ impl RunToolsArguments {
         &self,
         settings: &Settings,
         here: &Path,
+        sandbox: Option<&Arc<Sandbox>>,
         (channels, briefing): (&Channels, &Briefing),
         globals: &Globals,
         io: &Io,
@@ -286,7 +315,8 @@ impl RunToolsArguments {
         let registry = self
             .advisor
             .add(builtin, briefing, spent, keys, globals, io)?;
-        Ok(Arc::new(self.mcp.add_servers(registry, here, globals, io)?))
+        let registry = self.mcp.add_servers(registry, here, sandbox, globals, io)?;
+        Ok(Arc::new(registry))
     }
 
     /// Returns the canonical names of `--tools-only`.
@@ -394,25 +424,21 @@ impl RunToolsArguments {
 
     fn context(
         &self,
-        here: PathBuf,
+        directories: Vec<PathBuf>,
         permissions: &PermissionSettings,
         settings: &Settings,
-        (children, lane): (&Supervisor, Spawners),
+        starters: Starters,
         io: &Io,
-    ) -> anyhow::Result<ToolContext> {
-        let mut allowed = vec![here.clone()];
-        allowed.extend(permissions.directories.iter().cloned());
-        for path in &self.add_dir {
-            allowed.push(directory("--add-dir", path)?);
-        }
-        Ok(ToolContext {
+    ) -> ToolContext {
+        let here = directories.first().cloned().unwrap_or_default();
+        ToolContext {
             decision: DecisionContext {
                 directory: here.clone(),
-                allowed_directories: allowed,
+                allowed_directories: directories,
                 own_directory: None,
                 environment: Arc::new(io.environment.with(&permissions.environment)),
                 kept_variables: Arc::new(self.env.iter().cloned().collect()),
-                lane: Arc::new(lane),
+                lane: Arc::new(starters.lane),
                 shell: ShellGuarantees {
                     network_reads: permissions.network_reads,
                     ..ShellGuarantees::OWN
@@ -424,14 +450,24 @@ impl RunToolsArguments {
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,
-            spawners: Arc::new(
-                children
-                    .spawners(SPAWNER_THREADS)
-                    .with_spill_directory(settings.temporary_directory.clone()),
-            ),
+            spawners: Arc::new(starters.serial),
             web: Arc::new(Web::new(settings.reach, settings.http.clone())),
             clock: Arc::clone(&io.clock),
-        })
+        }
+    }
+
+    /// Returns the working directories; the session starts in the first.
+    fn directories(
+        &self,
+        here: &Path,
+        permissions: &PermissionSettings,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let mut directories = vec![here.to_owned()];
+        directories.extend(permissions.directories.iter().cloned());
+        for path in &self.add_dir {
+            directories.push(directory("--add-dir", path)?);
+        }
+        Ok(directories)
     }
 
     fn outcome(&self, end: &RunEnd, io: &Io) -> Status {

@@ -10,6 +10,7 @@ use rustix::process::Pid;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::helper::MaskedNamespace;
+use super::restrictions::Restrictions;
 use crate::process::posix_spawn::{close_on_exec, pointers};
 use crate::process::start::Start;
 
@@ -22,6 +23,7 @@ const MAX_SIGNAL: c_int = 64;
 /// What the child needs, all of it in memory that the parent allocated.
 struct Plan<'a> {
     namespace: &'a MaskedNamespace,
+    restrictions: &'a Restrictions,
     start: &'a Start,
     arguments: &'a [*mut c_char],
     environment: &'a [*mut c_char],
@@ -31,17 +33,22 @@ struct Plan<'a> {
     error: c_int,
 }
 
-/// Starts a child in the namespaces. It has its own session, and the restrictions of a sandbox.
+/// Starts a child in the namespaces, with these restrictions and a session of its own.
 ///
 /// # Errors
 /// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
-pub(in crate::process) fn spawn_in(namespace: &MaskedNamespace, start: &Start) -> io::Result<Pid> {
+pub(super) fn spawn_in(
+    namespace: &MaskedNamespace,
+    restrictions: &Restrictions,
+    start: &Start,
+) -> io::Result<Pid> {
     let (arguments, environment) = (pointers(&start.arguments), pointers(&start.environment));
     let ends = start.ends.descriptors();
     let descriptors: Vec<_> = ends.map(|(to, from)| (to, from.as_raw_fd())).collect();
     close_on_exec();
     let mut plan = Plan {
         namespace,
+        restrictions,
         start,
         arguments: &arguments,
         environment: &environment,
@@ -104,6 +111,14 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
     let prepared = || -> io::Result<()> {
         reset_signals();
         rustix::process::setsid()?;
+        let namespace = plan.namespace;
+        if let Some(user) = &namespace.user {
+            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+        }
+        move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        rustix::process::chdir(&*plan.start.directory)?;
+        plan.restrictions.take()?;
+        // Last, since a number may be that of a descriptor that was needed until here.
         for (to, from) in plan.descriptors {
             // SAFETY: system calls on plain numbers; the table of descriptors is the child's own.
             unsafe {
@@ -112,13 +127,7 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
                 }
             }
         }
-        let namespace = plan.namespace;
-        if let Some(user) = &namespace.user {
-            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
-        }
-        move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
-        rustix::process::chdir(&*plan.start.directory)?;
-        namespace.restrictions.take()
+        Ok(())
     };
     if let Err(error) = prepared() {
         return error;

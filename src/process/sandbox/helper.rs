@@ -70,11 +70,10 @@ pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> Sandbo
 
 /// Namespaces in which files are masked. They exist as long as this value, or a process in them.
 #[derive(Debug)]
-pub struct MaskedNamespace {
+pub(super) struct MaskedNamespace {
     /// `None` for root.
     pub(super) user: Option<OwnedFd>,
     pub(super) mount: OwnedFd,
-    pub(super) restrictions: Restrictions,
 }
 
 impl MaskedNamespace {
@@ -82,7 +81,7 @@ impl MaskedNamespace {
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper cannot be started.
-    pub fn new(masks: &[Mask]) -> Result<Self, SandboxError> {
+    pub(super) fn new(masks: &[Mask]) -> Result<Self, SandboxError> {
         let privilege = Privilege::of_process();
         let failed = |error| SandboxError::new("start the sandbox", error);
         let mut helper = Command::new(PROGRAM)
@@ -126,7 +125,6 @@ impl MaskedNamespace {
                 Privilege::Root => None,
             },
             mount: open("mnt")?,
-            restrictions: Restrictions::of_sandbox(privilege),
         })
     }
 }

@@ -2,13 +2,14 @@
 
 mod child;
 mod descriptors;
+mod entrance;
 mod helper;
 mod namespace;
 mod restrictions;
+mod space;
 
-pub(super) use child::spawn_in;
 pub use descriptors::{InheritedDescriptor, inherited_descriptors};
-pub use helper::{
-    MaskedNamespace, SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper,
-};
+pub(super) use entrance::Entrance;
+pub use helper::{SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper};
 pub use namespace::{Mask, MaskKind, Privilege, SandboxError};
+pub use space::{MaskList, MaskSource, Sandbox};

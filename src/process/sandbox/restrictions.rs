@@ -2,6 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::Path;
+use std::ptr;
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
@@ -15,6 +17,7 @@ use rustix::thread::{
 
 use super::namespace::Privilege;
 use crate::process::command::NO_CORE_FILE;
+use crate::process::confinement::linux;
 use crate::process::system_call_filter::{self, Filter};
 
 /// The capabilities that root loses: with them a program could mount, read disks, files by their number or the memory
@@ -36,7 +39,7 @@ const VERSION: ABI = ABI::V6;
 
 /// The restrictions, prepared so that a process can take them without allocating memory.
 #[derive(Debug)]
-pub(super) struct Restrictions {
+pub(in crate::process) struct Restrictions {
     lost: CapabilitySet,
     /// The rules of a Landlock domain; `None` if the kernel has no Landlock.
     domain: Option<OwnedFd>,
@@ -44,8 +47,22 @@ pub(super) struct Restrictions {
 }
 
 impl Restrictions {
+    /// Prepares the restrictions of the lane, for children in a sandbox. They may write only below `writable`.
+    ///
+    /// # Errors
+    /// The kernel has no Landlock, or refused.
+    pub(in crate::process) fn of_lane(writable: Option<&Path>) -> Result<Self, String> {
+        let rules = linux::rules(writable).map_err(|error| format!("Landlock failed: {error}"))?;
+        let domain: Option<OwnedFd> = rules.into();
+        Ok(Self {
+            lost: linux::KEPT.complement() | LOST_BY_ROOT,
+            domain: Some(domain.ok_or("the kernel does not support Landlock")?),
+            filter: system_call_filter::lane_filter(),
+        })
+    }
+
     /// Prepares the restrictions of a sandbox.
-    pub(super) fn of_sandbox(privilege: Privilege) -> Self {
+    pub(in crate::process) fn of_sandbox(privilege: Privilege) -> Self {
         Self {
             lost: match privilege {
                 Privilege::User => CapabilitySet::all(),
@@ -57,7 +74,7 @@ impl Restrictions {
     }
 
     /// Whether each process gets a Landlock domain of its own.
-    pub(super) fn has_domain(&self) -> bool {
+    pub(in crate::process) fn has_domain(&self) -> bool {
         self.domain.is_some()
     }
 
@@ -96,9 +113,10 @@ impl Restrictions {
 }
 
 /// Returns the rules of a domain that permits everything: a process cannot inspect processes of other domains, in
-/// `/proc` or otherwise, nor reach their sockets without a file. `None` if the kernel has no Landlock.
+/// `/proc` or otherwise, nor reach their sockets without a file. `None` if the kernel has no Landlock, or the first
+/// version, whose domains forbid moving files to other directories.
 fn own_domain() -> Option<OwnedFd> {
-    // The right without which no file can be moved to another directory.
+    landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
     let rules = Ruleset::default()
         .handle_access(moving)
@@ -106,4 +124,19 @@ fn own_domain() -> Option<OwnedFd> {
         .and_then(Ruleset::create)
         .and_then(|rules| rules.add_rules(path_beneath_rules(["/"], moving & AccessFs::from_all(VERSION))));
     rules.ok().and_then(Into::into)
+}
+
+/// Returns the version of the kernel's Landlock.
+pub(in crate::process) fn landlock_version() -> Option<u32> {
+    const QUERY_VERSION: u32 = 1;
+    // SAFETY: with this flag the call reads no memory, and only returns a number.
+    let version = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            ptr::null::<u8>(),
+            0_usize,
+            QUERY_VERSION,
+        )
+    };
+    u32::try_from(version).ok()
 }
