@@ -15,10 +15,9 @@ use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
 use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, FileRulesReport,
-    HookStoppedRecord,
-    HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage, SandboxReport,
-    SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
-    TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
+    HookStoppedRecord, HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage,
+    SandboxReport, SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension,
+    ToolResultRecord, TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
 };
 
 /// Writes the output of a run.

@@ -11,15 +11,15 @@ mod detached_write;
 mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
-#[cfg(target_os = "linux")]
-mod orphans;
-#[cfg(target_os = "linux")]
-mod own_memory;
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 mod no_sandbox;
+#[cfg(target_os = "linux")]
+mod orphans;
+#[cfg(target_os = "linux")]
+mod own_memory;
 mod own_process;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
@@ -48,21 +48,23 @@ pub use command::{
     Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, StdioPipes,
     Variables,
 };
-pub use confinement::{Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced};
+pub use confinement::{
+    Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
+};
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+pub use no_sandbox::Sandbox;
 #[cfg(target_os = "linux")]
 pub use own_memory::{forbid_inspection, hide_environment};
 pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
     report_end_signals, stdout_was_closed,
 };
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-pub use no_sandbox::Sandbox;
 pub use running::RunningProcesses;
 #[cfg(all(
     target_os = "linux",

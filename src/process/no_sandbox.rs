@@ -28,7 +28,7 @@ impl Entrance {
         match **sandbox {}
     }
 
-    pub(super) fn start(&self, _: &Start) -> io::Result<Pid> {
+    pub(super) fn start(&self, _: Start) -> io::Result<Pid> {
         match *self.sandbox {}
     }
 

@@ -9,6 +9,7 @@ use rustix::process::Pid;
 #[cfg(target_os = "linux")]
 use rustix::process::{Resource, prlimit};
 
+use super::Sandbox;
 #[cfg(target_os = "linux")]
 use super::command::NO_CORE_FILE;
 use super::command::{PipeMaker, StdioPipes};
@@ -16,21 +17,20 @@ use super::confinement::{
     Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
     enter_lane, looks_denied,
 };
-use super::posix_spawn::spawn;
-use super::process_tree::ProcessTree;
-use super::scratch_directory::ScratchDirectory;
-use super::start::{self, Start};
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 use super::no_sandbox::Entrance;
+use super::posix_spawn::spawn;
+use super::process_tree::ProcessTree;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 use super::sandbox::Entrance;
-use super::Sandbox;
+use super::scratch_directory::ScratchDirectory;
+use super::start::{self, Start};
 use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
@@ -83,14 +83,20 @@ impl Supervisor {
         options: &LaneOptions,
     ) -> Result<Spawners, NotEnforced> {
         let entrance = Entrance::of_lane(sandbox, options);
-        let missing = entrance.confinement.as_ref().and_then(|found| found.missing.clone());
+        let missing = entrance
+            .confinement
+            .as_ref()
+            .and_then(|found| found.missing.clone());
         match missing {
             Some(reason) if options.enforcement == Enforcement::Require => {
                 Err(NotEnforced { reason })
             }
             _ => {
                 let temporary = options.temporary.clone();
-                Ok(Spawners::new(self, SpawnerPool::sandboxed(entrance, temporary)))
+                Ok(Spawners::new(
+                    self,
+                    SpawnerPool::sandboxed(entrance, temporary),
+                ))
             }
         }
     }
@@ -210,7 +216,7 @@ impl Spawners {
         let temporary = self.pool.temporary_directory();
         if let Some(directory) = &temporary {
             start
-                .set_variable("TMPDIR", directory.path().as_os_str())
+                .set_variable("TMPDIR".as_ref(), directory.path().as_os_str())
                 .map_err(|source| start::system_error(command, source))?;
         }
         let registration = self.supervisor.register();
@@ -373,7 +379,7 @@ impl SpawnerPool {
 
     fn start_in_sandbox(&self, entrance: &Arc<Entrance>, start: Start) -> io::Result<Started> {
         let spawner = Arc::clone(entrance);
-        let spawn_inside = move |_: &_| spawner.start(&start);
+        let spawn_inside = move |_: &_| spawner.start(start);
         let leader = if is_first_thread() {
             self.ask(spawn_inside)
         } else {

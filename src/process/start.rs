@@ -53,15 +53,24 @@ impl Start {
     ///
     /// # Errors
     /// The value contains a NUL byte.
-    pub(super) fn set_variable(&mut self, name: &str, value: &OsStr) -> io::Result<()> {
-        let is_other = |entry: &CString| {
-            let rest = entry.as_bytes().strip_prefix(name.as_bytes());
-            rest.is_none_or(|rest| rest.first() != Some(&b'='))
-        };
-        self.environment.retain(is_other);
-        self.environment.push(variable(name.as_ref(), value)?);
+    pub(super) fn set_variable(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
+        self.environment.retain(|entry| !is_entry_of(entry, name));
+        self.environment.push(variable(name, value)?);
         Ok(())
     }
+
+    /// Whether the child has a variable.
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_variable(&self, name: &OsStr) -> bool {
+        self.environment
+            .iter()
+            .any(|entry| is_entry_of(entry, name))
+    }
+}
+
+fn is_entry_of(entry: &CString, name: &OsStr) -> bool {
+    let rest = entry.as_bytes().strip_prefix(name.as_bytes());
+    rest.is_some_and(|rest| rest.first() == Some(&b'='))
 }
 
 /// Returns the error for a failure to start. The system does not report whether the directory or the program
@@ -194,7 +203,7 @@ mod tests {
         let mut start = prepare(&command()).unwrap();
         assert_eq!(start.arguments, [c"/bin/sh".into(), CString::default()]);
         for (name, value) in [("TMPDIR", "/private"), ("NEW", "")] {
-            start.set_variable(name, value.as_ref()).unwrap();
+            start.set_variable(name.as_ref(), value.as_ref()).unwrap();
         }
         let expected = [c"TMPDIR2=/b", c"A=TMPDIR=/c", c"TMPDIR=/private", c"NEW="];
         assert_eq!(start.environment, expected.map(CString::from));

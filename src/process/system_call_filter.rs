@@ -62,7 +62,9 @@ pub(super) type Filter = Vec<libc::sock_filter>;
 enum Scope {
     /// Children of the lane. The numbers are those of our process and of the thread that starts them, which shares
     /// its Landlock domain with its children.
-    Lane { own: [u32; 2] },
+    Lane {
+        own: [u32; 2],
+    },
     Sandbox,
 }
 
@@ -222,10 +224,7 @@ fn refused(scope: Scope) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
-fn rows(
-    table: &'static str,
-    scope: Scope,
-) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
+fn rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
     let is_included = move |row: &&str| match scope {
         Scope::Lane { .. } => !row.starts_with('#'),
         Scope::Sandbox => row.starts_with('+'),

@@ -353,7 +353,10 @@ fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
         assert_eq!(verdict(call, none), REFUSE, "{call}");
     }
     assert_eq!(verdict(CLONE3.into(), none), DOES_NOT_EXIST);
-    assert_eq!(verdict(libc::SYS_clone, [0x1000_0011, 0, 0, 0, 0, 0]), REFUSE);
+    assert_eq!(
+        verdict(libc::SYS_clone, [0x1000_0011, 0, 0, 0, 0, 0]),
+        REFUSE
+    );
     for request in [libc::TIOCSTI, libc::TIOCLINUX, 0xdead_0000_0000_5412] {
         assert_eq!(verdict(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), REFUSE);
     }

@@ -53,8 +53,8 @@ pub use session_message::{
 pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
-    FileRulesReport, HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput, ResultBlock,
-    ResultContent, ResultMessage, SandboxReport, ToolResultBlock, ToolResultExtension,
+    FileRulesReport, HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput,
+    ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolResultBlock, ToolResultExtension,
     ToolResultRecord, VerdictAccess, VerdictReport, Version, VersionOnly,
 };
 

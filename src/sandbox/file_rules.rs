@@ -96,11 +96,19 @@ impl FileRules {
         if self.privilege == Privilege::Root {
             let settings = KERNEL_SETTINGS.iter().map(PathBuf::from);
             let settings = settings.filter(|path| path.exists());
-            search.files.extend(settings.map(|path| (path, MaskKind::Unchangeable)));
+            search
+                .files
+                .extend(settings.map(|path| (path, MaskKind::Unchangeable)));
             let devices = block_devices().into_iter();
-            search.files.extend(devices.map(|path| (path, MaskKind::UnreadableFile)));
+            search
+                .files
+                .extend(devices.map(|path| (path, MaskKind::UnreadableFile)));
         }
-        let mut masks: Vec<Mask> = search.files.into_iter().map(|(path, kind)| Mask { kind, path }).collect();
+        let mut masks: Vec<Mask> = search
+            .files
+            .into_iter()
+            .map(|(path, kind)| Mask { kind, path })
+            .collect();
         masks.sort_unstable();
         Masking {
             masks,
@@ -116,7 +124,10 @@ impl MaskSource for FileRules {
         MountTable::read().hash(&mut version);
         for mask in &masks {
             let facts = fs::symlink_metadata(&mask.path);
-            facts.map(|facts| (facts.dev(), facts.ino())).ok().hash(&mut version);
+            facts
+                .map(|facts| (facts.dev(), facts.ino()))
+                .ok()
+                .hash(&mut version);
         }
         MaskList {
             masks,
@@ -157,7 +168,8 @@ impl Search<'_> {
         }
         self.walked = walk.run(&roots);
         if self.walked.is_incomplete {
-            self.gaps.insert("there are too many files to look at all of them".to_owned());
+            self.gaps
+                .insert("there are too many files to look at all of them".to_owned());
         }
         let directories = std::mem::take(&mut self.walked.directories);
         for (path, directory) in &directories {
@@ -172,7 +184,7 @@ impl Search<'_> {
                         self.add(&path.join(&entry.name), pattern.denied);
                     }
                 }
-                if entry.entry_type == EntryType::Socket {
+                if entry.kind == EntryType::Socket {
                     self.add(&path.join(&entry.name), FileUse::Reading);
                 }
             }
@@ -221,14 +233,20 @@ impl Search<'_> {
         let mut wanted: BTreeMap<(u64, u64), Names> = BTreeMap::new();
         let found = self.files.iter().map(|(path, kind)| (path.clone(), *kind));
         for (path, kind) in found.collect::<Vec<_>>() {
-            let files = if path.is_dir() { files_below(&path) } else { vec![path] };
+            let files = if path.is_dir() {
+                files_below(&path)
+            } else {
+                vec![path]
+            };
             for file in files {
                 let Ok(facts) = fs::symlink_metadata(&file) else {
                     continue;
                 };
                 if facts.nlink() > 1 {
                     let key = (facts.dev(), facts.ino());
-                    let names = wanted.entry(key).or_insert_with(|| Names::new(kind, facts.nlink()));
+                    let names = wanted
+                        .entry(key)
+                        .or_insert_with(|| Names::new(kind, facts.nlink()));
                     names.paths.insert(file);
                 }
             }
@@ -250,11 +268,14 @@ impl Search<'_> {
                 && let Some(path) = names.paths.first()
             {
                 let path = path.display();
-                self.gaps.insert(format!("{path}: it has another name, which was not found"));
+                self.gaps
+                    .insert(format!("{path}: it has another name, which was not found"));
             }
             let kind = match names.kind {
                 MaskKind::Unchangeable => MaskKind::Unchangeable,
-                MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => MaskKind::UnreadableFile,
+                MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => {
+                    MaskKind::UnreadableFile
+                }
             };
             for path in names.paths {
                 self.insert(path, kind);
@@ -287,7 +308,8 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for (path, directory) in walked.directories {
         let entries = directory.entries.iter();
-        let entries = entries.filter(|entry| !matches!(entry.entry_type, EntryType::Directory | EntryType::Link));
+        let entries =
+            entries.filter(|entry| !matches!(entry.kind, EntryType::Directory | EntryType::Link));
         files.extend(entries.map(|entry| path.join(&entry.name)));
     }
     files

@@ -8,6 +8,8 @@ mod file_rules;
 mod mount_table;
 mod sockets;
 mod system;
+mod user;
 mod walk;
 
 pub use file_rules::{FileRules, Masking};
+pub use user::sandbox_variables;

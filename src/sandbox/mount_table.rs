@@ -61,7 +61,10 @@ impl MountTable {
             return Vec::new();
         };
         let in_file_system = join(&own.root, below);
-        let others = self.mounts.iter().filter(|other| other.device == own.device);
+        let others = self
+            .mounts
+            .iter()
+            .filter(|other| other.device == own.device);
         let paths = others.filter_map(|other| {
             let below = in_file_system.strip_prefix(&other.root).ok()?;
             Some(join(&other.point, below))
@@ -100,15 +103,12 @@ fn unescaped(field: &[u8]) -> PathBuf {
     while let Some((first, after)) = rest.split_first() {
         let escape = (*first == b'\\').then(|| after.get(..3)).flatten();
         let code = escape.and_then(|digits| str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                path.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                path.push(*first);
-                rest = after;
-            }
+        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            path.push(byte);
+            rest = &after[3..];
+        } else {
+            path.push(*first);
+            rest = after;
         }
     }
     OsString::from_vec(path).into()

@@ -13,7 +13,12 @@ use crate::io::Environment;
 const DIRECTORIES: [&str; 2] = ["/run", "/var/run"];
 
 /// Sockets of services that open no files: names and addresses.
-const HARMLESS: [&str; 4] = ["nscd/socket", "systemd/resolve", "systemd-resolved", "dnsmasq"];
+const HARMLESS: [&str; 4] = [
+    "nscd/socket",
+    "systemd/resolve",
+    "systemd-resolved",
+    "dnsmasq",
+];
 
 /// Returns the sockets that this user can reach: those that are bound, those in the directories of services, and
 /// those that are mounts. Not those of an agent for keys, which `git push` needs.
@@ -31,10 +36,13 @@ pub(super) fn reachable_sockets(
     let mut found: Vec<PathBuf> = bound_paths(&bound).collect();
     found.extend(docker);
     found.extend(mounts.points().map(Path::to_owned));
-    let roots = DIRECTORIES.iter().map(PathBuf::from).chain(variable("XDG_RUNTIME_DIR"));
+    let roots = DIRECTORIES
+        .iter()
+        .map(PathBuf::from)
+        .chain(variable("XDG_RUNTIME_DIR"));
     for (path, directory) in walk.run(&roots.collect::<Vec<_>>()).directories {
         let entries = directory.entries.iter();
-        let sockets = entries.filter(|entry| entry.entry_type == EntryType::Socket);
+        let sockets = entries.filter(|entry| entry.kind == EntryType::Socket);
         found.extend(sockets.map(|entry| path.join(&entry.name)));
     }
     let agent = variable("SSH_AUTH_SOCK");
@@ -45,9 +53,8 @@ pub(super) fn reachable_sockets(
             || HARMLESS.iter().any(|name| text.contains(name))
     };
     let real = found.iter().filter_map(|path| fs::canonicalize(path).ok());
-    let is_socket = |path: &Path| {
-        fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket())
-    };
+    let is_socket =
+        |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
     let mut sockets: Vec<PathBuf> = real
         .filter(|path| is_socket(path) && !is_harmless(path))
         .collect();

@@ -32,14 +32,14 @@ pub(super) enum EntryType {
 pub(super) struct Entry {
     pub(super) name: OsString,
     pub(super) inode: u64,
-    pub(super) entry_type: EntryType,
+    pub(super) kind: EntryType,
 }
 
 impl Entry {
     fn new(entry: &DirEntry) -> Self {
         use std::os::unix::fs::FileTypeExt as _;
         // An entry that has vanished is none of the others.
-        let entry_type = entry.file_type().map_or(EntryType::Other, |kind| {
+        let kind = entry.file_type().map_or(EntryType::Other, |kind| {
             if kind.is_dir() {
                 EntryType::Directory
             } else if kind.is_symlink() {
@@ -53,7 +53,7 @@ impl Entry {
         Self {
             name: entry.file_name(),
             inode: entry.ino(),
-            entry_type,
+            kind,
         }
     }
 }
@@ -108,7 +108,9 @@ impl Walk {
         let mut followed = HashSet::new();
         let mut count = 0;
         while let Some(path) = waiting.pop() {
-            if walked.directories.contains_key(&path) || NOT_FILES.iter().any(|dir| path == Path::new(dir)) {
+            if walked.directories.contains_key(&path)
+                || NOT_FILES.iter().any(|dir| path == Path::new(dir))
+            {
                 continue;
             }
             if count > MAX_ENTRIES {
@@ -121,7 +123,7 @@ impl Walk {
             count += directory.entries.len();
             for entry in &directory.entries {
                 let below = || path.join(&entry.name);
-                match entry.entry_type {
+                match entry.kind {
                     EntryType::Directory => waiting.push(below()),
                     EntryType::Link => waiting.extend(followed_link(below(), &mut followed)),
                     EntryType::Socket | EntryType::Other => {}

@@ -25,6 +25,8 @@ mod pty;
 mod recorded;
 #[path = "../recorded/mod.rs"]
 mod recording;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod scale;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -34,6 +34,8 @@ mod own_environment;
 mod policies;
 #[path = "../pty/mod.rs"]
 mod pty;
+#[cfg(target_os = "linux")]
+mod sandbox;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod sessions;

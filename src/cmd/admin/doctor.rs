@@ -52,7 +52,7 @@ impl Run for DoctorArguments {
         findings.extend(models(&config, self.probe, globals, io));
         #[cfg(feature = "mcp")]
         findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
-        findings.push(enforcement());
+        findings.extend([enforcement(), file_rules()]);
         let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
         findings.extend(sessions(&io.environment, &named_roots));
         findings.extend(installed_scripts(&io.environment));
@@ -164,6 +164,46 @@ fn enforcement() -> DoctorRecord {
         (found.condition, found.problem) = (Condition::Absent, Some(missing.reason));
     }
     found
+}
+
+fn file_rules() -> DoctorRecord {
+    let mut found = DoctorRecord::new(
+        Subject::Enforcement,
+        "file rules",
+        "namespaces and seccomp",
+        "kernel",
+    );
+    if let Err(reason) = sandbox() {
+        "not enforced".clone_into(&mut found.value);
+        (found.condition, found.problem) = (Condition::Absent, Some(reason));
+    }
+    found
+}
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+fn sandbox() -> Result<(), String> {
+    use crate::process::{MaskList, MaskSource, Sandbox};
+    /// Nothing to mask.
+    #[derive(Debug)]
+    struct Nothing;
+    impl MaskSource for Nothing {
+        fn list(&self) -> MaskList {
+            MaskList::default()
+        }
+    }
+    let sandbox = Sandbox::new(Nothing, [].into());
+    sandbox.check().map_err(|error| error.to_string())
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+fn sandbox() -> Result<(), String> {
+    Err("sandboxes need Linux on x86-64 or aarch64".to_owned())
 }
 
 fn sessions(

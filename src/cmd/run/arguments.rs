@@ -19,7 +19,7 @@ use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawne
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-use crate::sandbox::FileRules;
+use crate::sandbox::{FileRules, sandbox_variables};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
 
@@ -132,7 +132,7 @@ impl SandboxArguments {
     ///
     /// # Errors
     /// The enforcement is required, and not complete.
-    pub(crate) fn sandbox(
+    pub(crate) fn prepare(
         &self,
         rules: &Rules,
         directories: &[PathBuf],
@@ -190,7 +190,7 @@ fn sandbox_of(
     }
     let files = FileRules::new(denied, directories, Arc::new(environment.clone()));
     let gaps = files.masking().gaps;
-    let sandbox = Arc::new(Sandbox::new(files));
+    let sandbox = Arc::new(Sandbox::new(files, sandbox_variables(environment)));
     // On another thread, since the children of this one may be orphans.
     let checked = thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
     match checked {

@@ -177,10 +177,7 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let permissions = guards::read_permissions(&self.permissions, &here, globals, io)?;
         let directories = self.directories(&here, &permissions)?;
-        let environment = io.environment.with(&permissions.environment);
-        let sandbox =
-            self.sandbox
-                .sandbox(&permissions.rules, &directories, &environment, &io.messages)?;
+        let sandbox = self.sandbox(&permissions, &directories, io)?;
         let (models, sandbox) = ((&channels, &briefing), sandbox.as_ref());
         let registry = self.registry(&settings, &here, sandbox, models, globals, io)?;
         guards::warn_of_rules(&permissions, &registry, &io.messages);
@@ -194,14 +191,12 @@ impl Run for RunToolsArguments {
         let spawners = children
             .spawners(SPAWNER_THREADS)
             .with_spill_directory(settings.temporary_directory.clone());
-        let hook_spawners = Arc::new(spawners.clone());
-        let spawners = match sandbox {
-            Some(sandbox) => spawners.in_sandbox(sandbox),
-            None => spawners,
-        };
         let starters = Starters {
             lane,
-            serial: spawners,
+            serial: match sandbox {
+                Some(sandbox) => spawners.clone().in_sandbox(sandbox),
+                None => spawners.clone(),
+            },
         };
         let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
@@ -223,7 +218,7 @@ impl Run for RunToolsArguments {
         }
         let hooks = guards::hooks(
             &permissions,
-            hook_spawners,
+            Arc::new(spawners),
             &context.home_directory,
             self.session.as_deref(),
             &self.env,
@@ -298,6 +293,21 @@ impl RunToolsArguments {
             manifests: self.manifests.tools.clone(),
             allow_private_addresses: self.allow_private_addresses,
         }
+    }
+
+    /// Returns the sandbox of commands, if one is needed. A plan runs none.
+    fn sandbox(
+        &self,
+        permissions: &PermissionSettings,
+        directories: &[PathBuf],
+        io: &Io,
+    ) -> Result<Option<Arc<Sandbox>>, UsageError> {
+        if self.plan {
+            return Ok(None);
+        }
+        let environment = io.environment.with(&permissions.environment);
+        self.sandbox
+            .prepare(&permissions.rules, directories, &environment, &io.messages)
     }
 
     /// Returns all tools: built-in and command tools, the advisor, and the tools of MCP servers.

@@ -69,8 +69,9 @@ mod linux {
 
     use super::{Globals, Io, SandboxArguments, UsageError, working_directory};
     use crate::config::{PermissionFlags, PermissionSettings};
+    use crate::io::Environment;
     use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
-    use crate::sandbox::{FileRules, Masking};
+    use crate::sandbox::{FileRules, Masking, sandbox_variables};
     use crate::tools::holds_secret;
 
     impl SandboxArguments {
@@ -95,7 +96,10 @@ mod linux {
             let masking = rules.masking();
             self.report(&masking, io)?;
             let kept_descriptors = kept_descriptors(&masking)?;
-            let variables = io.environment.iter();
+            let environment = sandbox_variables(&io.environment);
+            let environment: Environment = environment.iter().cloned().collect();
+            let environment = environment.with(io.environment.iter());
+            let variables = environment.iter();
             let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
             let is_passed = |(name, value): &(OsString, OsString)| {
                 self.env.contains(name) || !holds_secret(name, value)
@@ -106,7 +110,10 @@ mod linux {
                 directory: &directory,
                 kept_descriptors: &kept_descriptors,
             };
-            Err(UsageError::reason(exec_in_sandbox(&masking.masks, &command)))
+            Err(UsageError::reason(exec_in_sandbox(
+                &masking.masks,
+                &command,
+            )))
         }
 
         fn rules(
@@ -119,7 +126,9 @@ mod linux {
             let reads = self.deny_read.iter().map(rule("Read"));
             let flags = PermissionFlags {
                 settings: self.settings.clone(),
-                deny: reads.chain(self.deny_write.iter().map(rule("Edit"))).collect(),
+                deny: reads
+                    .chain(self.deny_write.iter().map(rule("Edit")))
+                    .collect(),
                 ..PermissionFlags::default()
             };
             Ok(globals.config(io)?.permissions(&flags, directory)?)
@@ -135,7 +144,8 @@ mod linux {
                     MaskKind::Unchangeable => "unchangeable",
                     MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => "unreadable",
                 };
-                io.messages.log(&format!("{effect}: {}", mask.path.display()));
+                io.messages
+                    .log(&format!("{effect}: {}", mask.path.display()));
             }
             match masking.gaps.first() {
                 Some(gap) if self.required => return Err(UsageError::new(gap)),

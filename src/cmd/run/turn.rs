@@ -117,7 +117,9 @@ impl Run for TurnArguments {
         let session = self.session_key(&conversation, &directory, &moment);
         let functions = {
             let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
-            let registry = self.mcp.add_servers(registry, &directory, None, globals, io)?;
+            let registry = self
+                .mcp
+                .add_servers(registry, &directory, None, globals, io)?;
             globals.guard_children(&io.messages);
             let functions = self.functions(&registry, &conversation.history);
             registry.end();

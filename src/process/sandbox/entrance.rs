@@ -56,7 +56,7 @@ impl Entrance {
     ///
     /// # Errors
     /// The sandbox cannot be entered, or the program cannot be executed.
-    pub(in crate::process) fn start(&self, start: &Start) -> io::Result<Pid> {
+    pub(in crate::process) fn start(&self, start: Start) -> io::Result<Pid> {
         self.sandbox.start(&self.restrictions, start)
     }
 

@@ -51,7 +51,11 @@ pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> Sandbo
         let mut plan = File::from(memory);
         plan.write_all(&encoded(masks))?;
         plan.rewind()?;
-        let kept: Vec<String> = command.kept_descriptors.iter().map(RawFd::to_string).collect();
+        let kept: Vec<String> = command
+            .kept_descriptors
+            .iter()
+            .map(RawFd::to_string)
+            .collect();
         let mut helper = Command::new(PROGRAM);
         helper
             .arg0("turnpipe")
@@ -61,7 +65,12 @@ pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> Sandbo
             .arg(command.directory)
             .args(command.words)
             .env_clear()
-            .envs(command.environment.iter().map(|(name, value)| (name, value)));
+            .envs(
+                command
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            );
         Ok(helper.exec())
     };
     let error = become_helper().unwrap_or_else(|error| error);
@@ -110,7 +119,9 @@ impl MaskedNamespace {
         };
         let mut answer = String::new();
         input.write_all(&encoded(masks)).map_err(failed)?;
-        BufReader::new(output).read_line(&mut answer).map_err(failed)?;
+        BufReader::new(output)
+            .read_line(&mut answer)
+            .map_err(failed)?;
         let answer = answer.trim_end();
         if answer != READY {
             return Err(SandboxError::reported(answer));
@@ -197,9 +208,8 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     let entered = || -> Result<(), SandboxError> {
         let masks = masks.map_err(|error| SandboxError::new("read the masks", error))?;
         enter(privilege, &masks)?;
-        std::env::set_current_dir(directory).map_err(|error| {
-            SandboxError::new(format!("enter {}", directory.display()), error)
-        })?;
+        std::env::set_current_dir(directory)
+            .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
         let restricted = Restrictions::of_sandbox(privilege).take();
         restricted.map_err(|error| SandboxError::new("restrict the command", error))
     };
@@ -226,7 +236,10 @@ fn report(problem: &str) {
 
 /// Closes all descriptors above 2 but these.
 fn close_all_but(kept: &[RawFd]) {
-    let mut kept: Vec<u32> = kept.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
+    let mut kept: Vec<u32> = kept
+        .iter()
+        .filter_map(|number| u32::try_from(*number).ok())
+        .collect();
     kept.sort_unstable();
     let mut first = 3;
     for number in kept.into_iter().chain([u32::MAX]) {

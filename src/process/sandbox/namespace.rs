@@ -69,9 +69,8 @@ pub enum Privilege {
 impl Privilege {
     /// Returns the way of this process.
     pub fn of_process() -> Self {
-        let is_admin = |own: &rustix::thread::CapabilitySets| {
-            own.effective.contains(CapabilitySet::SYS_ADMIN)
-        };
+        let is_admin =
+            |own: &rustix::thread::CapabilitySets| own.effective.contains(CapabilitySet::SYS_ADMIN);
         match capabilities(None) {
             Ok(own) if is_admin(&own) => Self::Root,
             _ => Self::User,
@@ -167,16 +166,16 @@ impl<'a> MaskSources<'a> {
                 return attach(&copy, path);
             }
             MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
-            MaskKind::UnreadableDirectory => (unreadable_directory as fn() -> _, &mut self.directory),
-        };
-        match first {
-            Some(first) => attach(&copy_tree(first, OpenTreeFlags::empty())?, path),
-            None => {
-                attach(&source()?, path)?;
-                *first = Some(path);
-                Ok(())
+            MaskKind::UnreadableDirectory => {
+                (unreadable_directory as fn() -> _, &mut self.directory)
             }
+        };
+        if let Some(first) = first {
+            return attach(&copy_tree(first, OpenTreeFlags::empty())?, path);
         }
+        attach(&source()?, path)?;
+        *first = Some(path);
+        Ok(())
     }
 }
 
@@ -195,7 +194,11 @@ fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
         fsconfig_set_string(file_system.as_fd(), key, value)?;
     }
     fsconfig_create(file_system.as_fd())?;
-    fsmount(file_system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, UNREADABLE)
+    fsmount(
+        file_system.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        UNREADABLE,
+    )
 }
 
 fn copy_tree(path: &Path, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {

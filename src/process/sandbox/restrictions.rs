@@ -122,7 +122,12 @@ fn own_domain() -> Option<OwnedFd> {
         .handle_access(moving)
         .and_then(|rules| rules.scope(Scope::AbstractUnixSocket))
         .and_then(Ruleset::create)
-        .and_then(|rules| rules.add_rules(path_beneath_rules(["/"], moving & AccessFs::from_all(VERSION))));
+        .and_then(|rules| {
+            rules.add_rules(path_beneath_rules(
+                ["/"],
+                moving & AccessFs::from_all(VERSION),
+            ))
+        });
     rules.ok().and_then(Into::into)
 }
 

@@ -11,10 +11,11 @@ use super::helper::MaskedNamespace;
 use super::namespace::{Mask, SandboxError};
 use super::restrictions::Restrictions;
 use crate::io::Lock;
+use crate::process::Variables;
 use crate::process::start::Start;
 
 /// The files to mask for a child that is about to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MaskList {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
@@ -34,6 +35,7 @@ pub trait MaskSource: Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
+    variables: Variables,
     current: Mutex<Option<Current>>,
 }
 
@@ -44,10 +46,11 @@ struct Current {
 }
 
 impl Sandbox {
-    /// Creates a sandbox. The first child creates its namespaces.
-    pub fn new(source: impl MaskSource + 'static) -> Self {
+    /// Creates a sandbox. The first child creates its namespaces. Children get `variables` that they do not have.
+    pub fn new(source: impl MaskSource + 'static, variables: Variables) -> Self {
         Self {
             source: Box::new(source),
+            variables,
             current: Mutex::default(),
         }
     }
@@ -83,9 +86,14 @@ impl Sandbox {
     pub(in crate::process) fn start(
         &self,
         restrictions: &Restrictions,
-        start: &Start,
+        mut start: Start,
     ) -> io::Result<Pid> {
+        for (name, value) in self.variables.iter() {
+            if !start.has_variable(name) {
+                start.set_variable(name, value)?;
+            }
+        }
         let namespace = self.namespace().map_err(io::Error::other)?;
-        spawn_in(&namespace, restrictions, start)
+        spawn_in(&namespace, restrictions, &start)
     }
 }

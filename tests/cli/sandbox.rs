@@ -1,0 +1,413 @@
+//! `sandbox`: what a command in it cannot do, and what it does as without.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+
+use crate::skip::{lacks, runs_all, search_path, skip};
+use crate::turnpipe::command;
+
+const SECRET: &str = "KEY=verysecret";
+
+/// A user that runs the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum User {
+    /// The one of the test.
+    Own,
+    /// Another one without privileges, if the test runs as root.
+    Ordinary,
+}
+
+/// Returns the users that this test can be.
+fn users() -> Vec<User> {
+    if rustix::process::geteuid().is_root() {
+        vec![User::Own, User::Ordinary]
+    } else {
+        vec![User::Own]
+    }
+}
+
+/// Returns the binary at a path that every user can reach.
+fn binary() -> &'static Path {
+    static COPY: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = COPY.get_or_init(|| {
+        let directory = open_directory();
+        let copy = directory.path().join("turnpipe");
+        let original = env!("CARGO_BIN_EXE_turnpipe");
+        if fs::hard_link(original, &copy).is_err() {
+            fs::copy(original, &copy).unwrap();
+        }
+        (directory, copy)
+    });
+    path
+}
+
+/// Returns a directory that every user can enter.
+fn open_directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    directory
+}
+
+/// A directory with files to protect, that the user owns.
+struct Place {
+    directory: tempfile::TempDir,
+    user: User,
+}
+
+impl Place {
+    fn new(user: User) -> Self {
+        let place = Self {
+            directory: open_directory(),
+            user,
+        };
+        for directory in [
+            "work/p/q",
+            "work/config/deep",
+            "work/frozen",
+            "work/frozen-parent/frozen",
+            "outside",
+            "tmp",
+            "work/free-dir",
+        ] {
+            fs::create_dir_all(place.path(directory)).unwrap();
+        }
+        for file in [".env", "p/q/.env", "config/key.pem", "config/deep/key.pem"] {
+            fs::write(place.work().join(file), SECRET).unwrap();
+        }
+        for file in ["locked", "free", "frozen/file", "frozen-parent/frozen/file"] {
+            fs::write(place.work().join(file), "original").unwrap();
+        }
+        let work = place.work();
+        fs::hard_link(work.join(".env"), work.join("innocent")).unwrap();
+        fs::hard_link(work.join("locked"), work.join("locked-link")).unwrap();
+        symlink(".env", work.join("link")).unwrap();
+        symlink("config", work.join("deeplink")).unwrap();
+        symlink("../outside", work.join("outside")).unwrap();
+        fs::hard_link(work.join("config/key.pem"), place.path("outside/innocent")).unwrap();
+        if user == User::Ordinary {
+            give_away(place.directory.path());
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn work(&self) -> PathBuf {
+        self.path("work")
+    }
+
+    /// Returns `turnpipe sandbox` with the rules of these tests, which runs a command.
+    fn sandbox(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .env_clear()
+            .env("PATH", search_path())
+            .env("HOME", self.directory.path())
+            .env("TMPDIR", self.path("tmp"))
+            .current_dir(self.work())
+            .args([
+                "sandbox",
+                "--deny-read",
+                "**/.env",
+                "--deny-read",
+                "config/**",
+            ])
+            .args([
+                "--deny-write",
+                "locked",
+                "--deny-write",
+                "**/frozen/**",
+                "--",
+            ])
+            .args(words)
+            .stdin(Stdio::null());
+        if self.user == User::Ordinary {
+            command.uid(1000).gid(1000);
+        }
+        command
+    }
+
+    fn run(&self, script: &str) -> Output {
+        self.sandbox(&["bash", "-c", script]).output().unwrap()
+    }
+
+    /// Opens the files that must not change. Their directories may be moved.
+    fn protected(&self) -> Vec<File> {
+        let files = [
+            ".env",
+            "p/q/.env",
+            "config/key.pem",
+            "locked",
+            "frozen/file",
+            "frozen-parent/frozen/file",
+        ];
+        let files = files.map(|name| File::open(self.work().join(name)).unwrap());
+        files.into()
+    }
+}
+
+/// Returns the content, the mode, the time of the last change and the number of names of files.
+fn facts(files: &[File]) -> Vec<(String, u32, i64, u64)> {
+    let facts = files.iter().map(|file| {
+        let facts = file.metadata().unwrap();
+        let mut content = vec![0; usize::try_from(facts.len()).unwrap()];
+        file.read_exact_at(&mut content, 0).unwrap();
+        let content = String::from_utf8(content).unwrap();
+        (content, facts.mode(), facts.mtime(), facts.nlink())
+    });
+    facts.collect()
+}
+
+/// Makes everything below a directory the ordinary user's.
+fn give_away(path: &Path) {
+    std::os::unix::fs::lchown(path, Some(1000), Some(1000)).unwrap();
+    if path.is_dir() && !path.is_symlink() {
+        for entry in fs::read_dir(path).unwrap() {
+            give_away(&entry.unwrap().path());
+        }
+    }
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr]
+        .map(String::from_utf8_lossy)
+        .concat()
+}
+
+/// Whether this machine can run a command in a sandbox; if not, the test is skipped.
+fn works() -> bool {
+    let output = Place::new(User::Own).run("echo works");
+    let works = output.stdout == b"works\n";
+    if !works {
+        assert_eq!(output.status.code(), Some(125), "{output:?}");
+        skip("mount namespaces");
+    }
+    works
+}
+
+/// Answers every connection with the secret.
+fn serve(listener: UnixListener) {
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let _ = connection.unwrap().write_all(SECRET.as_bytes());
+        }
+    });
+}
+
+#[test]
+fn no_probe_gets_past_the_masks() {
+    if !works() || lacks("perl") || lacks("unshare") {
+        return;
+    }
+    let probes = fs::read_to_string("tests/data/sandbox/probes.sh").unwrap();
+    let probes = probes.lines().filter(|line| !line.starts_with('#'));
+    let step = if runs_all() { 1 } else { 5 };
+    let probes: Vec<&str> = probes.step_by(step).collect();
+    for user in users() {
+        let abstract_name = format!("turnpipe-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&abstract_name);
+        if let Ok(listener) = UnixListener::bind_addr(&address.unwrap()) {
+            serve(listener);
+        }
+        for probe in &probes {
+            let place = Place::new(user);
+            serve(UnixListener::bind(place.work().join("service")).unwrap());
+            symlink("service", place.work().join("service-link")).unwrap();
+            if user == User::Ordinary {
+                give_away(&place.work());
+            }
+            let protected = place.protected();
+            let before = facts(&protected);
+            let here = File::open(place.work()).unwrap();
+            let secret = File::open(place.work().join(".env")).unwrap();
+            let locked = File::options()
+                .append(true)
+                .open(place.work().join("locked"))
+                .unwrap();
+            let given = [
+                (7, here.as_raw_fd()),
+                (8, secret.as_raw_fd()),
+                (9, locked.as_raw_fd()),
+            ];
+            let mut command = place.sandbox(&["timeout", "60", "bash", "-c", probe]);
+            command
+                .env("ABSTRACT", &abstract_name)
+                .env("OUTER", std::process::id().to_string());
+            // SAFETY: only makes system calls.
+            unsafe {
+                command.pre_exec(move || {
+                    for (to, from) in given {
+                        if libc::dup2(from, to) < 0 {
+                            return Err(std::io::Error::last_os_error());
+                        }
+                    }
+                    Ok(())
+                });
+            }
+            let output = command.output().unwrap();
+            let output = text(&output);
+            assert!(
+                !output.contains("verysecret"),
+                "{user:?}: {probe}\n{output}"
+            );
+            assert!(
+                !output.contains("changed\n") && !output.ends_with("changed"),
+                "{user:?}: {probe}\n{output}"
+            );
+            assert_eq!(facts(&protected), before, "{user:?}: {probe}\n{output}");
+        }
+    }
+}
+
+#[test]
+fn a_command_is_as_without_a_sandbox() {
+    if !works() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        for (script, status, output) in [
+            ("exit 3", 3, ""),
+            ("cat free; cat", 0, "original"),
+            ("echo out; echo err >&2", 0, "out\nerr\n"),
+            ("diff <(echo a) <(echo a) && echo same", 0, "same\n"),
+            (
+                "echo new > made && mv made moved && mkdir d && mv moved d/ && cat d/moved",
+                0,
+                "new\n",
+            ),
+            ("sleep 1000 & kill $!; wait $!; echo $?", 0, "143\n"),
+            ("(exec 5<>free; cat <&5)", 0, "original"),
+            ("pwd -P | sed 's|.*/||'", 0, "work\n"),
+            (
+                "cat /proc/self/mounts > /dev/null && echo mounts",
+                0,
+                "mounts\n",
+            ),
+            (
+                "umask; ulimit -n > /dev/null; id -u > /dev/null && echo ok",
+                0,
+                "0022\nok\n",
+            ),
+        ] {
+            let run = place.run(script);
+            assert_eq!(
+                (run.status.code(), &*text(&run)),
+                (Some(status), output),
+                "{user:?}: {script}"
+            );
+        }
+        // The command has the place of the process that was started: its number, and its end.
+        let mut child = place.sandbox(&["sleep", "1000"]).spawn().unwrap();
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().code(), None);
+    }
+}
+
+#[test]
+fn masks_leave_nothing_behind() {
+    if !works() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let device = || fs::metadata("/dev/null").unwrap().mode();
+        let protected = place.protected();
+        let before = (mounts(), device(), facts(&protected));
+        let _ = place.run("chmod 000 .env; echo x > /dev/null; kill -9 $$");
+        assert_eq!((mounts(), device(), facts(&protected)), before);
+        assert!(!place.work().join(".env2").exists());
+    }
+}
+
+#[test]
+fn a_failure_has_a_status_of_its_own() {
+    let place = Place::new(User::Own);
+    let status = |arguments: &[&str]| {
+        let mut command = command();
+        let output = command.arg("sandbox").args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let rows: [(&[&str], i32, &str); 5] = [
+        (&[], 125, "missing required argument"),
+        (
+            &["--deny-read", "a[", "--", "true"],
+            125,
+            "unclosed character class",
+        ),
+        (
+            &["--settings", "/nonexistent", "--", "true"],
+            125,
+            "/nonexistent",
+        ),
+        (&["--bogus", "--", "true"], 125, "unexpected argument"),
+        (&["--mode", "--", "true"], 125, ""),
+    ];
+    for (arguments, expected, message) in rows {
+        let (code, stderr) = status(arguments);
+        assert_eq!(code, Some(expected), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+    }
+    if !works() {
+        return;
+    }
+    assert_eq!(status(&["--", "/nonexistent"]).0, Some(127));
+    assert_eq!(status(&["--", "/"]).0, Some(126));
+    // A directory or a masked file as a standard stream would lead around the masks.
+    for (name, part) in [(".", "descriptor 0"), (".env", "descriptor 0")] {
+        let mut command = place.sandbox(&["cat"]);
+        let output = command
+            .stdin(File::open(place.work().join(name)).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(125), "{name}");
+        assert!(text(&output).contains(part), "{name}");
+    }
+}
+
+#[test]
+fn variables_with_secrets_stay_outside() {
+    if !works() {
+        return;
+    }
+    let place = Place::new(User::Own);
+    let mut command = place.sandbox(&["env"]);
+    command.env("API_TOKEN", "abcdef123456").env("PLAIN", "x");
+    let output = text(&command.output().unwrap());
+    assert!(
+        output.contains("PLAIN=x") && !output.contains("abcdef123456"),
+        "{output}"
+    );
+}
+
+#[test]
+fn git_works_beside_masked_files() {
+    if !works() || lacks("git") {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        let script = "set -e; export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
+            GIT_COMMITTER_EMAIL=a@b; mkdir repo; cd repo; git init -q; echo a > a; git add a; git commit -qm one; \
+            git worktree add -q ../tree; cd ../tree; echo b >> a; git commit -qam two; \
+            cd ..; git init -q outer; cd outer; git -c protocol.file.allow=always submodule --quiet add ../repo sub; \
+            git commit -qm three; cd sub; echo c >> a; git commit -qam four; git log --format=%s | paste -sd,";
+        let run = place.run(script);
+        assert_eq!(text(&run), "four,one\n", "{user:?}");
+    }
+}
