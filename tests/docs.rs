@@ -19,6 +19,16 @@ mod skip;
 /// Programs that the documentation uses and a machine may lack.
 const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
 
+/// Whether this machine has no sandbox; then its examples are skipped.
+fn lacks_sandbox() -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
+    let status = command.args(["sandbox", "--", "true"]).status().unwrap();
+    if !status.success() {
+        skip::skip("mount namespaces");
+    }
+    !status.success()
+}
+
 /// A command of a block and the output below it.
 #[derive(Debug, PartialEq, Eq)]
 struct Example {
@@ -73,7 +83,7 @@ impl Example {
         let missing = OPTIONAL_PROGRAMS
             .iter()
             .find(|program| words.contains(program) && skip::lacks(program));
-        if missing.is_some() {
+        if missing.is_some() || (script.contains("turnpipe sandbox") && lacks_sandbox()) {
             return None;
         }
         let repository = repository();

@@ -1,13 +1,20 @@
 //! `sandbox`: runs one command for which files are masked.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
 use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError};
-use crate::io::Io;
+use crate::config::{PermissionFlags, PermissionSettings};
+use crate::io::{Environment, Io};
+use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
+use crate::sandbox::{FileRules, Masking, sandbox_variables};
+use crate::tools::holds_secret;
 
 /// Run a command that cannot open or change certain files
 ///
@@ -45,137 +52,103 @@ impl Run for SandboxArguments {
     }
 }
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
 impl SandboxArguments {
-    fn become_command(self, _: &Globals, _: &Io) -> Result<std::convert::Infallible, UsageError> {
-        let problem = "sandboxes need Linux on x86-64 or aarch64";
-        Err(UsageError::new(problem))
+    /// Masks files and becomes the command.
+    ///
+    /// # Errors
+    /// A pattern or a settings file is invalid, a rule cannot be enforced, or the kernel refuses.
+    fn become_command(self, globals: &Globals, io: &Io) -> Result<Infallible, UsageError> {
+        let directory = working_directory().map_err(UsageError::reason)?;
+        let settings = self.rules(&directory, globals, io)?;
+        let directories = [vec![directory.clone()], settings.directories].concat();
+        let home = io.environment.text("HOME").map(Path::new);
+        let rules = FileRules::new(
+            settings.rules.denied_files(home, &directories),
+            &directories,
+            Arc::new(io.environment.clone()),
+        );
+        let masking = rules.masking();
+        self.report(&masking, io)?;
+        let kept_descriptors = kept_descriptors(&masking)?;
+        let environment = sandbox_variables(&io.environment);
+        let environment: Environment = environment.iter().cloned().collect();
+        let environment = environment.with(io.environment.iter());
+        let variables = environment.iter();
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let is_passed = |(name, value): &(OsString, OsString)| {
+            self.env.contains(name) || !holds_secret(name, value)
+        };
+        let command = SandboxedCommand {
+            words: &self.command,
+            environment: variables.filter(is_passed).collect(),
+            directory: &directory,
+            kept_descriptors: &kept_descriptors,
+        };
+        Err(UsageError::reason(exec_in_sandbox(
+            &masking.masks,
+            &command,
+        )))
+    }
+
+    fn rules(
+        &self,
+        directory: &Path,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<PermissionSettings, UsageError> {
+        let rule = |tool: &'static str| move |pattern| format!("{tool}({pattern})");
+        let reads = self.deny_read.iter().map(rule("Read"));
+        let flags = PermissionFlags {
+            settings: self.settings.clone(),
+            deny: reads
+                .chain(self.deny_write.iter().map(rule("Edit")))
+                .collect(),
+            ..PermissionFlags::default()
+        };
+        Ok(globals.config(io)?.permissions(&flags, directory)?)
+    }
+
+    /// Reports the masks, and what they do not protect.
+    ///
+    /// # Errors
+    /// The masks are required to protect everything.
+    fn report(&self, masking: &Masking, io: &Io) -> Result<(), UsageError> {
+        for mask in &masking.masks {
+            let effect = match mask.kind {
+                MaskKind::Unchangeable => "unchangeable",
+                MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => "unreadable",
+            };
+            io.messages
+                .log(&format!("{effect}: {}", mask.path.display()));
+        }
+        match masking.gaps.first() {
+            Some(gap) if self.required => return Err(UsageError::new(gap)),
+            _ => {}
+        }
+        for gap in &masking.gaps {
+            io.messages.warn(gap);
+        }
+        Ok(())
     }
 }
 
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod linux {
-    use std::convert::Infallible;
-    use std::ffi::OsString;
-    use std::os::fd::RawFd;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    use super::{Globals, Io, SandboxArguments, UsageError, working_directory};
-    use crate::config::{PermissionFlags, PermissionSettings};
-    use crate::io::Environment;
-    use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
-    use crate::sandbox::{FileRules, Masking, sandbox_variables};
-    use crate::tools::holds_secret;
-
-    impl SandboxArguments {
-        /// Masks files and becomes the command.
-        ///
-        /// # Errors
-        /// A pattern or a settings file is invalid, a rule cannot be enforced, or the kernel refuses.
-        pub(super) fn become_command(
-            self,
-            globals: &Globals,
-            io: &Io,
-        ) -> Result<Infallible, UsageError> {
-            let directory = working_directory().map_err(UsageError::reason)?;
-            let settings = self.rules(&directory, globals, io)?;
-            let directories = [vec![directory.clone()], settings.directories].concat();
-            let home = io.environment.text("HOME").map(Path::new);
-            let rules = FileRules::new(
-                settings.rules.denied_files(home, &directories),
-                &directories,
-                Arc::new(io.environment.clone()),
-            );
-            let masking = rules.masking();
-            self.report(&masking, io)?;
-            let kept_descriptors = kept_descriptors(&masking)?;
-            let environment = sandbox_variables(&io.environment);
-            let environment: Environment = environment.iter().cloned().collect();
-            let environment = environment.with(io.environment.iter());
-            let variables = environment.iter();
-            let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            let is_passed = |(name, value): &(OsString, OsString)| {
-                self.env.contains(name) || !holds_secret(name, value)
-            };
-            let command = SandboxedCommand {
-                words: &self.command,
-                environment: variables.filter(is_passed).collect(),
-                directory: &directory,
-                kept_descriptors: &kept_descriptors,
-            };
-            Err(UsageError::reason(exec_in_sandbox(
-                &masking.masks,
-                &command,
-            )))
-        }
-
-        fn rules(
-            &self,
-            directory: &Path,
-            globals: &Globals,
-            io: &Io,
-        ) -> Result<PermissionSettings, UsageError> {
-            let rule = |tool: &'static str| move |pattern| format!("{tool}({pattern})");
-            let reads = self.deny_read.iter().map(rule("Read"));
-            let flags = PermissionFlags {
-                settings: self.settings.clone(),
-                deny: reads
-                    .chain(self.deny_write.iter().map(rule("Edit")))
-                    .collect(),
-                ..PermissionFlags::default()
-            };
-            Ok(globals.config(io)?.permissions(&flags, directory)?)
-        }
-
-        /// Reports the masks, and what they do not protect.
-        ///
-        /// # Errors
-        /// The masks are required to protect everything.
-        fn report(&self, masking: &Masking, io: &Io) -> Result<(), UsageError> {
-            for mask in &masking.masks {
-                let effect = match mask.kind {
-                    MaskKind::Unchangeable => "unchangeable",
-                    MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => "unreadable",
-                };
-                io.messages
-                    .log(&format!("{effect}: {}", mask.path.display()));
-            }
-            match masking.gaps.first() {
-                Some(gap) if self.required => return Err(UsageError::new(gap)),
-                _ => {}
-            }
-            for gap in &masking.gaps {
-                io.messages.warn(gap);
-            }
-            Ok(())
+/// Returns the descriptors above 2 that the command keeps: streams and files that are not masked. A directory would
+/// lead to the files below the masks.
+///
+/// # Errors
+/// A standard stream is something else.
+fn kept_descriptors(masking: &Masking) -> Result<Vec<RawFd>, UsageError> {
+    let mut kept = Vec::new();
+    for descriptor in inherited_descriptors() {
+        let (number, target) = (descriptor.number, &descriptor.target);
+        let is_safe = descriptor.is_stream && !masking.covers(target);
+        if is_safe && number > 2 {
+            kept.push(number);
+        } else if !is_safe && number <= 2 {
+            let target = target.display();
+            let problem = format!("descriptor {number} cannot be passed on: {target}");
+            return Err(UsageError::new(problem));
         }
     }
-
-    /// Returns the descriptors above 2 that the command keeps: streams and files that are not masked. A directory would
-    /// lead to the files below the masks.
-    ///
-    /// # Errors
-    /// A standard stream is something else.
-    fn kept_descriptors(masking: &Masking) -> Result<Vec<RawFd>, UsageError> {
-        let mut kept = Vec::new();
-        for descriptor in inherited_descriptors() {
-            let (number, target) = (descriptor.number, &descriptor.target);
-            let is_safe = descriptor.is_stream && !masking.covers(target);
-            if is_safe && number > 2 {
-                kept.push(number);
-            } else if !is_safe && number <= 2 {
-                let target = target.display();
-                let problem = format!("descriptor {number} cannot be passed on: {target}");
-                return Err(UsageError::new(problem));
-            }
-        }
-        Ok(kept)
-    }
+    Ok(kept)
 }
