@@ -4,12 +4,12 @@
 //! ([`walk`]), for their other names ([`mount_table`]), for sockets through which a program outside of the sandbox
 //! could open them ([`sockets`]), and for ways that only root has ([`system`]). [`crate::process`] mounts the masks.
 
+mod environment;
 mod file_rules;
 mod mount_table;
 mod sockets;
 mod system;
-mod user;
 mod walk;
 
+pub use environment::{check_unconfined, sandbox_variables};
 pub use file_rules::{FileRules, Masking};
-pub use user::sandbox_variables;

@@ -381,6 +381,40 @@ fn a_failure_has_a_status_of_its_own() {
 }
 
 #[test]
+fn a_sandbox_in_a_sandbox_says_so() {
+    if !works() {
+        return;
+    }
+    let place = Place::new(User::Own);
+    let inner = format!("{} sandbox -- true", binary().display());
+    let run = place.run(&inner);
+    assert_eq!(run.status.code(), Some(125), "{run:?}");
+    assert!(text(&run).contains("already confined"), "{run:?}");
+}
+
+#[test]
+fn without_user_namespaces_nothing_runs() {
+    if !works() || lacks("unshare") {
+        return;
+    }
+    // In a namespace of its own, the limit concerns nobody else.
+    let limit = format!(
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -all --inh-caps -all --reuid 0 \
+         {} sandbox -- echo ran",
+        binary().display()
+    );
+    let output = Command::new("unshare")
+        .args(["-Ur", "sh", "-c", &limit])
+        .env_clear()
+        .env("PATH", search_path())
+        .output()
+        .unwrap();
+    let output = text(&output);
+    assert!(!output.contains("ran"), "{output}");
+    assert!(output.contains("cannot create a"), "{output}");
+}
+
+#[test]
 fn variables_with_secrets_stay_outside() {
     if !works() {
         return;

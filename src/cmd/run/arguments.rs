@@ -19,7 +19,7 @@ use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawne
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-use crate::sandbox::{FileRules, sandbox_variables};
+use crate::sandbox::{FileRules, check_unconfined, sandbox_variables};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
 
@@ -188,6 +188,7 @@ fn sandbox_of(
     if denied.is_empty() {
         return Ok(None);
     }
+    check_unconfined(environment)?;
     let files = FileRules::new(denied, directories, Arc::new(environment.clone()));
     let gaps = files.masking().gaps;
     let sandbox = Arc::new(Sandbox::new(files, sandbox_variables(environment)));

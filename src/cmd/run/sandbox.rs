@@ -13,7 +13,7 @@ use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
 use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
-use crate::sandbox::{FileRules, Masking, sandbox_variables};
+use crate::sandbox::{FileRules, Masking, check_unconfined, sandbox_variables};
 use crate::tools::holds_secret;
 
 /// Run a command that cannot open or change certain files
@@ -58,6 +58,7 @@ impl SandboxArguments {
     /// # Errors
     /// A pattern or a settings file is invalid, a rule cannot be enforced, or the kernel refuses.
     fn become_command(self, globals: &Globals, io: &Io) -> Result<Infallible, UsageError> {
+        check_unconfined(&io.environment).map_err(UsageError::new)?;
         let directory = working_directory().map_err(UsageError::reason)?;
         let settings = self.rules(&directory, globals, io)?;
         let directories = [vec![directory.clone()], settings.directories].concat();
