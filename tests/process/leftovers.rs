@@ -9,7 +9,9 @@ use serde_json::json;
 use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Supervisor};
 
-use crate::support::{GRACE, LONG, TestDir, is_alone, out, run, run_alone, wait_for_file};
+use crate::support::{
+    GRACE, LONG, TestDir, in_sandbox, is_alone, out, run, run_alone, wait_for_file,
+};
 
 fn exits(dir: &TestDir, script: &str, limits: Limits) -> (String, Leftovers) {
     let mut command = dir.script(script);
@@ -134,7 +136,7 @@ fn kill_all_alone() {
     }
     let dir = TestDir::new();
     let supervisor = Supervisor::default();
-    let pools = [supervisor.spawners(1), supervisor.spawners(2)];
+    let pools = [1, 2].map(|threads| in_sandbox(supervisor.spawners(threads)));
     let statuses: Vec<ExitStatus> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..6)
             .map(|number| {

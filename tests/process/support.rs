@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
 use turnpipe::process::{
-    Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin, Supervisor,
+    Capture, Command, Finished, Limits, Mask, MaskKind, MaskList, MaskSource, Sandbox, SpawnError,
+    Spawners, Stdin, Supervisor,
 };
 
 use crate::skip::search_path;
@@ -26,7 +27,35 @@ const ALONE: &str = "TURNPIPE_TEST_ALONE";
 
 /// The spawner threads of all tests.
 pub(crate) static SPAWNERS: LazyLock<Spawners> =
-    LazyLock::new(|| Supervisor::default().spawners(2));
+    LazyLock::new(|| in_sandbox(Supervisor::default().spawners(2)));
+
+/// A file to mask.
+#[derive(Debug)]
+struct OneFile(tempfile::NamedTempFile);
+
+impl MaskSource for OneFile {
+    fn list(&self) -> MaskList {
+        let mask = Mask {
+            kind: MaskKind::UnreadableFile,
+            path: self.0.path().to_owned(),
+        };
+        MaskList {
+            masks: vec![mask],
+            version: 0,
+        }
+    }
+}
+
+/// Returns spawners whose children run in a sandbox, if `TURNPIPE_TEST_SANDBOX=1` asks for that.
+pub(crate) fn in_sandbox(spawners: Spawners) -> Spawners {
+    if std::env::var_os("TURNPIPE_TEST_SANDBOX").is_none_or(|value| value != "1") {
+        return spawners;
+    }
+    let sandbox = Sandbox::new(OneFile(tempfile::NamedTempFile::new().unwrap()), [].into());
+    spawners.in_sandbox(&Arc::new(
+        sandbox.with_program(env!("CARGO_BIN_EXE_turnpipe").into()),
+    ))
+}
 
 /// The directory and the mark of one test. All children have the mark in their environment, so that surviving
 /// processes can be found.

@@ -26,7 +26,8 @@ const SANDBOX_FAILED: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-const PROGRAM: &str = "/proc/self/exe";
+/// The binary of this process.
+pub(super) const PROGRAM: &str = "/proc/self/exe";
 
 /// A command that a sandbox runs in place of this process.
 #[derive(Debug)]
@@ -86,14 +87,14 @@ pub(super) struct MaskedNamespace {
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces with these masks. Not on the first thread of a process that adopts orphans.
+    /// Creates namespaces with these masks by a helper of `program`, a binary of turnpipe. Not on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper cannot be started.
-    pub(super) fn new(masks: &[Mask]) -> Result<Self, SandboxError> {
+    pub(super) fn new(program: &Path, masks: &[Mask]) -> Result<Self, SandboxError> {
         let privilege = Privilege::of_process();
         let failed = |error| SandboxError::new("start the sandbox", error);
-        let mut helper = Command::new(PROGRAM)
+        let mut helper = Command::new(program)
             .arg0("turnpipe")
             .arg(WAITS)
             .env_clear()

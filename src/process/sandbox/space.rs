@@ -2,12 +2,13 @@
 
 use std::fmt::Debug;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 
 use super::child::spawn_in;
-use super::helper::MaskedNamespace;
+use super::helper::{MaskedNamespace, PROGRAM};
 use super::namespace::{Mask, SandboxError};
 use super::restrictions::Restrictions;
 use crate::io::Lock;
@@ -36,6 +37,8 @@ pub trait MaskSource: Debug + Send + Sync {
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
     variables: Variables,
+    /// The binary whose helper creates the namespaces.
+    program: PathBuf,
     current: Mutex<Option<Current>>,
 }
 
@@ -51,8 +54,15 @@ impl Sandbox {
         Self {
             source: Box::new(source),
             variables,
+            program: PathBuf::from(PROGRAM),
             current: Mutex::default(),
         }
+    }
+
+    /// Sets the binary of turnpipe, for a program that is not turnpipe.
+    #[must_use]
+    pub fn with_program(self, program: PathBuf) -> Self {
+        Self { program, ..self }
     }
 
     /// Checks that children can be started in it. Not on the first thread of a process that adopts orphans.
@@ -71,7 +81,7 @@ impl Sandbox {
         {
             return Ok(Arc::clone(&current.namespace));
         }
-        let namespace = Arc::new(MaskedNamespace::new(&list.masks)?);
+        let namespace = Arc::new(MaskedNamespace::new(&self.program, &list.masks)?);
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
