@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use super::mount_table::MountTable;
 use super::sockets::reachable_sockets;
-use super::system::{KERNEL_SETTINGS, block_devices};
+use super::system::{KERNEL_SETTINGS, disks};
 use super::walk::{EntryType, Walk, Walked};
 use crate::io::{Environment, Lock};
 use crate::permission::{DeniedFiles, FileUse};
@@ -35,14 +35,14 @@ struct Walks {
 
 /// The masks for the files that exist now, and what they do not protect.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Masking {
+pub struct FoundMasks {
     /// The masks, in the order in which they have to be mounted.
     pub masks: Vec<Mask>,
     /// Reasons why a rule does not hold for all files that it names, each on one line.
     pub gaps: Vec<String>,
 }
 
-impl Masking {
+impl FoundMasks {
     /// Whether a mask is over a path or a directory above it.
     pub fn covers(&self, path: &Path) -> bool {
         self.masks.iter().any(|mask| path.starts_with(&mask.path))
@@ -79,7 +79,7 @@ impl FileRules {
     }
 
     /// Returns the masks for the files that exist now. Walks through directories.
-    pub fn masking(&self) -> Masking {
+    pub fn find_masks(&self) -> FoundMasks {
         let mut walks = self.walks.locked();
         let mut search = Search {
             rules: self,
@@ -99,7 +99,7 @@ impl FileRules {
             search
                 .files
                 .extend(settings.map(|path| (path, MaskKind::Unchangeable)));
-            let devices = block_devices().into_iter();
+            let devices = disks().into_iter();
             search
                 .files
                 .extend(devices.map(|path| (path, MaskKind::UnreadableFile)));
@@ -110,7 +110,7 @@ impl FileRules {
             .map(|(path, kind)| Mask { kind, path })
             .collect();
         masks.sort_unstable();
-        Masking {
+        FoundMasks {
             masks,
             gaps: search.gaps.into_iter().collect(),
         }
@@ -119,7 +119,7 @@ impl FileRules {
 
 impl MaskSource for FileRules {
     fn list(&self) -> MaskList {
-        let masks = self.masking().masks;
+        let masks = self.find_masks().masks;
         let mut version = DefaultHasher::new();
         MountTable::read().hash(&mut version);
         for mask in &masks {
@@ -166,11 +166,9 @@ impl Search<'_> {
                 ));
             }
         }
-        self.walked = walk.run(&roots);
-        if self.walked.is_incomplete {
-            self.gaps
-                .insert("there are too many files to look at all of them".to_owned());
-        }
+        let walked = walk.run(&roots);
+        self.note_size(&walked);
+        self.walked = walked;
         let directories = std::mem::take(&mut self.walked.directories);
         for (path, directory) in &directories {
             let near = patterns.iter().filter_map(|pattern| {
@@ -180,7 +178,7 @@ impl Search<'_> {
             let near: Vec<_> = near.collect();
             for entry in &directory.entries {
                 for (below, pattern) in &near {
-                    if pattern.contain(&below.join(&entry.name)) {
+                    if pattern.is_named(&below.join(&entry.name)) {
                         self.add(&path.join(&entry.name), pattern.denied);
                     }
                 }
@@ -205,7 +203,7 @@ impl Search<'_> {
             FileUse::Reading if !facts.is_dir() => MaskKind::UnreadableFile,
             // Root could read a directory of any mode, and an empty one looks as if its files were deleted.
             FileUse::Reading if self.rules.privilege == Privilege::Root => {
-                for file in files_below(&path) {
+                for file in self.files_below(&path) {
                     self.insert(file, MaskKind::UnreadableFile);
                 }
                 return;
@@ -234,7 +232,7 @@ impl Search<'_> {
         let found = self.files.iter().map(|(path, kind)| (path.clone(), *kind));
         for (path, kind) in found.collect::<Vec<_>>() {
             let files = if path.is_dir() {
-                files_below(&path)
+                self.files_below(&path)
             } else {
                 vec![path]
             };
@@ -282,6 +280,27 @@ impl Search<'_> {
             }
         }
     }
+
+    /// Returns the files below a directory. Links are not followed.
+    fn files_below(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let walked = Walk::default().run(&[directory.to_owned()]);
+        self.note_size(&walked);
+        let mut files = Vec::new();
+        for (path, directory) in walked.directories {
+            let entries = directory.entries.iter();
+            let is_file = |kind| !matches!(kind, EntryType::Directory | EntryType::Link);
+            let entries = entries.filter(|entry| is_file(entry.kind));
+            files.extend(entries.map(|entry| path.join(&entry.name)));
+        }
+        files
+    }
+
+    fn note_size(&mut self, walked: &Walked) {
+        if walked.is_incomplete {
+            let gap = "there are too many files to look at all of them";
+            self.gaps.insert(gap.to_owned());
+        }
+    }
 }
 
 /// The names of a file.
@@ -300,17 +319,4 @@ impl Names {
             paths: BTreeSet::new(),
         }
     }
-}
-
-/// Returns the files below a directory. Links are not followed.
-fn files_below(directory: &Path) -> Vec<PathBuf> {
-    let walked = Walk::default().run(&[directory.to_owned()]);
-    let mut files = Vec::new();
-    for (path, directory) in walked.directories {
-        let entries = directory.entries.iter();
-        let entries =
-            entries.filter(|entry| !matches!(entry.kind, EntryType::Directory | EntryType::Link));
-        files.extend(entries.map(|entry| path.join(&entry.name)));
-    }
-    files
 }

@@ -12,4 +12,4 @@ mod system;
 mod walk;
 
 pub use environment::{check_unconfined, sandbox_variables};
-pub use file_rules::{FileRules, Masking};
+pub use file_rules::{FileRules, FoundMasks};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 pub(super) const KERNEL_SETTINGS: [&str; 4] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/sys"];
 
-/// Returns the disks and their parts.
-pub(super) fn block_devices() -> Vec<PathBuf> {
+/// Returns the disks and their parts, and the devices that pass requests to disks.
+pub(super) fn disks() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![PathBuf::from("/dev")];
     while let Some(directory) = waiting.pop() {
@@ -17,7 +17,12 @@ pub(super) fn block_devices() -> Vec<PathBuf> {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            if kind.is_block_device() {
+            let is_request_device = || {
+                let path = entry.path();
+                let name = path.strip_prefix("/dev").unwrap_or(&path).to_string_lossy();
+                name.starts_with("sg") || name.starts_with("bsg/")
+            };
+            if kind.is_block_device() || (kind.is_char_device() && is_request_device()) {
                 found.push(entry.path());
             } else if kind.is_dir() {
                 waiting.push(entry.path());

@@ -125,7 +125,7 @@ impl Walk {
                 let below = || path.join(&entry.name);
                 match entry.kind {
                     EntryType::Directory => waiting.push(below()),
-                    EntryType::Link => waiting.extend(followed_link(below(), &mut followed)),
+                    EntryType::Link => waiting.extend(directory_of_link(below(), &mut followed)),
                     EntryType::Socket | EntryType::Other => {}
                 }
             }
@@ -158,7 +158,7 @@ impl Walk {
 }
 
 /// Returns a link to a directory that no other link of the walk led to.
-fn followed_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
+fn directory_of_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
     let facts = fs::metadata(&link).ok().filter(Metadata::is_dir)?;
     followed.insert((facts.dev(), facts.ino())).then_some(link)
 }

@@ -190,7 +190,7 @@ fn sandbox_of(
     }
     check_unconfined(environment)?;
     let files = FileRules::new(denied, directories, Arc::new(environment.clone()));
-    let gaps = files.masking().gaps;
+    let gaps = files.find_masks().gaps;
     let sandbox = Arc::new(Sandbox::new(files, sandbox_variables(environment)));
     // On another thread, since the children of this one may be orphans.
     let checked = thread::scope(|scope| scope.spawn(|| sandbox.check()).join());

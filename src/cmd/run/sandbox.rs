@@ -13,7 +13,7 @@ use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
 use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
-use crate::sandbox::{FileRules, Masking, check_unconfined, sandbox_variables};
+use crate::sandbox::{FileRules, FoundMasks, check_unconfined, sandbox_variables};
 use crate::tools::holds_secret;
 
 /// Run a command that cannot open or change certain files
@@ -68,9 +68,9 @@ impl SandboxArguments {
             &directories,
             Arc::new(io.environment.clone()),
         );
-        let masking = rules.masking();
-        self.report(&masking, io)?;
-        let kept_descriptors = kept_descriptors(&masking)?;
+        let found = rules.find_masks();
+        self.report(&found, io)?;
+        let kept_descriptors = kept_descriptors(&found)?;
         let environment = sandbox_variables(&io.environment);
         let environment: Environment = environment.iter().cloned().collect();
         let environment = environment.with(io.environment.iter());
@@ -85,10 +85,7 @@ impl SandboxArguments {
             directory: &directory,
             kept_descriptors: &kept_descriptors,
         };
-        Err(UsageError::reason(exec_in_sandbox(
-            &masking.masks,
-            &command,
-        )))
+        Err(UsageError::reason(exec_in_sandbox(&found.masks, &command)))
     }
 
     fn rules(
@@ -113,8 +110,8 @@ impl SandboxArguments {
     ///
     /// # Errors
     /// The masks are required to protect everything.
-    fn report(&self, masking: &Masking, io: &Io) -> Result<(), UsageError> {
-        for mask in &masking.masks {
+    fn report(&self, found: &FoundMasks, io: &Io) -> Result<(), UsageError> {
+        for mask in &found.masks {
             let effect = match mask.kind {
                 MaskKind::Unchangeable => "unchangeable",
                 MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => "unreadable",
@@ -122,11 +119,11 @@ impl SandboxArguments {
             io.messages
                 .log(&format!("{effect}: {}", mask.path.display()));
         }
-        match masking.gaps.first() {
+        match found.gaps.first() {
             Some(gap) if self.required => return Err(UsageError::new(gap)),
             _ => {}
         }
-        for gap in &masking.gaps {
+        for gap in &found.gaps {
             io.messages.warn(gap);
         }
         Ok(())
@@ -138,11 +135,11 @@ impl SandboxArguments {
 ///
 /// # Errors
 /// A standard stream is something else.
-fn kept_descriptors(masking: &Masking) -> Result<Vec<RawFd>, UsageError> {
+fn kept_descriptors(found: &FoundMasks) -> Result<Vec<RawFd>, UsageError> {
     let mut kept = Vec::new();
     for descriptor in inherited_descriptors() {
         let (number, target) = (descriptor.number, &descriptor.target);
-        let is_safe = descriptor.is_stream && !masking.covers(target);
+        let is_safe = descriptor.is_stream && !found.covers(target);
         if is_safe && number > 2 {
             kept.push(number);
         } else if !is_safe && number <= 2 {

@@ -59,10 +59,10 @@ pub(super) fn spawn_in(
     let pid = with_signals_blocked(|| {
         // SAFETY: the stack grows down from its aligned end. Until the child has ended or become its program, this
         // thread is suspended, so `plan` and what it refers to stay as they are. No handler runs in the child, since
-        // signals are blocked until it has default actions, and `run` only makes system calls.
+        // signals are blocked until it has default actions, and `run_child` only makes system calls.
         unsafe {
             libc::clone(
-                run,
+                run_child,
                 stack.as_mut_ptr_range().end.cast(),
                 libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
                 (&raw mut plan).cast(),
@@ -97,7 +97,7 @@ fn with_signals_blocked<T>(action: impl FnOnce() -> T) -> io::Result<T> {
 }
 
 /// The child. Returns only if it cannot become its program.
-extern "C" fn run(plan: *mut c_void) -> c_int {
+extern "C" fn run_child(plan: *mut c_void) -> c_int {
     // SAFETY: the parent passed a plan, and waits.
     let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
     let error = become_program(plan);

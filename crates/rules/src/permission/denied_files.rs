@@ -37,7 +37,7 @@ impl DeniedFiles {
 
     /// Whether the rule names a file or directory, by its path below the directory. Of what is in a directory that it
     /// names, only the directory itself.
-    pub fn contain(&self, below: &Path) -> bool {
+    pub fn is_named(&self, below: &Path) -> bool {
         self.glob.is_match(below.as_os_str().as_encoded_bytes())
     }
 }
