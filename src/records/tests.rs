@@ -282,7 +282,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "tool_result",
             line(&full_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","decided_by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"mechanism":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","decided_by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"mechanism":"landlock, seccomp","landlock_abi":7,"seccomp":true,"file_rules":{"isolates_calls":true,"looks_denied":true},"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
             "tool_result",
