@@ -1,6 +1,6 @@
 //! Which files the rules of a run name, and the masks that protect them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::mount_table::MountTable;
 use super::sockets::reachable_sockets;
 use super::system::{KERNEL_SETTINGS, disks};
-use super::walk::{EntryType, Walk, Walked};
+use super::walk::{Directory, EntryType, Walk, Walked};
 use crate::io::{Environment, Lock};
 use crate::permission::{DeniedFiles, FileUse};
 use crate::process::{Mask, MaskKind, MaskList, MaskSource, Privilege};
@@ -31,6 +31,38 @@ pub struct FileRules {
 struct Walks {
     files: Walk,
     services: Walk,
+    /// What was found in the directories of the last walk for files.
+    named: HashMap<PathBuf, NamedFiles>,
+}
+
+/// The files in a directory that patterns name, and sockets.
+#[derive(Debug, Clone)]
+struct NamedFiles {
+    directory: Arc<Directory>,
+    files: Arc<[(PathBuf, FileUse)]>,
+}
+
+impl NamedFiles {
+    fn find(path: &Path, directory: &Arc<Directory>, patterns: &[&DeniedFiles]) -> Self {
+        let near = patterns.iter().filter_map(|pattern| {
+            let below = path.strip_prefix(&pattern.directory).ok()?;
+            Some((below, *pattern))
+        });
+        let near: Vec<_> = near.collect();
+        let mut files = Vec::new();
+        for entry in &directory.entries {
+            let naming = near
+                .iter()
+                .filter(|(below, pattern)| pattern.is_named(&below.join(&entry.name)));
+            let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
+            let denied = naming.map(|(_, pattern)| pattern.denied).chain(socket);
+            files.extend(denied.map(|denied| (path.join(&entry.name), denied)));
+        }
+        Self {
+            directory: Arc::clone(directory),
+            files: files.into(),
+        }
+    }
 }
 
 /// The masks for the files that exist now, and what they do not protect.
@@ -88,7 +120,7 @@ impl FileRules {
             files: BTreeMap::new(),
             gaps: BTreeSet::new(),
         };
-        search.expand(&mut walks.files);
+        search.expand(&mut walks);
         search.add_other_names();
         for socket in reachable_sockets(&self.environment, &search.mounts, &mut walks.services) {
             search.files.insert(socket, MaskKind::UnreadableFile);
@@ -148,7 +180,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Finds the files that the patterns name.
-    fn expand(&mut self, walk: &mut Walk) {
+    fn expand(&mut self, walks: &mut Walks) {
         let mut patterns = Vec::new();
         // All of them: a file that a rule names outside may have another name here.
         let mut roots = self.rules.working_directories.clone();
@@ -166,28 +198,26 @@ impl Search<'_> {
                 ));
             }
         }
-        let walked = walk.run(&roots);
+        let walked = walks.files.run(&roots);
         self.note_size(&walked);
         self.walked = walked;
-        let directories = std::mem::take(&mut self.walked.directories);
-        for (path, directory) in &directories {
-            let near = patterns.iter().filter_map(|pattern| {
-                let below = path.strip_prefix(&pattern.directory).ok()?;
-                Some((below, *pattern))
-            });
-            let near: Vec<_> = near.collect();
-            for entry in &directory.entries {
-                for (below, pattern) in &near {
-                    if pattern.is_named(&below.join(&entry.name)) {
-                        self.add(&path.join(&entry.name), pattern.denied);
-                    }
-                }
-                if entry.kind == EntryType::Socket {
-                    self.add(&path.join(&entry.name), FileUse::Reading);
-                }
+        let directories = &self.walked.directories;
+        let seen = std::mem::take(&mut walks.named);
+        walks.named = directories
+            .iter()
+            .map(|(path, directory)| {
+                let before = seen.get(path);
+                let before = before.filter(|before| Arc::ptr_eq(&before.directory, directory));
+                let named = before.cloned();
+                let named = named.unwrap_or_else(|| NamedFiles::find(path, directory, &patterns));
+                (path.clone(), named)
+            })
+            .collect();
+        for named in walks.named.values() {
+            for (path, denied) in &*named.files {
+                self.add(path, *denied);
             }
         }
-        self.walked.directories = directories;
     }
 
     /// Adds a file or directory; a link stands for its target.
