@@ -12,7 +12,7 @@ use super::discover::Candidate;
 use crate::agent::{Agent, Facts, NamedRoots, project_hash};
 
 /// Minimum length of a short id, in characters.
-const MIN_ID_CHARS: usize = 8;
+pub(super) const MIN_ID_CHARS: usize = 8;
 
 /// Filters of sessions. The default selects all of them.
 #[derive(Debug, Clone, Default)]

@@ -219,9 +219,9 @@ fn selected(
     for named in matching.source.named(names, io)? {
         match named
             .lasting_path()
-            .and_then(|path| named.open().map(|_| path))
+            .and_then(|_| named.open())
         {
-            Ok(path) => paths.push(path.to_owned()),
+            Ok(_) => paths.extend(named.paths()),
             Err(error) => errors.report(&named.name, &error),
         }
     }

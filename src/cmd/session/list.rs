@@ -190,8 +190,10 @@ impl Run for SessionPathArguments {
             match form {
                 Form::Text => {
                     use std::os::unix::ffi::OsStrExt;
-                    writer.echo(path.as_os_str().as_bytes())?;
-                    writer.echo(b"\n")?;
+                    for path in named.paths() {
+                        writer.echo(path.as_os_str().as_bytes())?;
+                        writer.echo(b"\n")?;
+                    }
                 }
                 Form::Jsonl => {
                     let mapping = self.selection.matching.source.mapping();
