@@ -55,9 +55,14 @@ pub(super) static CLAUDE: Format = Format {
     home: ".claude",
     roots,
     beside: |session| {
-        let title = beside_session(session, "").and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
-        let title = title.as_deref().and_then(Row::read).and_then(|row| string(row.custom_title));
-        let row = title.map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
+        let title = beside_session(session, "")
+            .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
+        let title = title
+            .as_deref()
+            .and_then(Row::read)
+            .and_then(|row| string(row.custom_title));
+        let row =
+            title.map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
         row.into_iter().collect()
     },
     subagent_dir: |session| Some(beside_session(session, "")?.join("subagents")),

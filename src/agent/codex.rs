@@ -21,7 +21,8 @@ use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 pub(super) static CODEX: Format = Format {
     title_words: &["\"thread_name_updated\""],
     ids: IdScope::Global,
-    tokens: TokenSource::Responses,
+    tokens: TokenSource::Records,
+    has_split_replies: true,
     has_separate_subagents: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,

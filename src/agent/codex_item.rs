@@ -51,11 +51,18 @@ const TASK: &str = "Message Type: NEW_TASK";
 /// Returns a message between agents. Its content may be encrypted.
 fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
     let parts = Part::list(item.content).into_iter();
-    if parts.filter_map(|part| text(part.kind)).any(|kind| kind == "encrypted_content") {
+    if parts
+        .filter_map(|part| text(part.kind))
+        .any(|kind| kind == "encrypted_content")
+    {
         blocks.push(Block::Text("(encrypted)".to_owned()));
     }
     let is_task = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.starts_with(TASK) || text == "(encrypted)"));
-    let origin = if is_task { Origin::Prompt } else { Origin::Injected };
+    let origin = if is_task {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
     user_messages(origin, blocks)
 }
 

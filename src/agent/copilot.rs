@@ -16,9 +16,7 @@ use super::content::{
 };
 use super::edits::{FileEdit, edit, hunks_with_end_line};
 use super::facts::Facts;
-use super::format::{
-    Detail, Entry, Format, IdScope, Meter, Part, Repeats, SideCost, TokenSource,
-};
+use super::format::{Detail, Entry, Format, IdScope, Meter, Part, Repeats, SideCost, TokenSource};
 use super::hook_settings::HookSettings;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
@@ -154,7 +152,10 @@ fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
         is_head: is_start,
         is_subagent: row.agent.is_some(),
         branch: string(context.branch),
-        forked_from: text(data.text).filter(|_| is_fork).as_deref().and_then(parent_in),
+        forked_from: text(data.text)
+            .filter(|_| is_fork)
+            .as_deref()
+            .and_then(parent_in),
         model: model.filter(|_| kind != "tool.execution_complete"),
         ..Facts::at(row.time)
     }

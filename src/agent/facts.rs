@@ -163,7 +163,11 @@ impl Facts {
         let is_earlier = other.started < self.started && other.started.is_some();
         self.last_activity = self.last_activity.max(other.last_activity);
         let mine = std::mem::take(self);
-        let (first, last) = if is_earlier { (&other, &mine) } else { (&mine, &other) };
+        let (first, last) = if is_earlier {
+            (&other, &mine)
+        } else {
+            (&mine, &other)
+        };
         *self = Self {
             title: mine.title.clone().or(other.title.clone()),
             first_prompt: first.first_prompt.clone().or(last.first_prompt.clone()),

@@ -48,10 +48,10 @@ pub enum TokenSource {
     /// In the replies.
     #[default]
     Replies,
+    /// In replies, for all of the session so far.
+    Totals,
     /// In records apart from the replies.
     Records,
-    /// In records apart from the replies, one for each. The parts of a reply are messages of their own.
-    Responses,
 }
 
 /// The part of a record to read.
@@ -176,6 +176,8 @@ pub struct Format {
     pub copies_are_older: bool,
     /// Where the tokens of requests are.
     pub tokens: TokenSource,
+    /// Whether the parts of a reply are messages of their own.
+    pub has_split_replies: bool,
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     /// The default of that directory, below the user's home directory.
@@ -243,6 +245,7 @@ impl Format {
             ids: IdScope::File,
             copies_are_older: false,
             tokens: TokenSource::Replies,
+            has_split_replies: false,
             home_variables: &[],
             home: "",
             session_dirs: &[],

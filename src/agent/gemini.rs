@@ -35,12 +35,20 @@ pub(super) static GEMINI: Format = Format {
     ids: IdScope::Session,
     title_words: &["\"summary\""],
     document: Some(document),
-    beside: |session| parent_of(session).into_iter().map(|id| json!({"parentSession": id}).to_string()).collect(),
+    beside: |session| {
+        parent_of(session)
+            .into_iter()
+            .map(|id| json!({"parentSession": id}).to_string())
+            .collect()
+    },
     subagent_dir: |session| {
         let chats = session.parent()?;
         let stem = session_stem(session)?;
         let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
-        let dirs = fs::read_dir(chats).ok()?.flatten().map(|entry| entry.path());
+        let dirs = fs::read_dir(chats)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.path());
         dirs.into_iter().find(is_own)
     },
     subagent_prefix: "",

@@ -5,14 +5,12 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts, results,
-    string, tokens,
+    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
+    results, string, tokens,
 };
 use super::edits::{FileEdit, PathOfCall, edit, numbered};
 use super::facts::Facts;
-use super::format::{
-    Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore,
-};
+use super::format::{Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;

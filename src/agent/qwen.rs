@@ -178,14 +178,15 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     }
     let message = messages(&row, &entry, &payload);
     let mut entry = entry.saying(message);
-    entry.side_cost =
-        side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
     Some(entry)
 }
 
 /// Returns the tokens of a response. Replies repeat all of them but those of requests that the agent makes for itself.
 fn response(payload: &Payload<'_>) -> Option<SideCost> {
-    let event = payload.event.filter(|event| is(event.name, "qwen-code.api_response"))?;
+    let event = payload
+        .event
+        .filter(|event| is(event.name, "qwen-code.api_response"))?;
     Some(SideCost {
         id: string(event.response),
         repeats: Repeats::AnyReply,

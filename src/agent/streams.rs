@@ -9,9 +9,7 @@ use super::agent::Agent;
 use super::claude::CLAUDE;
 use super::content::{count, decimal, is_true, note, string};
 use super::entry_reader::read_row;
-use super::format::{
-    Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost,
-};
+use super::format::{Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,
@@ -43,9 +41,13 @@ static STREAMS: [Format; 6] = [
         ids: IdScope::Global,
         ..stream(Agent::Qwen, QWEN_STREAM, read_qwen)
     },
-    stream(Agent::Codex, CODEX_STREAM, |record, _| {
-        read_row(CODEX_STREAM, record)
-    }),
+    Format {
+        tokens: TokenSource::Totals,
+        has_split_replies: true,
+        ..stream(Agent::Codex, CODEX_STREAM, |record, _| {
+            read_row(CODEX_STREAM, record)
+        })
+    },
     stream(Agent::Gemini, GEMINI_STREAM, |record, _| {
         read_row(GEMINI_STREAM, record)
     }),
@@ -90,6 +92,7 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 pub(super) fn printed(format: &Format) -> Format {
     Format {
         ids: format.ids,
+        has_split_replies: format.has_split_replies,
         ..stream(format.agent, PRINTED_SESSION, read)
     }
 }
@@ -180,7 +183,10 @@ fn main_model(models: Option<&RawValue>) -> Option<String> {
     let models: BTreeMap<String, &RawValue> = serde_json::from_str(models?.get()).ok()?;
     let size = |(_, raw): &(String, &RawValue)| {
         let used = ModelUsage::of(Some(raw)).unwrap_or_default();
-        [used.input, used.output, used.cached].map(count).iter().sum::<u64>()
+        [used.input, used.output, used.cached]
+            .map(count)
+            .iter()
+            .sum::<u64>()
     };
     let (model, _) = models.into_iter().max_by_key(size)?;
     Some(model)

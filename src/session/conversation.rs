@@ -434,7 +434,8 @@ impl Replay {
             Change::Reset(rows) => {
                 let keeps = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                let is_new = |said: &[Message]| said.iter().any(|one| one.origin == Origin::Compaction);
+                let is_new =
+                    |said: &[Message]| said.iter().any(|one| one.origin == Origin::Compaction);
                 for (row, (id, said)) in (0..).zip(rows) {
                     if !keeps || is_new(&said) {
                         self.put(id, Pick { place, row });

@@ -40,6 +40,7 @@ impl Tally {
     /// Sets the cost of each request. Costs recorded by an agent take precedence, except 0, which
     /// means unknown.
     pub fn price(&mut self, prices: &Prices) {
+        self.drop_copies();
         let mut models = HashMap::new();
         for reply in self.replies.values_mut() {
             let Some(usage) = &mut reply.usage else {

@@ -100,7 +100,9 @@ impl<Value> Distinct<Value> {
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
         self.values.retain_mut(|(_, value)| keeps(value));
         let keys = (0..).zip(&self.values);
-        self.places = keys.filter_map(|(place, (key, _))| Some(((*key)?, place))).collect();
+        self.places = keys
+            .filter_map(|(place, (key, _))| Some(((*key)?, place)))
+            .collect();
     }
 
     /// Returns the number of values.

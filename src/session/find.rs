@@ -110,7 +110,9 @@ fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -
     let mut found = found.clone();
     if found.agent.format().has_separate_subagents {
         let start = found.facts.started.unwrap_or(Timestamp::MIN);
-        let later = candidates.iter().filter(|file| timestamp(file.changed) >= start);
+        let later = candidates
+            .iter()
+            .filter(|file| timestamp(file.changed) >= start);
         let later: Vec<Candidate> = later.cloned().collect();
         let mut spawned = Spawned::default();
         let (sessions, _) = list_files(&later, &listing.of_all());

@@ -13,9 +13,9 @@ use jiff::Timestamp;
 
 use super::dirs::DirContext;
 use super::discover::{Candidate, subagent_files};
+use super::listed::{Listed, Sessions};
 use super::open::SessionError;
 use super::parallel::{each_in_order, stream_in_order};
-use super::listed::{Listed, Sessions};
 use super::parts::{Spawned, ids_in, join, name};
 use super::prices::Prices;
 use super::selection::{MIN_ID_CHARS, Selection, timestamp};
@@ -106,7 +106,10 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     }
     if listing.selection.limit.is_some() {
         // Older files of the same sessions.
-        let ids: Vec<String> = listed.iter().filter_map(|session| Some(name(session)?.1)).collect();
+        let ids: Vec<String> = listed
+            .iter()
+            .filter_map(|session| Some(name(session)?.1))
+            .collect();
         let is_part = |file: &&Candidate| {
             let mut names = ids_in(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
             names.any(|name| ids.iter().any(|id| id.starts_with(&name)))
@@ -114,7 +117,12 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         let parts: Vec<&Candidate> = rest.iter().copied().filter(is_part).collect();
         let look = |candidate: &Candidate| listing.look(candidate, &names);
         failed.extend(listing.each(&parts, look, |_, session| {
-            if session.facts.session_id.as_ref().is_some_and(|id| ids.contains(id)) {
+            if session
+                .facts
+                .session_id
+                .as_ref()
+                .is_some_and(|id| ids.contains(id))
+            {
                 listed.push(session);
             }
         }));
@@ -235,9 +243,16 @@ impl Listing {
         // Subagents that are sessions of their own start after the session that they are counted for.
         let may_have_started = |session: &Listed| {
             session.agent.format().has_separate_subagents
-                && session.facts.started.is_none_or(|started| started <= timestamp(next.changed))
+                && session
+                    .facts
+                    .started
+                    .is_none_or(|started| started <= timestamp(next.changed))
         };
-        if listed.iter().take(limit.get()).any(|session| may_have_started(session)) {
+        if listed
+            .iter()
+            .take(limit.get())
+            .any(|session| may_have_started(session))
+        {
             return false;
         }
         sort(listed);
@@ -407,7 +422,11 @@ pub fn list_as_records(
     for mut session in join(sessions) {
         spawned.count(&mut session);
         listing.count_files(&mut session);
-        listed.push((session.facts.activity(), session.path.clone(), session.serialized()));
+        listed.push((
+            session.facts.activity(),
+            session.path.clone(),
+            session.serialized(),
+        ));
     }
     failed.sort_by(|(one, _), (other, _)| one.cmp(other));
     listed.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {

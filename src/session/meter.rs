@@ -203,7 +203,9 @@ impl MeterReader {
         // The same request at the same time in forks of one session is a copy, and so is the same one in
         // copies of a file.
         for request in &mut self.requests {
-            let reading = request.reading.and_then(|at| Some((at, self.log.readings.get(at)?)));
+            let reading = request
+                .reading
+                .and_then(|at| Some((at, self.log.readings.get(at)?)));
             request.id = match (&self.log.parent, reading) {
                 (Some(parent), Some((_, (Some(time), reading)))) => {
                     Some(format!("{parent} {time} {reading}"))

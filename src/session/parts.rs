@@ -54,8 +54,8 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
         let facts = &session.facts;
         (
             session.is_stream,
+            continued.contains(&&session.path),
             facts.first_prompt.is_none() && facts.model.is_none(),
-            facts.history.is_none() && continued.contains(&&session.path),
             Reverse(facts.activity()),
             Reverse(session.size),
         )
@@ -68,7 +68,9 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
         .map(|session| continued.contains(&&session.path))
         .collect();
     let mut files: Vec<Option<Box<Listed>>> = group.into_iter().map(Some).collect();
-    let mut ordered = order.into_iter().filter_map(|at| Some((files[at].take()?, is_continued[at])));
+    let mut ordered = order
+        .into_iter()
+        .filter_map(|at| Some((files[at].take()?, is_continued[at])));
     let (mut newest, _) = ordered.next()?;
     let start = newest.facts.started;
     // A file of the session has all that streams have.
@@ -141,7 +143,10 @@ pub(super) struct Spawned(HashMap<(Agent, String), BTreeMap<String, PathBuf>>);
 
 impl Spawned {
     pub(super) fn add(&mut self, session: &Listed) {
-        let ids = session.facts.parent().zip(session.facts.session_id.as_ref());
+        let ids = session
+            .facts
+            .parent()
+            .zip(session.facts.session_id.as_ref());
         if let Some((parent, id)) = ids.filter(|(parent, id)| parent != id) {
             let started = self.0.entry((session.agent, parent.clone())).or_default();
             started.insert(id.clone(), session.path.clone());

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::compressed::{self, elements_as_lines, trajectory_as_lines, unpacked};
 use super::discover::subagent_files;
-use super::listed::OtherFile;
 use super::lines::{Line, Place, RawLine, RawLines, each_line, for_each_line};
+use super::listed::OtherFile;
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,

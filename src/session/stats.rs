@@ -56,6 +56,7 @@ pub(super) struct Current {
     keys: CopyKeys,
     meter: MeterReader,
     tokens: TokenSource,
+    has_split_replies: bool,
     /// The last model.
     model: Option<String>,
     /// The last time.
@@ -78,6 +79,7 @@ impl Current {
         Self {
             keys: CopyKeys::of(session),
             tokens: session.format().tokens,
+            has_split_replies: session.format().has_split_replies,
             ..Self::default()
         }
     }
@@ -100,8 +102,8 @@ impl Current {
             return (None, None);
         };
         match (message.origin, self.tokens) {
-            (Origin::Meter, TokenSource::Replies) => {}
-            (Origin::Meter, _) => return (None, None),
+            (Origin::Meter, TokenSource::Records) => return (None, None),
+            (Origin::Meter, _) | (_, TokenSource::Totals) => {}
             _ => return (Some(usage), None),
         }
         let (number, before) = self.total;
@@ -162,7 +164,6 @@ impl Tally {
     pub fn add(&mut self, session: &Session) -> io::Result<bool> {
         let (mut tally, _) = self.read(session)?;
         let is_active = tally.sessions.len() > 0;
-        tally.drop_copies();
         tally.drop_inherited();
         self.merge(tally);
         Ok(is_active)
@@ -305,11 +306,7 @@ impl Tally {
     }
 
     /// Counts a request outside the conversation.
-    fn side_request(
-        &mut self,
-        (time, cost): (Option<Timestamp>, SideCost),
-        is_inherited: bool,
-    ) {
+    fn side_request(&mut self, (time, cost): (Option<Timestamp>, SideCost), is_inherited: bool) {
         let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
         let context = UsageContext {
             is_inherited,
@@ -343,10 +340,9 @@ impl Tally {
                 is_inherited: request.is_inherited,
                 ..UsageContext::new(request.time, labels)
             };
-            let is_response = current.tokens == TokenSource::Responses;
             let reply = ReplyCounts {
                 reading: request.reading.map(|at| before + at),
-                is_reply: is_response && request.usage.total() > 0,
+                is_reply: current.has_split_replies && request.usage.total() > 0,
                 unpriced: request.is_partial.then_some(Unpriced::Input),
                 ..ReplyCounts::new(Some(request.usage), context)
             };
@@ -387,8 +383,8 @@ impl Tally {
         let contexts = self.replies.values().map(|reply| &reply.context);
         let contexts = contexts.chain(self.prompts.values());
         let with_files = contexts.filter_map(|context| context.labels.source());
-        let with_files = with_files
-            .filter(|source| !source.is_unlinked_stream && source.session_id.is_some());
+        let with_files =
+            with_files.filter(|source| !source.is_unlinked_stream && source.session_id.is_some());
         let with_files: HashSet<_> = with_files.map(ReadSession::name).collect();
         self.retain(|context| {
             let source = context.labels.source();
@@ -450,13 +446,20 @@ impl Tally {
             current.is_replying &= message.origin == Origin::Meter;
             return;
         }
-        let copied = total.or_else(|| current.keys.reply(message, time));
         let labels = self.labels.of(current.model.as_deref(), None, None);
+        if total.is_some() {
+            let request = ReplyCounts::new(usage, context(Arc::clone(&labels)));
+            self.replies.put(total, request, ReplyCounts::join);
+            if !is_reply {
+                return;
+            }
+        }
+        let copied = current.keys.reply(message, time);
         let reply = ReplyCounts {
             is_reply,
-            ..ReplyCounts::new(usage, context(labels))
+            ..ReplyCounts::new(usage.filter(|_| total.is_none()), context(labels))
         };
-        if current.tokens == TokenSource::Responses {
+        if is_reply && current.has_split_replies {
             if !std::mem::replace(&mut current.is_replying, true) {
                 current.replies.push((copied, reply));
             }
@@ -464,7 +467,9 @@ impl Tally {
         }
         self.replies.put(copied, reply, |known, last| {
             let labels = Arc::clone(&last.context.labels);
+            let time = known.context.time;
             known.join(last);
+            known.context.time = time;
             if labels.model.is_some() {
                 known.context.labels = labels;
             }

@@ -37,14 +37,15 @@ impl ReplyCounts {
 
     /// Adds a copy of the request, which may be incomplete: the larger counts are right.
     pub(super) fn join(&mut self, copy: Self) {
-        let size = |usage: Option<Usage>| usage.map(|usage| (usage.output, usage.total()));
-        if size(copy.usage) > size(self.usage) {
-            self.usage = copy.usage;
-            self.reading = copy.reading;
-        }
         self.is_reply |= copy.is_reply;
         self.may_repeat &= copy.may_repeat;
-        self.context.join(copy.context);
+        if Usage::larger(copy.usage, self.usage) != self.usage {
+            (self.usage, self.reading) = (copy.usage, copy.reading);
+            let known = std::mem::replace(&mut self.context, copy.context);
+            self.context.join(known);
+        } else {
+            self.context.join(copy.context);
+        }
     }
 }
 

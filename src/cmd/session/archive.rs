@@ -217,10 +217,7 @@ fn selected(
     matching.source.check_roots(errors);
     let mut paths = Vec::new();
     for named in matching.source.named(names, io)? {
-        match named
-            .lasting_path()
-            .and_then(|_| named.open())
-        {
+        match named.lasting_path().and_then(|_| named.open()) {
             Ok(_) => paths.extend(named.paths()),
             Err(error) => errors.report(&named.name, &error),
         }

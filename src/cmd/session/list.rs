@@ -24,8 +24,8 @@ use crate::view::{ProgressLine, TableLook, session_table};
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Count messages, calls, tokens and costs; this reads whole files. Subagents are left
-    /// out; `session stats` counts them
+    /// Count messages, calls, tokens and costs; this reads whole files. Only tokens and costs
+    /// include subagents
     #[arg(long)]
     counts: bool,
     /// Include the separate sessions that Codex, Copilot and opencode start for subagents

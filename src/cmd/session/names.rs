@@ -17,8 +17,8 @@ use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::session::{
-    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles, candidates_at, find,
-    is_export_list, subagents_beside,
+    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
+    candidates_at, find, is_export_list, subagents_beside,
 };
 
 impl SourceArguments {
@@ -270,7 +270,10 @@ impl NamedSession {
 
     /// Returns all files of the session, the earlier ones first.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        self.files.as_ref().map(SessionFiles::paths).unwrap_or_default()
+        self.files
+            .as_ref()
+            .map(SessionFiles::paths)
+            .unwrap_or_default()
     }
 
     /// Returns the session, opened.
