@@ -160,25 +160,14 @@ impl Facts {
 
     /// Adds the facts of another file of the same session.
     pub(crate) fn add_file(&mut self, other: Self) {
-        let is_earlier = other.started < self.started && other.started.is_some();
-        self.last_activity = self.last_activity.max(other.last_activity);
-        let mine = std::mem::take(self);
+        let own = std::mem::take(self);
+        let is_earlier = other.started < own.started && other.started.is_some();
         let (first, last) = if is_earlier {
-            (&other, &mine)
+            (other, own)
         } else {
-            (&mine, &other)
+            (own, other)
         };
-        *self = Self {
-            title: mine.title.clone().or(other.title.clone()),
-            first_prompt: first.first_prompt.clone().or(last.first_prompt.clone()),
-            first_cwd: first.first_cwd.clone().or(last.first_cwd.clone()),
-            started: first.started.or(last.started),
-            forked_from: mine.forked_from.clone().or(other.forked_from.clone()),
-            parent: mine.parent.clone().or(other.parent.clone()),
-            branch: mine.branch.clone().or(other.branch.clone()),
-            model: mine.model.clone().or(other.model.clone()),
-            ..mine
-        };
+        *self = first.followed_by(last);
     }
 
     /// Adds the facts of later records.

@@ -9,7 +9,9 @@ use super::agent::Agent;
 use super::claude::CLAUDE;
 use super::content::{count, decimal, is_true, note, string};
 use super::entry_reader::read_row;
-use super::format::{Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost};
+use super::format::{
+    Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost, TokenSource,
+};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,

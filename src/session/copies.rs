@@ -67,9 +67,14 @@ impl CopyKeys {
         } else if facts.is_head && facts.session_id.is_some() {
             self.origin.clone_from(&facts.session_id);
         }
-        if facts.forked_from.is_some() && !facts.is_head {
+        if Self::is_copied(entry) {
             self.inherited.extend(entry.uuid.clone());
         }
+    }
+
+    /// Whether the entry names the session that it was copied from.
+    pub(super) fn is_copied(entry: &Entry) -> bool {
+        entry.facts.forked_from.is_some() && !entry.facts.is_head
     }
 
     /// Returns the session.
@@ -163,7 +168,7 @@ impl Session {
     pub fn copied_records(&self) -> io::Result<HashSet<String>> {
         let mut copied = HashSet::new();
         self.each_entry(Detail::Outline, &mut |_, entry| {
-            copied.extend(entry.uuid.filter(|_| entry.facts.forked_from.is_some()));
+            copied.extend(entry.uuid.clone().filter(|_| CopyKeys::is_copied(&entry)));
         })?;
         Ok(copied)
     }

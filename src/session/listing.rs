@@ -1,6 +1,5 @@
 //! Lists sessions with their facts, most recently active first: as values, or formatted.
 
-use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -21,8 +20,7 @@ use super::prices::Prices;
 use super::selection::{MIN_ID_CHARS, Selection, timestamp};
 use super::session::Session;
 use super::title::NameIndexes;
-use crate::agent::Agent;
-use crate::jsonl::{Mapping, WriteError};
+use crate::jsonl::Mapping;
 
 /// Minimum number of files to read between two checks of the limit.
 const MIN_STEP: usize = 64;
@@ -266,7 +264,7 @@ impl Listing {
 
     /// Reads the session in a file, also of a subagent. Returns `None` if it is filtered out.
     fn look(&self, candidate: &Candidate, names: &NameIndexes) -> Examined {
-        if self.selection.limit.is_some() && !self.selection.admits_file(candidate) {
+        if !self.selection.admits_file(candidate) {
             return Ok(None);
         }
         let (path, context) = (&candidate.path, candidate.context);
@@ -366,75 +364,6 @@ impl Listing {
 
 /// Files that could not be read.
 pub type Failures = Vec<(PathBuf, SessionError)>;
-
-/// Lists the records of the selected sessions among `files`, one per line, and the files that could not be read.
-/// Ignores the limit of the selection.
-///
-/// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
-/// format them later takes longer than formatting.
-///
-/// # Errors
-/// A record cannot be serialized.
-pub fn list_as_records(
-    files: &[Candidate],
-    listing: &Listing,
-) -> Result<(Vec<Vec<u8>>, Failures), WriteError> {
-    let names = NameIndexes::default();
-    let files: Vec<&Candidate> = files.iter().collect();
-    let look = |file: &Candidate| {
-        let Some(session) = listing.look(file, &names)? else {
-            return Ok(None);
-        };
-        let mut spawned = Spawned::default();
-        spawned.add(&session);
-        let (activity, name) = (session.facts.activity(), name(&session));
-        let is_shown = listing.admits_subagent(&session, file.context);
-        let text = is_shown.then(|| session.serialized());
-        Ok(Some((activity, name, spawned, text)))
-    };
-    let (mut listed, mut spawned) = (Vec::new(), Spawned::default());
-    let mut by_name: HashMap<(Agent, String), Vec<usize>> = HashMap::new();
-    let failed = listing.each(&files, look, |at, (activity, name, started, text)| {
-        spawned.extend(started);
-        if let Some(text) = text {
-            if let Some(name) = name {
-                by_name.entry(name).or_default().push(at);
-            }
-            listed.push((activity, at, text));
-        }
-    });
-    let mut failed = unreadable(failed);
-    // Sessions with several files, and those that started others, are read again.
-    by_name.retain(|name, files| files.len() > 1 || spawned.has(name));
-    let again: HashSet<usize> = by_name.into_values().flatten().collect();
-    listed.retain(|(_, at, _)| !again.contains(at));
-    let mut listed: Vec<_> = listed
-        .into_iter()
-        .map(|(activity, at, text)| (activity, files[at].path.clone(), text))
-        .collect();
-    let again: Vec<&Candidate> = again.into_iter().map(|at| files[at]).collect();
-    let mut sessions = Sessions::new();
-    failed.extend(unreadable(listing.each(
-        &again,
-        |file| listing.look(file, &names),
-        |_, session| sessions.push(session),
-    )));
-    for mut session in join(sessions) {
-        spawned.count(&mut session);
-        listing.count_files(&mut session);
-        listed.push((
-            session.facts.activity(),
-            session.path.clone(),
-            session.serialized(),
-        ));
-    }
-    failed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    listed.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
-        in_order((*one, one_path), (*other, other_path))
-    });
-    let texts: Result<Vec<_>, _> = listed.into_iter().map(|(_, _, text)| text).collect();
-    Ok((texts?, failed))
-}
 
 #[cfg(test)]
 #[path = "listing_tests.rs"]

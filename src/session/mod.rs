@@ -80,7 +80,7 @@ pub use following::{
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
 pub use listed::{InferredState, Listed, OtherFile, SessionFiles, Sessions};
-pub use listing::{Depth, Failures, Listing, list, list_as_records};
+pub use listing::{Depth, Failures, Listing, list};
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::{each_in_order, processors};
 pub use parts::ids_in;

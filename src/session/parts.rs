@@ -57,6 +57,7 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
             continued.contains(&&session.path),
             facts.first_prompt.is_none() && facts.model.is_none(),
             Reverse(facts.activity()),
+            Reverse(session.subagents),
             Reverse(session.size),
         )
     };
@@ -151,17 +152,6 @@ impl Spawned {
             let started = self.0.entry((session.agent, parent.clone())).or_default();
             started.insert(id.clone(), session.path.clone());
         }
-    }
-
-    pub(super) fn extend(&mut self, other: Self) {
-        for (parent, started) in other.0 {
-            self.0.entry(parent).or_default().extend(started);
-        }
-    }
-
-    /// Whether a session started any.
-    pub(super) fn has(&self, name: &(Agent, String)) -> bool {
-        self.0.contains_key(name)
     }
 
     /// Sets the subagents of a session, and those that they started, unless it has more files of subagents.

@@ -67,8 +67,8 @@ pub(super) struct Current {
     is_replying: bool,
     /// Replies in several messages. They count if no record states their tokens.
     replies: Vec<(Option<Key>, ReplyCounts)>,
-    /// Requests outside the conversation.
-    costs: Vec<(Option<Timestamp>, SideCost)>,
+    /// Requests outside the conversation, with their times, and whether they were inherited.
+    costs: Vec<(Option<Timestamp>, SideCost, bool)>,
     /// The place of each call in the tally.
     calls: Distinct<u32>,
 }
@@ -92,7 +92,8 @@ impl Current {
             if cost.model.is_none() {
                 cost.model = self.meter.model().map(str::to_owned);
             }
-            self.costs.push((time, cost));
+            let is_inherited = self.keys.is_older(time) || CopyKeys::is_copied(entry);
+            self.costs.push((time, cost, is_inherited));
         }
     }
 
@@ -323,8 +324,8 @@ impl Tally {
 
     /// Counts the requests of a file that was read to its end.
     pub(super) fn finish_file(&mut self, current: Current) {
-        for (time, cost) in current.costs {
-            self.side_request((time, cost), current.keys.is_older(time));
+        for (time, cost, is_inherited) in current.costs {
+            self.side_request((time, cost), is_inherited);
         }
         let (requests, log) = current.meter.finish();
         let before = readings(&self.meters);

@@ -9,8 +9,7 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output}
 use crate::io::Io;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Depth, Facts, Failures, Listed, Listing, list, list_as_records, list_in_states,
-    session_description, short_ids,
+    Depth, Facts, Failures, Listed, Listing, list, list_in_states, session_description, short_ids,
 };
 use crate::view::{ProgressLine, TableLook, session_table};
 
@@ -61,16 +60,7 @@ impl Run for SessionListArguments {
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
         let form = self.form.form(io.terminal);
-        let selection = &listing.selection;
-        let is_ordered = selection.limit.is_some() || selection.since.is_some();
         let source = &self.selection.matching.source;
-        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
-            let files = source.files(&io.environment);
-            let progress = reading(files.len(), &mut listing, io);
-            let (texts, failed) = list_as_records(&files, &listing)?;
-            drop(progress);
-            return print_records(&texts, failed, errors, io);
-        }
         let candidates = source.candidates(&io.environment);
         let progress = reading(candidates.len(), &mut listing, io);
         let (listed, failed) = match &self.state {
