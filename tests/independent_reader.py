@@ -75,10 +75,11 @@ class Account:
             self.first_prompt = words if len(words) <= 200 else words[:200] + "…"
 
     def reply(self, name, model, tokens):
-        """The last row of a reply counts, wherever it stands."""
+        """The largest row of a reply counts, wherever it stands."""
         name = name or "no id %d" % len(self.replies)
         before = self.replies.get(name, (None, None))
-        self.replies[name] = (model or before[0], tokens or before[1])
+        size = lambda counts: (counts[1], sum(counts)) if counts else (-1, -1)
+        self.replies[name] = (model or before[0], max(before[1], tokens, key=size))
 
     def result(self, call):
         self.results.append(call)
@@ -181,7 +182,22 @@ def qwen_account(records):
                     output = total - prompt
                 tokens = [max(prompt - cached, 0), output, cached, 0]
             account.reply(r.get("uuid"), r.get("model"), tokens)
+    account.others += [(model, tokens) for _, model, tokens in qwen_side_requests(records, account.replies.values())]
     return account
+
+
+def qwen_side_requests(records, replies):
+    """Responses of which only the telemetry speaks: that of a reply has the same tokens."""
+    known = [tokens for _, tokens in replies]
+    for r in records:
+        event = (r.get("systemPayload") or {}).get("uiEvent") or {}
+        if event.get("event.name") == "qwen-code.api_response":
+            prompt, cached = number(event.get("input_token_count")), number(event.get("cached_content_token_count"))
+            output, total = number(event.get("output_token_count")), event.get("total_token_count")
+            output = total - prompt if isinstance(total, int) and total >= prompt + output else output + number(event.get("thoughts_token_count"))
+            tokens = [max(prompt - cached, 0), output, cached, 0]
+            if tokens not in known:
+                yield event.get("response_id"), event.get("model"), tokens
 
 
 def codex_account(records):
@@ -206,6 +222,7 @@ def codex_account(records):
             spoken.append(("assistant", [], False))
         elif what in ("function_call_output", "custom_tool_call_output", "local_shell_call_output") and "call_id" in item:
             account.result(item["call_id"])
+            spoken.append(("result", [], False))
         if kind == "event_msg":
             event = payload.get("type")
             if event in ("user_message", "agent_message") and isinstance(payload.get("message"), str):
@@ -219,19 +236,22 @@ def codex_account(records):
                 meters.append((model, payload["info"].get("total_token_usage")))
         if kind == "token_usage_record":
             meters.append((model, payload.get("thread_token_usage")))
+    # The parts of a response are items of their own.
+    responses, last = 0, None
     for role, words, image in spoken:
         if role == "user":
             account.prompt(words, image)
-        if role == "assistant":
-            account.reply(None, None, None)
+        responses += role == "assistant" != last
+        last = role
     if not account.prompts:
         for is_user, words in echoed:
             if is_user:
                 account.prompt(words)
     if not any(role == "assistant" and any(words) for role, words, _ in spoken):
+        last = True
         for is_user, _ in echoed:
-            if not is_user:
-                account.reply(None, None, None)
+            responses += not is_user and last
+            last = is_user
     for model, reading in meters:
         if isinstance(reading, dict):
             cached = number(reading.get("cached_input_tokens"))
@@ -246,6 +266,10 @@ def codex_account(records):
             grown = all(new >= old for new, old in zip(now, before))
             account.others.append((model or first, [n - o for n, o in zip(now, before)] if grown else now))
             before = now
+    # Each response that used tokens has one reading more.
+    metered = sum(any(tokens) for _, tokens in account.others)
+    for _ in range(metered or responses):
+        account.reply(None, None, None)
     return account
 
 

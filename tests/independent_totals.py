@@ -13,7 +13,7 @@ import sqlite3
 import sys
 
 from independent_reader import (
-    agent_of, codex_account, gemini_account, number, pi_account, qwen_account, read, subagents,
+    agent_of, codex_account, gemini_account, number, qwen_account, qwen_side_requests, read, subagents,
 )
 
 
@@ -55,9 +55,10 @@ def claude(records, totals):
         if r.get("type") == "assistant" and not r.get("isApiErrorMessage") and message.get("usage"):
             usage = message["usage"]
             names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-            # The last row of a reply counts.
+            # The largest row of a reply counts.
             name = message.get("id") or "no id %d" % len(requests)
-            requests[name] = [number(usage.get(name)) for name in names]
+            tokens = [number(usage.get(name)) for name in names]
+            requests[name] = max(tokens, requests.get(name, tokens), key=lambda counts: (counts[1], sum(counts)))
         if r.get("type") == "cost-state":  # a cumulative snapshot
             totals.recorded[r["sessionId"]] = r["totalCostUSD"]
     for name, tokens in requests.items():
@@ -66,8 +67,10 @@ def claude(records, totals):
 
 def qwen(records, totals):
     ids = {r.get("uuid"): (r.get("forkedFrom") or {}).get("messageUuid") for r in records}
-    for uuid, (_, tokens) in qwen_account(records).replies.items():
+    replies = qwen_account(records).replies
+    for uuid, (_, tokens) in replies.items():
         totals.add("qwen", ids.get(uuid) or uuid, tokens or [0, 0, 0, 0])
+    return replies.values()
 
 
 def opencode(messages, totals):
@@ -94,14 +97,18 @@ def copilot(records, totals):
             cached, written = number(usage.get("cacheReadTokens")), number(usage.get("cacheWriteTokens"))
             counts = [usage["inputTokens"] - cached - written, usage["outputTokens"], cached, written]
             totals.add("copilot", usage["accounting"]["usageId"], counts)
+        if r.get("type") == "session.compaction_complete" and r["data"].get("compactionTokensUsed"):
+            usage = r["data"]["compactionTokensUsed"]
+            cached, written = number(usage.get("cacheReadTokens")), number(usage.get("cacheWriteTokens"))
+            totals.add("copilot", r["id"], [usage["inputTokens"] - cached - written, usage["outputTokens"], cached, written])
 
 
-def droid(path, totals):
+def droid(path, session, totals):
     settings = os.path.splitext(path)[0] + ".settings.json"
     if os.path.exists(settings):
         usage = json.load(open(settings)).get("tokenUsage") or {}
         names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens")
-        totals.add("droid", path, [number(usage.get(name)) for name in names])
+        totals.add("droid", session, [number(usage.get(name)) for name in names])
 
 
 class Rollout:
@@ -186,7 +193,7 @@ def codex(sessions, totals):
 
 
 def total(argument):
-    totals, rollouts = Totals(), []
+    totals, rollouts, answered, telemetry = Totals(), [], [], []
     for path in files(argument):
         if path.endswith(".db"):
             opencode_database(path, totals)
@@ -198,23 +205,29 @@ def total(argument):
         if first.get("type") == "session.start":
             copilot(records, totals)
         elif first.get("type") == "session_start" and "owner" in first:
-            droid(path, totals)
+            droid(path, first["id"], totals)
         elif agent == "claude":
             claude(records, totals)
         elif agent == "qwen":
-            qwen(records, totals)
+            answered += qwen(records, totals)
+            telemetry += records
         elif agent == "codex":
             rollouts.append(records)
         elif agent == "gemini":
+            head = document or first
             for name, (_, tokens) in gemini_account(document, records).replies.items():
-                totals.add("gemini", (path, name), tokens or [0, 0, 0, 0])
+                totals.add("gemini", (head.get("sessionId") or path, name), tokens or [0, 0, 0, 0])
         elif agent == "pi":
-            account = pi_account(records)
-            for _, tokens in list(account.replies.values()) + account.others:
-                totals.add("pi", None, tokens or [0, 0, 0, 0])
+            for r in records:
+                usage = r.get("usage") or (r.get("message") or {}).get("usage")
+                if isinstance(usage, dict):  # a fork repeats rows with their ids and times
+                    names = ("input", "output", "cacheRead", "cacheWrite")
+                    totals.add("pi", (r.get("id"), r.get("timestamp")), [number(usage.get(name)) for name in names])
         elif agent == "opencode":
             opencode([row["info"] for row in records[1:]], totals)
     codex(rollouts, totals)
+    for response, _, tokens in qwen_side_requests(telemetry, answered):
+        totals.add("qwen", "response %s" % response, tokens)
     return totals.summary()
 
 

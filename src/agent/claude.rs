@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
@@ -13,13 +14,13 @@ use super::content::{
     user_messages, uuid_link,
 };
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Part, Shape, SideCost, TitleStore};
+use super::format::{Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore};
 use super::hook_settings::HookSettings;
 use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
 use crate::api::{anthropic_blocks, anthropic_usage};
-use crate::io::Environment;
+use crate::io::{Environment, read_regular};
 use crate::json::{elements, non_null, number, object, text};
 use crate::message::{Message, Origin, Role};
 
@@ -43,7 +44,7 @@ pub(super) static CLAUDE: Format = Format {
         "\"queued_command\"",
     ],
     line_class,
-    has_global_ids: true,
+    ids: IdScope::Global,
     hook_settings: Some(HookSettings {
         user: (HOME, ".claude"),
         project: ".claude/settings.json",
@@ -53,6 +54,17 @@ pub(super) static CLAUDE: Format = Format {
     home_variables: HOME,
     home: ".claude",
     roots,
+    beside: |session| {
+        let title = beside_session(session, "")
+            .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
+        let title = title
+            .as_deref()
+            .and_then(Row::read)
+            .and_then(|row| string(row.custom_title));
+        let row =
+            title.map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
+        row.into_iter().collect()
+    },
     subagent_dir: |session| Some(beside_session(session, "")?.join("subagents")),
     belongings: |session, _| {
         let Some(dir) = beside_session(session, "") else {
@@ -196,6 +208,8 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> F
     if matches!(detail, Detail::Costs | Detail::Activity) {
         // Callers that skip records read these facts at the ends of the file.
         return Facts {
+            session_id: string(row.session),
+            forked_from: fork(row),
             model: model.filter(|_| !is_side),
             ..Facts::default()
         };
@@ -206,10 +220,15 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> F
         is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
         branch: string(row.branch),
         model,
-        forked_from: Fork::of(row.forked_from).and_then(|fork| string(fork.session)),
+        forked_from: fork(row),
         ..Facts::at(row.time)
     }
     .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
+}
+
+/// Returns the session that the record was copied from.
+fn fork(row: &Row<'_>) -> Option<String> {
+    Fork::of(row.forked_from).and_then(|fork| string(fork.session))
 }
 
 fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
@@ -244,6 +263,7 @@ fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     let said = record.message?;
     Some(SideCost {
         id: Some(string(said.id)?),
+        repeats: Repeats::SubagentReply,
         prompt_id: None,
         model: model(&said),
         usage: anthropic_usage(said.usage).filter(|usage| !usage.is_empty())?,

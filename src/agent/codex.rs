@@ -9,7 +9,7 @@ use super::codex_item::{Payload, changes, content, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
 use super::facts::{CopiedHistory, Facts};
-use super::format::{Detail, Entry, Format, Meter, TitleStore};
+use super::format::{Detail, Entry, Format, IdScope, Meter, TitleStore, TokenSource};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own_record::with_title_source;
 use super::sign::Row as Marks;
@@ -20,8 +20,10 @@ use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
     title_words: &["\"thread_name_updated\""],
-    has_global_ids: true,
-    has_meter_records: true,
+    ids: IdScope::Global,
+    tokens: TokenSource::Records,
+    has_split_replies: true,
+    has_separate_subagents: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,
         hooks: &[
@@ -126,7 +128,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             entry.saying([note(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
-            meter: request(&payload),
+            meters: request(&payload).into_iter().collect(),
             ..entry.saying(reading(payload.thread_usage))
         },
         "event_msg" => {
@@ -134,7 +136,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             Entry {
                 tier: tier(&payload),
                 repeats: entry.messages.clone(),
-                meter: meter(&payload),
+                meters: meter(&payload).into_iter().collect(),
                 ..entry.saying(event(&payload))
             }
         }
@@ -154,7 +156,8 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
                 session_id: string(payload.id),
                 branch: branch(payload.git),
                 is_subagent: parent.is_some(),
-                forked_from: string(payload.forked_from).or(parent),
+                forked_from: string(payload.forked_from),
+                parent,
                 history: history.map(|(session_id, end)| CopiedHistory { session_id, end }),
                 ..facts.followed_by(Facts::at(payload.timestamp))
             }
@@ -257,6 +260,7 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
     Some(Meter::Request {
         id: string(payload.response_id)?,
         is_first: all.is_none_or(|all| all == usage),
+        session: string(payload.thread),
         usage,
     })
 }

@@ -15,7 +15,7 @@ object! {
     Payload {
         kind = "type", id, role, content, summary, name, arguments, input, action, call_id, output,
         cwd, git, model, forked_from = "forked_from_id", parent_thread = "parent_thread_id",
-        base = "history_base", message, error, item, info, usage, thread_usage = "thread_token_usage", response_id, source,
+        base = "history_base", message, error, item, info, usage, thread_usage = "thread_token_usage", response_id, source, thread = "thread_id",
         thread_name, timestamp, settings = "thread_settings",
     }
 }
@@ -28,16 +28,42 @@ const FAILURES: [&str; 2] = ["unsupported call: ", "apply_patch verification fai
 
 /// Returns the message in an item.
 pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
-    if text(item.kind).as_deref() != Some("message") {
-        return step(item).into_iter().collect();
+    let blocks = || content(item.content);
+    match text(item.kind).as_deref() {
+        Some("message") => {}
+        Some("agent_message") => return agent_message(item, blocks()),
+        _ => return step(item).into_iter().collect(),
     }
-    let blocks = content(item.content);
+    let blocks = blocks();
     match text(item.role).as_deref() {
         Some("assistant") => vec![reply(blocks)],
         Some("user") => user_messages(Origin::Prompt, blocks),
         Some("developer" | "system") => user_messages(Origin::Injected, blocks),
         _ => Vec::new(),
     }
+}
+
+object! { Part { kind = "type" } }
+
+/// The beginning of the task of a subagent.
+const TASK: &str = "Message Type: NEW_TASK";
+
+/// Returns a message between agents. Its content may be encrypted.
+fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
+    let parts = Part::list(item.content).into_iter();
+    if parts
+        .filter_map(|part| text(part.kind))
+        .any(|kind| kind == "encrypted_content")
+    {
+        blocks.push(Block::Text("(encrypted)".to_owned()));
+    }
+    let is_task = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.starts_with(TASK) || text == "(encrypted)"));
+    let origin = if is_task {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
+    user_messages(origin, blocks)
 }
 
 /// Returns thinking, a call or a result.

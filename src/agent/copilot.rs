@@ -16,19 +16,21 @@ use super::content::{
 };
 use super::edits::{FileEdit, edit, hunks_with_end_line};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Meter, Part};
+use super::format::{Detail, Entry, Format, IdScope, Meter, Part, Repeats, SideCost, TokenSource};
 use super::hook_settings::HookSettings;
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::io::read_regular;
-use crate::json::{is_object, object, text};
+use crate::json::{is, is_object, number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
     title_words: &["\"workspace.name\""],
-    has_global_ids: true,
-    has_meter_records: true,
+    ids: IdScope::Global,
+    copies_are_older: true,
+    tokens: TokenSource::Records,
+    subagent_words: &["\"subagent.started\""],
     // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {
         user: (HOME, ".copilot"),
@@ -68,7 +70,8 @@ object! {
         requests = "toolRequests", call_id = "toolCallId", success, result: Outcome<'a>,
         error: Failure<'a>, shell: Shell<'a> = "shellExecution", usage: Tokens<'a>,
         models = "modelMetrics", snapshot: Snapshot<'a> = "accountingSnapshot",
-        summary = "summaryContent", text = "message", name, user_named,
+        summary = "summaryContent", text = "message", name, user_named, info = "infoType",
+        compaction: Tokens<'a> = "compactionTokensUsed", output_tokens = "outputTokens",
     }
 }
 
@@ -125,7 +128,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time: string(row.time),
         facts: facts(&row, &data, &kind),
         title: title(&data, &kind),
-        meter: meter(&data, &kind),
+        meters: meters(&row, &data, &kind),
+        side_cost: compaction(&row, &data, &kind),
         kind,
         ..Entry::default()
     };
@@ -138,6 +142,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 
 fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
     let is_start = kind == "session.start";
+    let is_fork = kind == "session.info" && is(data.info, "fork");
     let context = data.context.unwrap_or_default();
     let models = [data.selected_model, data.new_model, data.model];
     let of_request = data.usage.and_then(|usage| usage.model);
@@ -147,6 +152,10 @@ fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
         is_head: is_start,
         is_subagent: row.agent.is_some(),
         branch: string(context.branch),
+        forked_from: text(data.text)
+            .filter(|_| is_fork)
+            .as_deref()
+            .and_then(parent_in),
         model: model.filter(|_| kind != "tool.execution_complete"),
         ..Facts::at(row.time)
     }
@@ -163,8 +172,51 @@ fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(name, source, None, ManualTitle::Keep))
 }
 
-/// Returns the tokens of a request. Older versions only record the sum at the end of each run.
-fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
+/// Returns the parent's id in the message of a fork: `Forked from "X" (ID) as "Y" (ID).` The parent has a mirrored
+/// one.
+fn parent_in(message: &str) -> Option<String> {
+    let names = message.strip_prefix("Forked from ")?;
+    let (_, id) = names.split_once("\" (")?;
+    Some(id.split_once(')')?.0.to_owned())
+}
+
+/// Returns the cost of a compaction, which no usage record and no total includes.
+fn compaction(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<SideCost> {
+    let tokens = data
+        .compaction
+        .filter(|_| kind == "session.compaction_complete")?;
+    Some(SideCost {
+        id: string(row.id),
+        repeats: Repeats::Nothing,
+        prompt_id: Some("compaction".to_owned()),
+        model: string(tokens.model),
+        usage: Usage {
+            cost: nano_units(tokens.nano_units),
+            ..usage(tokens)
+        },
+    })
+}
+
+/// Returns the tokens of requests. Older versions record the sum for each model at the end of each run, and
+/// nothing if a session is left without an end.
+fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
+    if kind != "session.shutdown" {
+        return meter(row, data, kind).into_iter().collect();
+    }
+    let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
+    let models = snapshot.or(data.models);
+    let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
+    let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
+    let totals = models.into_iter().filter_map(|(model, tokens)| {
+        Some(Meter::Total {
+            model: Some(model),
+            usage: usage(ModelTokens::of(Some(tokens))?.usage?),
+        })
+    });
+    totals.collect()
+}
+
+fn meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "session.usage_record" => {
             let tokens = data.usage?;
@@ -176,18 +228,13 @@ fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
                     ..usage(tokens)
                 },
                 is_first: false,
+                session: None,
             })
         }
-        "session.shutdown" => {
-            let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
-            let models: BTreeMap<String, &RawValue> =
-                serde_json::from_str(snapshot.or(data.models)?.get()).ok()?;
-            let mut total = Usage::default();
-            for model in models.values() {
-                total += usage(ModelTokens::of(Some(model))?.usage?);
-            }
-            Some(Meter::Reading { last: None, total })
-        }
+        "assistant.message" => Some(Meter::Output {
+            id: string(data.message_id).or_else(|| string(row.id))?,
+            output: number(data.output_tokens)?,
+        }),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use super::content::{
     beside_session, is_in, is_unique_id, note, reply, session_stem, string, time_in, user_messages,
 };
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Part};
+use super::format::{Detail, Entry, Format, IdScope, Part};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
@@ -31,6 +31,7 @@ pub(super) static CURSOR: Format = Format {
         activation: "Cursor lists it under Settings, Hooks",
         ..HookSettings::JSON
     }),
+    ids: IdScope::Session,
     beside,
     // The directory with the name of the session contains its subagents, and in newer versions itself.
     belongings: |session, _| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::agent::Agent;
 use super::content::{beside_session, is_in, reply, string, tokens, user_messages};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Meter, Part};
+use super::format::{Detail, Entry, Format, IdScope, Meter, Part, TokenSource};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::api::anthropic_blocks;
@@ -16,8 +16,8 @@ use crate::message::{Block, Message, Origin};
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
     title_words: &["\"session_start\""],
-    has_global_ids: true,
-    has_meter_records: true,
+    ids: IdScope::Global,
+    tokens: TokenSource::Records,
     beside,
     belongings: |session, _| settings_file(session).into_iter().collect(),
     resume: |id, _| Some(format!("droid --resume {id}")),
@@ -29,7 +29,7 @@ pub(super) static DROID: Format = Format {
 object! {
     Row {
         kind = "type", id, parent = "parentId", time = "timestamp", title, session_title = "sessionTitle",
-        cwd, message: Said<'a>, settings: Settings<'a>,
+        cwd, message: Said<'a>, settings: Settings<'a>, forked_from = "parent", fork_point = "forkedAtMessageId",
     }
 }
 
@@ -44,7 +44,7 @@ object! {
 }
 
 /// Known record types. The last one is derived from the file next to a session.
-const KINDS: &str = "session_start message todo_state compaction_state settings";
+const KINDS: &str = "session_start message todo_state compaction_state agent_turn_outcome settings";
 
 fn wrote(row: &Marks<'_>) -> bool {
     row.is("session_start") && row.has_id() && row.cwd.is_some()
@@ -78,21 +78,15 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         facts: Facts {
             session_id: string(row.id).filter(|_| is_head),
             is_head,
+            forked_from: string(row.forked_from).filter(|_| is_head),
+            fork_point: string(row.fork_point).filter(|_| is_head),
             model: string(settings.model),
             ..Facts::at(row.time)
         }
         .in_directory(string(row.cwd).filter(|_| is_head)),
         title: title
             .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
-        meter: settings.tokens.map(|spent| Meter::Reading {
-            last: None,
-            total: tokens([
-                spent.input,
-                spent.output,
-                spent.cache_read,
-                spent.cache_write,
-            ]),
-        }),
+        meters: total(&settings).into_iter().collect(),
         kind,
         ..Entry::default()
     };
@@ -104,6 +98,20 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         entry = entry.saying(messages);
     }
     Some(entry)
+}
+
+/// Returns the tokens of the session so far.
+fn total(settings: &Settings<'_>) -> Option<Meter> {
+    let spent = settings.tokens?;
+    Some(Meter::Total {
+        model: None,
+        usage: tokens([
+            spent.input,
+            spent.output,
+            spent.cache_read,
+            spent.cache_write,
+        ]),
+    })
 }
 
 fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {

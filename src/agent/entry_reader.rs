@@ -159,6 +159,9 @@ impl Run {
             if self.last.0.is_none() || self.last.0 != message.id {
                 self.counted += self.last.1;
             }
+            let known = self.last.0.is_some() && self.last.0 == message.id;
+            let known = Some(self.last.1).filter(|_| known);
+            let usage = Usage::larger(known, Some(usage)).unwrap_or_default();
             self.last = (message.id.clone(), usage);
         }
         self.has_ended |= entry.end.is_some();

@@ -36,6 +36,10 @@ pub struct Facts {
     pub model: Option<String>,
     /// The session it was forked from.
     pub forked_from: Option<String>,
+    /// The last record that was copied from there.
+    pub fork_point: Option<String>,
+    /// The session that started it, if that is another one.
+    pub parent: Option<String>,
     /// The part of another file that is the start of this session.
     pub history: Option<CopiedHistory>,
     /// The earliest timestamp.
@@ -89,7 +93,7 @@ impl Facts {
 
     /// Returns the session that started it, if it is a subagent.
     pub(crate) fn parent(&self) -> Option<&String> {
-        let parent = self.forked_from.as_ref().or(self.session_id.as_ref());
+        let parent = self.parent.as_ref().or(self.session_id.as_ref());
         parent.filter(|_| self.is_subagent)
     }
 
@@ -130,6 +134,8 @@ impl Facts {
         let forked_from = this.forked_from.or(later.forked_from);
         Self {
             forked_from: forked_from.filter(|parent| Some(parent) != session_id.as_ref()),
+            parent: this.parent.or(later.parent),
+            fork_point: this.fork_point.or(later.fork_point),
             session_id,
             is_subagent,
             is_main: this.is_main || later.is_main,
@@ -150,6 +156,18 @@ impl Facts {
             is_time_of_file: this.is_time_of_file || later.is_time_of_file,
             is_head: false,
         }
+    }
+
+    /// Adds the facts of another file of the same session.
+    pub(crate) fn add_file(&mut self, other: Self) {
+        let own = std::mem::take(self);
+        let is_earlier = other.started < own.started && other.started.is_some();
+        let (first, last) = if is_earlier {
+            (other, own)
+        } else {
+            (own, other)
+        };
+        *self = first.followed_by(last);
     }
 
     /// Adds the facts of later records.

@@ -28,6 +28,32 @@ pub enum Shape {
     Replay,
 }
 
+/// Where the ids of messages are unique. A copy of a message keeps its id, and counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IdScope {
+    /// Over all sessions of the agent.
+    Global,
+    /// Over all sessions of the agent, together with their times.
+    Timed,
+    /// In their session, which may have several files.
+    Session,
+    /// In their file.
+    #[default]
+    File,
+}
+
+/// Where the tokens of requests are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TokenSource {
+    /// In the replies.
+    #[default]
+    Replies,
+    /// In replies, for all of the session so far.
+    Totals,
+    /// In records apart from the replies.
+    Records,
+}
+
 /// The part of a record to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -144,11 +170,14 @@ pub struct Format {
     pub(super) stream: Option<&'static str>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
-    /// Whether ids of records are unique over all sessions of the agent. A record that the agent
-    /// copies to another file keeps its id.
-    pub has_global_ids: bool,
-    /// Whether token counts have separate records.
-    pub has_meter_records: bool,
+    /// Where the ids of messages are unique.
+    pub ids: IdScope,
+    /// Whether records that a fork copied keep their times, which are before its start.
+    pub copies_are_older: bool,
+    /// Where the tokens of requests are.
+    pub tokens: TokenSource,
+    /// Whether the parts of a reply are messages of their own.
+    pub has_split_replies: bool,
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     /// The default of that directory, below the user's home directory.
@@ -161,6 +190,10 @@ pub struct Format {
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,
+    /// Whether subagents are sessions of their own that name the session that started them.
+    pub has_separate_subagents: bool,
+    /// A record about the start of a subagent whose records are in the same file contains one of these words.
+    pub subagent_words: &'static [&'static str],
     /// The beginning of the names of subagent files.
     pub subagent_prefix: &'static str,
     /// The files and directories that belong only to the session with this file and this id, whether or not
@@ -209,14 +242,18 @@ impl Format {
             wrote,
             document: None,
             stream: None,
-            has_global_ids: false,
-            has_meter_records: false,
+            ids: IdScope::File,
+            copies_are_older: false,
+            tokens: TokenSource::Replies,
+            has_split_replies: false,
             home_variables: &[],
             home: "",
             session_dirs: &[],
             roots: Self::usual_roots,
             beside: |_| Vec::new(),
             subagent_dir: |_| None,
+            has_separate_subagents: false,
+            subagent_words: &[],
             subagent_prefix: "agent-",
             belongings: |_, _| Vec::new(),
             shared_files: |_| Vec::new(),
@@ -233,7 +270,7 @@ impl Format {
         }
     }
 
-    fn usual_roots(&self, environment: &Environment) -> Vec<PathBuf> {
+    pub(super) fn usual_roots(&self, environment: &Environment) -> Vec<PathBuf> {
         let home = home_dir(environment, self.home_variables, self.home);
         let dirs = home
             .iter()
@@ -296,8 +333,10 @@ pub enum Change {
 /// The cost of a request outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
-    /// The id of the message, if it is a reply to a subagent. The file of the subagent may repeat it.
+    /// The id of the request, which other records and files may repeat.
     pub id: Option<String>,
+    /// What other records may repeat.
+    pub repeats: Repeats,
     /// The purpose of the request.
     pub prompt_id: Option<String>,
     /// The model.
@@ -311,11 +350,23 @@ impl SideCost {
     pub(super) fn of_run(usage: Usage) -> Self {
         Self {
             id: None,
+            repeats: Repeats::Nothing,
             prompt_id: None,
             model: None,
             usage,
         }
     }
+}
+
+/// The relation of the cost of a request to replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// There is no such reply.
+    Nothing,
+    /// It is a reply to a subagent, which its file repeats under the same id.
+    SubagentReply,
+    /// A reply of the session or of a subagent may have the same tokens.
+    AnyReply,
 }
 
 /// Tokens that a record states apart from messages.
@@ -329,6 +380,22 @@ pub enum Meter {
         usage: Usage,
         /// Whether it is the first request of its session.
         is_first: bool,
+        /// The session that made it, if the record names it.
+        session: Option<String>,
+    },
+    /// The tokens of a reply that the model wrote. Counts if the file states no other tokens.
+    Output {
+        /// The id of the reply.
+        id: String,
+        /// The tokens.
+        output: u64,
+    },
+    /// The tokens of all requests of the session to one model so far. Of copies of a session, the largest count.
+    Total {
+        /// The model.
+        model: Option<String>,
+        /// The tokens.
+        usage: Usage,
     },
     /// A reading of a meter that counts up. The first readings of a fork may be copies from its parent.
     Reading {
@@ -388,7 +455,7 @@ pub struct Entry {
     /// The effect on earlier messages.
     pub change: Change,
     /// Tokens of requests. Messages with readings of the same meter repeat them.
-    pub meter: Option<Meter>,
+    pub meters: Vec<Meter>,
     /// The service tier of the requests that follow.
     pub tier: Option<Tier>,
     /// A call that made web searches, and their number, unless the usage of its reply states them.

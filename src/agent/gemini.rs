@@ -4,6 +4,8 @@
 //! each of its messages are read like rows.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
@@ -12,10 +14,10 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::content::{
     call, count, gemini_blocks, input_of, is_in, is_unique_id, message, note, reply, results,
-    shell_failed, string, tokens_with_cached_input, user_messages,
+    session_stem, shell_failed, string, tokens_with_cached_input, user_messages,
 };
 use super::facts::Facts;
-use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
+use super::format::{Change, Detail, Entry, Format, IdScope, Shape, TitleStore};
 use super::gemini_edits::changes;
 use super::own_record::{manual_title, side_cost_in};
 use super::sign::Row as Marks;
@@ -30,8 +32,26 @@ use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
     shape: Shape::Replay,
+    ids: IdScope::Session,
     title_words: &["\"summary\""],
     document: Some(document),
+    beside: |session| {
+        parent_of(session)
+            .into_iter()
+            .map(|id| json!({"parentSession": id}).to_string())
+            .collect()
+    },
+    subagent_dir: |session| {
+        let chats = session.parent()?;
+        let stem = session_stem(session)?;
+        let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
+        let dirs = fs::read_dir(chats)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.path());
+        dirs.into_iter().find(is_own)
+    },
+    subagent_prefix: "",
     hook_settings: Some(HookSettings {
         hooks: &[("BeforeTool", "pre-tool-use")],
         timeout: 10_000,
@@ -80,6 +100,7 @@ object! {
         tokens, model, calls = "toolCalls", session = "sessionId", project = "projectHash",
         start = "startTime", updated = "lastUpdated", session_kind = "kind", directories, summary,
         set = "$set", rewind_to = "$rewindTo", title_source = "titleSource", turnpipe,
+        parent = "parentSession",
     }
 }
 
@@ -89,7 +110,7 @@ object! { Tokens { input, output, cached, thoughts } }
 object! { ToolCall { id, name, args, result, status, display = "resultDisplay" } }
 
 /// Known record types.
-const KINDS: &str = "$set $rewindTo header user gemini info warning error";
+const KINDS: &str = "$set $rewindTo header user gemini info warning error beside";
 
 fn wrote(row: &Marks<'_>) -> bool {
     // A row with messages is a whole document.
@@ -97,6 +118,25 @@ fn wrote(row: &Marks<'_>) -> bool {
         || row.set.is_some()
         || row.rewind_to.is_some()
         || row.is("gemini") && row.id.is_some()
+}
+
+/// The length of the session id in the name of a file.
+const SHORT_ID: usize = 8;
+
+/// Whether a directory contains the subagents of the session in a file `session-TIME-SHORT_ID`.
+pub(crate) fn names_subagents(stem: &OsStr, dir: &OsStr) -> bool {
+    let id = dir.to_str().filter(|_| is_unique_id(dir));
+    let short = id.and_then(|id| id.get(..SHORT_ID));
+    let is_named = |short: &str| stem.as_encoded_bytes().ends_with(short.as_bytes());
+    short.is_some_and(is_named)
+}
+
+/// Returns the session that started the subagent with this file: its directory has its name.
+fn parent_of(session: &Path) -> Option<String> {
+    let dir = session.parent()?;
+    let is_chats = dir.parent()?.file_name()? == "chats";
+    let id = dir.file_name().filter(|id| is_chats && is_unique_id(id))?;
+    Some(id.to_str()?.to_owned())
 }
 
 /// The file with the directory of a project.
@@ -142,6 +182,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         "$rewindTo".to_owned()
     } else if row.project.is_some() {
         "header".to_owned()
+    } else if row.parent.is_some() {
+        "beside".to_owned()
     } else {
         string(row.kind).unwrap_or_default()
     };
@@ -201,6 +243,7 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
         session_id: string(row.session),
         is_subagent: text(row.session_kind).as_deref() == Some("subagent"),
         cwd_hash: string(row.project),
+        parent: string(row.parent),
         model: string(row.model),
         ..times.fold(Facts::default(), Facts::followed_by)
     }
@@ -249,7 +292,14 @@ fn plain(content: Option<&RawValue>) -> String {
     .text()
 }
 
+/// The beginning of a summary that replaces the conversation before it.
+const SNAPSHOT: &str = "<state_snapshot>";
+
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+    let text = plain(row.content);
+    if text.starts_with(SNAPSHOT) {
+        return vec![note(Role::System, Origin::Compaction, text)];
+    }
     let mut content = gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
     content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));

@@ -52,9 +52,10 @@ pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
-    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, ReportedEnd,
-    Shape, SideCost, TitleStore,
+    Change, Detail, Entry, Format, IdScope, LineClass, Meter, NameIndex, NewRecord, Part, Repeats,
+    ReportedEnd, Shape, SideCost, TitleStore, TokenSource,
 };
+pub(crate) use gemini::names_subagents;
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use program::serves_sessions;
 pub use sign::Opening;

@@ -13,7 +13,7 @@ use super::content::{
     tokens,
 };
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Part};
+use super::format::{Detail, Entry, Format, IdScope, Part};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::opencode_edits::changes;
 use super::stream::StreamConversation;
@@ -25,7 +25,8 @@ use crate::message::{Block, Media, Message, Origin, ResultPart, Role, ToolResult
 pub(super) static OPENCODE: Format = Format {
     title_words: &["\"slug\""],
     document: Some(document),
-    has_global_ids: true,
+    ids: IdScope::Global,
+    copies_are_older: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/opencode.js")),
         hooks: &[("tool.execute.before", "pre-tool-use")],
@@ -167,6 +168,7 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
         },
         is_subagent: role.is_none() && non_null(info.parent).is_some(),
         is_head: role.is_none(),
+        parent: string(info.parent).filter(|_| role.is_none()),
         model: [model.id, model.model_id, info.model_id]
             .into_iter()
             .find_map(string),

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::{is_true, string};
-use super::format::{NewRecord, SideCost};
+use super::format::{NewRecord, Repeats, SideCost};
 use super::title::{ManualTitle, Title, TitleSource};
 use crate::api::anthropic_usage;
 use crate::json::{object, text};
@@ -47,6 +47,7 @@ pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) ->
     let extension = Extension::of(turnpipe)?;
     Some(SideCost {
         id: None,
+        repeats: Repeats::Nothing,
         prompt_id: string(extension.prompt_id),
         model: string(extension.model),
         usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,

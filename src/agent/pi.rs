@@ -5,12 +5,12 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, call, decimal, input_of, is_in, is_true, message, note, result_parts, results,
-    string, tokens,
+    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
+    results, string, tokens,
 };
 use super::edits::{FileEdit, PathOfCall, edit, numbered};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore};
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::sign::Row as Marks;
@@ -23,6 +23,8 @@ use crate::message::{Block, Media, Message, Origin, Role, ToolResult, Usage};
 pub(super) static PI: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"session_info\""],
+    ids: IdScope::Timed,
+    copies_are_older: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
         hooks: &[("tool_call", "pre-tool-use")],
@@ -35,6 +37,10 @@ pub(super) static PI: Format = Format {
     home_variables: HOME,
     home: ".pi/agent",
     session_dirs: &["sessions"],
+    roots: |format, environment| match environment.text("PI_CODING_AGENT_SESSION_DIR") {
+        Some(dir) => vec![dir.into()],
+        None => format.usual_roots(environment),
+    },
     // Some versions only resume by path.
     resume: |_, path| {
         let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
@@ -71,7 +77,7 @@ object! {
     Row {
         kind = "type", id, parent = "parentId", time = "timestamp", message, cwd,
         branched_from = "branchedFrom", parent_session = "parentSession", name, summary,
-        model = "modelId", title_source = "titleSource", turnpipe,
+        model = "modelId", title_source = "titleSource", usage, turnpipe,
     }
 }
 
@@ -86,7 +92,12 @@ object! {
     Content { kind = "type", text, thinking, id, name, arguments, data, media_type = "mimeType" }
 }
 
-object! { Tokens { input, output, cache_read = "cacheRead", cache_write = "cacheWrite", cost } }
+object! {
+    Tokens {
+        input, output, cache_read = "cacheRead", cache_write = "cacheWrite", for_an_hour = "cacheWrite1h",
+        cost,
+    }
+}
 object! { Cost { total } }
 
 /// Known record types.
@@ -131,8 +142,19 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         _ => None,
     };
     let mut entry = entry.saying(message);
-    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| summary_cost(&row));
     Some(entry)
+}
+
+/// Returns the cost of a summary of the conversation or of a branch.
+fn summary_cost(row: &Row<'_>) -> Option<SideCost> {
+    Some(SideCost {
+        id: Some(format!("{} {}", text(row.id)?, text(row.time)?)),
+        repeats: Repeats::Nothing,
+        prompt_id: string(row.kind),
+        model: None,
+        usage: usage(row.usage)?,
+    })
 }
 
 fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
@@ -149,6 +171,7 @@ fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
         "session" => {
             let parent = string(row.branched_from).or_else(|| string(row.parent_session));
             Facts {
+                is_head: true,
                 session_id: string(row.id),
                 forked_from: parent.map(|path| session_in_path(&path)),
                 ..facts
@@ -246,6 +269,7 @@ fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let spent = Tokens::of(raw)?;
     Some(Usage {
         cost: Cost::of(spent.cost).and_then(|cost| decimal(cost.total)),
+        cache_write_1h: count(spent.for_an_hour).min(count(spent.cache_write)),
         ..tokens([
             spent.input,
             spent.output,

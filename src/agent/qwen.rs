@@ -8,21 +8,23 @@ use super::content::{
     user_messages, uuid_link,
 };
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
+use super::format::{
+    Detail, Entry, Format, IdScope, NewRecord, Part, Repeats, Shape, SideCost, TitleStore,
+};
 use super::gemini_edits::changes;
 use super::own_record::{manual_title, side_cost_in, title_source};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
 use crate::agent::hook_settings::HookSettings;
-use crate::api::{Signed, gemini_usage};
-use crate::json::{object, text};
+use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
+use crate::json::{is, object, text};
 use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"custom_title\""],
-    has_global_ids: true,
+    ids: IdScope::Global,
     hook_settings: Some(HookSettings {
         // PermissionRequest avoids the question that precedes PreToolUse.
         hooks: &[
@@ -93,7 +95,15 @@ object! { CallStatus { status } }
 object! {
     Payload {
         custom_title = "customTitle", title_source = "titleSource", display = "displayText",
-        items = "outputHistoryItems", parent_session = "parentSessionId",
+        items = "outputHistoryItems", parent_session = "parentSessionId", event: Event<'a> = "uiEvent",
+    }
+}
+
+object! {
+    Event {
+        name = "event.name", response = "response_id", model, prompt = "prompt_id", input = "input_token_count",
+        output = "output_token_count", cached = "cached_content_token_count",
+        thoughts = "thoughts_token_count", total = "total_token_count",
     }
 }
 
@@ -168,8 +178,39 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     }
     let message = messages(&row, &entry, &payload);
     let mut entry = entry.saying(message);
-    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
     Some(entry)
+}
+
+/// Returns the tokens of a response. Replies repeat all of them but those of requests that the agent makes for itself.
+fn response(payload: &Payload<'_>) -> Option<SideCost> {
+    let event = payload
+        .event
+        .filter(|event| is(event.name, "qwen-code.api_response"))?;
+    Some(SideCost {
+        id: string(event.response),
+        repeats: Repeats::AnyReply,
+        prompt_id: purpose(&text(event.prompt)?),
+        model: string(event.model),
+        usage: gemini_usage_of(GeminiTokens {
+            prompt: event.input,
+            candidates: event.output,
+            cached: event.cached,
+            thoughts: event.thoughts,
+            total: event.total,
+        }),
+    })
+}
+
+/// Returns the purpose of a request, which its prompt id states unless it continues the conversation:
+/// `SESSION#AGENT-ID#NUMBER` or `compress-TIME`.
+fn purpose(prompt: &str) -> Option<String> {
+    let (name, _) = match prompt.split_once('#') {
+        Some((_, name)) => name.split_once('#')?,
+        None => (prompt, ""),
+    };
+    let (name, _) = name.rsplit_once('-')?;
+    Some(name.to_owned())
 }
 
 fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {

@@ -1,11 +1,17 @@
 //! The formats of saved streams: of runs of agents, two of which write stream-json while the others have their own
 //! formats, and of `session show`.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 use super::agent::Agent;
 use super::claude::CLAUDE;
-use super::content::{decimal, is_true, note, string};
+use super::content::{count, decimal, is_true, note, string};
 use super::entry_reader::read_row;
-use super::format::{Detail, Entry, Format, LineClass, Part, ReportedEnd, SideCost};
+use super::format::{
+    Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost, TokenSource,
+};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,
@@ -19,7 +25,7 @@ object! {
         session = "session_id", parent_call = "parent_tool_use_id", synthetic = "isSynthetic",
         is_error, result, errors, error: Failure<'a>, usage,
         turns = "num_turns", duration = "duration_ms", cost = "total_cost_usd",
-        denials = "permission_denials", model,
+        denials = "permission_denials", model, models = "modelUsage",
     }
 }
 
@@ -30,16 +36,20 @@ const DELTA: &[u8] = b"{\"type\":\"stream_event\"";
 
 static STREAMS: [Format; 6] = [
     Format {
-        has_global_ids: true,
+        ids: IdScope::Global,
         ..stream(Agent::Claude, CLAUDE_STREAM, read)
     },
     Format {
-        has_global_ids: true,
+        ids: IdScope::Global,
         ..stream(Agent::Qwen, QWEN_STREAM, read_qwen)
     },
-    stream(Agent::Codex, CODEX_STREAM, |record, _| {
-        read_row(CODEX_STREAM, record)
-    }),
+    Format {
+        tokens: TokenSource::Totals,
+        has_split_replies: true,
+        ..stream(Agent::Codex, CODEX_STREAM, |record, _| {
+            read_row(CODEX_STREAM, record)
+        })
+    },
     stream(Agent::Gemini, GEMINI_STREAM, |record, _| {
         read_row(GEMINI_STREAM, record)
     }),
@@ -83,7 +93,8 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 /// Returns the format of what `session show` prints of sessions of this format.
 pub(super) fn printed(format: &Format) -> Format {
     Format {
-        has_global_ids: format.has_global_ids,
+        ids: format.ids,
+        has_split_replies: format.has_split_replies,
         ..stream(format.agent, PRINTED_SESSION, read)
     }
 }
@@ -156,12 +167,31 @@ fn result(row: &ResultRow<'_>, entry: &mut Entry) {
         denials: elements(row.denials).len() as u64,
     });
     entry.recorded_cost = decimal(row.cost);
-    entry.side_cost = anthropic_usage(row.usage).map(SideCost::of_run);
+    entry.side_cost = anthropic_usage(row.usage).map(|usage| SideCost {
+        model: main_model(row.models),
+        ..SideCost::of_run(usage)
+    });
     if is_true(row.is_error) {
         entry
             .messages
             .push(note(Role::System, Origin::Error, failure(row)));
     }
+}
+
+object! { ModelUsage { input = "inputTokens", output = "outputTokens", cached = "cacheReadInputTokens" } }
+
+/// Returns the model with most tokens.
+fn main_model(models: Option<&RawValue>) -> Option<String> {
+    let models: BTreeMap<String, &RawValue> = serde_json::from_str(models?.get()).ok()?;
+    let size = |(_, raw): &(String, &RawValue)| {
+        let used = ModelUsage::of(Some(raw)).unwrap_or_default();
+        [used.input, used.output, used.cached]
+            .map(count)
+            .iter()
+            .sum::<u64>()
+    };
+    let (model, _) = models.into_iter().max_by_key(size)?;
+    Some(model)
 }
 
 fn failure(row: &ResultRow<'_>) -> String {

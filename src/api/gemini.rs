@@ -420,7 +420,11 @@ fn result(function: &Called<'_>) -> ToolResult {
 
 /// Reads token counts. The prompt includes cached tokens.
 pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+    Tokens::of(raw).map(usage_of)
+}
+
+/// Returns the usage that these counts state.
+pub(crate) fn usage_of(tokens: Tokens<'_>) -> Usage {
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
     let (candidates, thoughts) = (count(tokens.candidates), count(tokens.thoughts));
@@ -429,13 +433,13 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         Some(total) if total >= prompt + candidates => total - prompt,
         _ => candidates + thoughts,
     };
-    Some(Usage {
+    Usage {
         input: prompt.saturating_sub(cached),
         output,
         cache_read: cached,
         thinking: thoughts,
         ..Usage::default()
-    })
+    }
 }
 
 /// Takes the parts of the model's output out of a record, unchanged.

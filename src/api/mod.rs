@@ -26,7 +26,10 @@ pub(crate) use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent,
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
-pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
+pub(crate) use gemini::{
+    Signed, Tokens as GeminiTokens, blocks as gemini_blocks, usage as gemini_usage,
+    usage_of as gemini_usage_of,
+};
 pub(crate) use openai_chat::{
     BUDGET_KEYS, CALLS, STREAM_OPTIONS, call_deltas, calls as chat_calls,
 };

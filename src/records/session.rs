@@ -26,7 +26,7 @@ pub struct SessionRecord {
     pub is_time_of_file: bool,
     /// Size of the file, in bytes.
     pub size: u64,
-    /// Number of subagent transcripts.
+    /// Number of subagents.
     pub subagents: u64,
     /// State, inferred from the end of the file and from running processes; only with `--state`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! The tool calls of sessions, each with its result.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -8,12 +9,13 @@ use std::path::PathBuf;
 use super::copies::CopyKeys;
 use super::discover::Candidate;
 use super::distinct::Key;
-use super::listing::{Listed, Listing, Report};
+use super::listed::Listed;
+use super::listing::{Listing, Report};
 use super::open::SessionError;
 use super::session::Session;
 use super::title::NameIndexes;
 use super::tree::Scope;
-use crate::agent::exit_code;
+use crate::agent::{Detail, Entry, exit_code, timestamp};
 use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
 
 /// Maximum number of calls of one file that wait for a result. Beyond it, the first ones count as having none.
@@ -106,17 +108,19 @@ impl Session {
         &self,
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let keys = CopyKeys::of(self);
+        let keys = RefCell::new(CopyKeys::of(self));
+        let mut seen = |entry: &mut Entry| keys.borrow_mut().note(entry);
         let mut waiting = Waiting::default();
-        for message in self.messages(Scope::AllBranches)? {
+        for message in self.messages_of(Scope::AllBranches, Detail::Full, Some(&mut seen))? {
             let message = message?;
+            let time = timestamp(message.time.as_deref());
             for call in message.calls() {
                 waiting.call(SessionCall {
                     call: call.clone(),
                     time: message.time.clone(),
                     is_subagent: message.thread == Thread::Subagent,
                     result: None,
-                    key: keys.call(&message, call),
+                    key: keys.borrow().call(&message, call, time),
                 });
             }
             for result in message.results() {

@@ -147,7 +147,8 @@ impl Check {
             let detail = format!("id {uuid} already occurs on line {first}");
             self.find(DamageKind::DuplicateId, detail, line, offset);
         }
-        if let Some(time) = time {
+        // The records that a fork copied are older than its first one.
+        if let Some(time) = time.filter(|_| !entry.facts.is_head) {
             match self.latest {
                 Some(latest) if time < latest => {
                     let detail = format!("{time} comes after {latest}");

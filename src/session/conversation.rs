@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
+use super::distinct::Key;
 use super::lines::{Place, RawLines};
 use super::open::Positioned;
 use super::session::{Session, each_entry_on_line, skipped_record};
@@ -32,8 +33,58 @@ struct Plan {
     picks: Option<Picks>,
     /// The number of omitted turns.
     left_out: u64,
-    /// Repeated messages of these roles are skipped.
-    spoken: Vec<Role>,
+    /// The messages that other records repeat.
+    spoken: Spoken,
+}
+
+/// The messages of a file that other records repeat.
+#[derive(Debug, Default)]
+struct Spoken {
+    /// The roles of messages. All records that repeat one of a user or of the system are skipped.
+    roles: Vec<Role>,
+    /// The replies by their turn, counted from 1, and the records that repeat replies.
+    replies: HashMap<u32, (u32, u32)>,
+    texts: HashSet<Key>,
+    /// The number of the turn.
+    turn: u32,
+}
+
+impl Spoken {
+    /// Starts a turn if the entry does.
+    fn note_turn(&mut self, entry: &Entry) {
+        let mut messages = entry.messages.iter().chain(&entry.repeats);
+        let has_prompt = messages.any(|message| message.origin == Origin::Prompt);
+        self.turn += u32::from(has_prompt || entry.facts.model.is_some());
+    }
+
+    /// Adds the messages of an entry.
+    fn add(&mut self, entry: &Entry) {
+        self.note_turn(entry);
+        let count = self.replies.entry(self.turn).or_default();
+        for message in &entry.messages {
+            match message.origin {
+                Origin::Prompt => self.roles.push(Role::User),
+                Origin::Reply if !message.text().is_empty() => {
+                    count.0 += 1;
+                    self.texts.insert(Key::of(&message.text()));
+                }
+                Origin::Compaction => self.roles.push(Role::System),
+                _ => {}
+            }
+        }
+        let repeats = entry.repeats.iter();
+        count.1 += u32::from(repeats.clone().any(|repeat| repeat.role == Role::Assistant));
+        self.roles.dedup();
+    }
+
+    /// Whether another record has the same message. Their texts may differ in details.
+    fn has(&self, repeat: &Message) -> bool {
+        if repeat.role != Role::Assistant {
+            return self.roles.contains(&repeat.role);
+        }
+        let (replies, repeats) = self.replies.get(&self.turn).copied().unwrap_or_default();
+        replies >= repeats || self.texts.contains(&Key::of(&repeat.text()))
+    }
 }
 
 /// The complete messages of a conversation, in order. Labels follow the results that they describe.
@@ -51,7 +102,7 @@ pub struct ConversationReader<'a> {
     model: Option<String>,
     seen: Option<OnEntry<'a>>,
     left_out: u64,
-    spoken: Vec<Role>,
+    spoken: Spoken,
 }
 
 /// Receives every entry of a file before its messages.
@@ -126,7 +177,10 @@ impl Session {
             model: None,
             seen,
             left_out: plan.left_out,
-            spoken: plan.spoken,
+            spoken: Spoken {
+                turn: 0,
+                ..plan.spoken
+            },
         })
     }
 
@@ -164,20 +218,10 @@ impl Session {
     }
 
     fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
-        let mut spoken = Vec::new();
+        let mut spoken = Spoken::default();
         self.each_entry(Detail::Full, &mut |_, mut entry| {
+            spoken.add(&entry);
             seen(&mut entry);
-            let roles = entry
-                .messages
-                .iter()
-                .filter_map(|message| match message.origin {
-                    Origin::Prompt => Some(Role::User),
-                    Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
-                    Origin::Compaction => Some(Role::System),
-                    _ => None,
-                });
-            spoken.extend(roles);
-            spoken.dedup();
         })?;
         Ok(Plan {
             spoken,
@@ -285,8 +329,9 @@ impl ConversationReader<'_> {
         if let Some(seen) = &mut self.seen {
             seen(&mut entry);
         }
+        self.spoken.note_turn(&entry);
         let mut repeats = std::mem::take(&mut entry.repeats);
-        repeats.retain(|repeat| !self.spoken.contains(&repeat.role));
+        repeats.retain(|repeat| !self.spoken.has(repeat));
         self.push(entry.into_messages());
         self.push(repeats);
     }
@@ -386,11 +431,15 @@ impl Replay {
         match change {
             Change::Put(id) => self.put(id, Pick { place, row: 0 }),
             // The rows of a resumed history were written before, under other ids.
-            Change::Reset(_) if self.keeps_removed && !self.rows.is_empty() => {}
             Change::Reset(rows) => {
+                let keeps = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                for (row, (id, _)) in (0..).zip(rows) {
-                    self.put(id, Pick { place, row });
+                let is_new =
+                    |said: &[Message]| said.iter().any(|one| one.origin == Origin::Compaction);
+                for (row, (id, said)) in (0..).zip(rows) {
+                    if !keeps || is_new(&said) {
+                        self.put(id, Pick { place, row });
+                    }
                 }
             }
             Change::RewindTo(id) => {

@@ -1,5 +1,5 @@
-//! Finds copies of messages and calls: a fork, a branch or a saved transcript repeats them under the same
-//! ids.
+//! Finds copies of messages and calls: a fork, a branch, a second file or a saved transcript repeats them under
+//! the same ids.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::distinct::Key;
 use super::session::Session;
-use crate::agent::Detail;
+use crate::agent::{Detail, Entry, IdScope};
 use crate::message::{Call, Message};
 
 /// Records that a fork copies are written within this time after its first record.
@@ -24,43 +24,85 @@ pub(super) fn is_copy_time(time: Option<Timestamp>, started: Option<Timestamp>) 
 /// Computes keys of the messages of one file. Copies in other files have the same keys.
 #[derive(Debug, Default)]
 pub(super) struct CopyKeys {
-    /// The path, for formats whose ids are only unique in a file.
+    ids: IdScope,
+    copies_are_older: bool,
+    /// The file.
     path: String,
-    /// The sessions that a message without an id may be copied from.
-    lineage: Option<Lineage>,
-    /// The number of messages without an id so far, by their content.
-    seen: HashMap<u64, u32>,
-}
-
-/// The origin of a file whose records have no ids.
-#[derive(Debug)]
-struct Lineage {
-    session: String,
-    /// The session that the first records are from.
-    root: String,
+    /// The session.
+    session: Option<String>,
+    /// The session that the first records are from, if they are copies.
+    origin: Option<String>,
+    /// The time of the first record, if it describes the session.
     started: Option<Timestamp>,
+    /// The last record that was copied.
+    fork_point: Option<String>,
+    /// The records that name the session that they were copied from.
+    inherited: HashSet<String>,
+    /// The number of messages without an id so far, by their content. `None` if the file may not be a whole
+    /// session.
+    seen: Option<HashMap<u64, u32>>,
 }
 
 impl CopyKeys {
     pub(super) fn of(session: &Session) -> Self {
-        let has_global_ids = session.format().has_global_ids;
-        let path = &session.file.path;
+        let format = session.format();
         Self {
-            path: if has_global_ids {
-                String::new()
-            } else {
-                path.display().to_string()
-            },
-            lineage: Lineage::of(session),
-            seen: HashMap::new(),
+            ids: format.ids,
+            copies_are_older: format.copies_are_older,
+            path: session.file.path.display().to_string(),
+            seen: (!format.is_stream()).then(HashMap::new),
+            ..Self::default()
         }
+    }
+
+    /// Takes the next entry. The messages of an entry follow it.
+    pub(super) fn note(&mut self, entry: &Entry) {
+        let facts = &entry.facts;
+        if self.session.is_none() && facts.session_id.is_some() {
+            self.session.clone_from(&facts.session_id);
+            self.started = entry.timestamp().filter(|_| facts.is_head);
+            self.fork_point.clone_from(&facts.fork_point);
+            let parent = facts.forked_from.as_ref().or(facts.parent.as_ref());
+            self.origin = parent.filter(|_| facts.history.is_none()).cloned();
+        } else if facts.is_head && facts.session_id.is_some() {
+            self.origin.clone_from(&facts.session_id);
+        }
+        if Self::is_copied(entry) {
+            self.inherited.extend(entry.uuid.clone());
+        }
+    }
+
+    /// Whether the entry names the session that it was copied from.
+    pub(super) fn is_copied(entry: &Entry) -> bool {
+        entry.facts.forked_from.is_some() && !entry.facts.is_head
+    }
+
+    /// Returns the session.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Whether a record of this time is older than the session.
+    pub(super) fn is_older(&self, time: Option<Timestamp>) -> bool {
+        let pair = time.zip(self.started).filter(|_| self.copies_are_older);
+        pair.is_some_and(|(time, started)| time < started)
+    }
+
+    /// Whether the next message of the file is a copy from the session that this one was forked from.
+    pub(super) fn is_inherited(&mut self, message: &Message, time: Option<Timestamp>) -> bool {
+        let id = message.uuid.as_deref();
+        if self.fork_point.is_some() {
+            self.fork_point.take_if(|point| id == Some(point));
+            return true;
+        }
+        id.is_some_and(|id| self.inherited.contains(id)) || self.is_older(time)
     }
 
     /// Returns the key of a prompt. In some files all prompts have the same id.
     pub(super) fn prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
-            Some(id) => Some(self.key(&format!("{id} {}", prompt.text()))),
+            Some(id) => Some(self.key(&format!("{id} {}", prompt.text()), time)),
             None => self.by_content(prompt, time),
         }
     }
@@ -68,42 +110,51 @@ impl CopyKeys {
     /// Returns the key of a reply or another request.
     pub(super) fn reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
-            (Some(id), _) => Some(self.key(id)),
-            (None, Some(uuid)) => Some(self.key(&format!("{uuid} {}", reply.text()))),
+            (Some(id), _) => Some(self.key(id, time)),
+            (None, Some(uuid)) => Some(self.key(&format!("{uuid} {}", reply.text()), time)),
             (None, None) => self.by_content(reply, time),
         }
     }
 
     /// Returns the key of a call in a reply. Some servers repeat the ids of calls.
-    pub(super) fn call(&self, reply: &Message, call: &Call) -> Option<Key> {
+    pub(super) fn call(
+        &self,
+        reply: &Message,
+        call: &Call,
+        time: Option<Timestamp>,
+    ) -> Option<Key> {
         match &reply.id {
-            Some(id) => Some(self.key(&format!("{id} {}", call.id))),
-            None if self.path.is_empty() => {
-                Some(self.key(&format!("{} {}", call.id, call.input.get())))
+            Some(id) => Some(self.key(&format!("{id} {}", call.id), time)),
+            None if self.ids != IdScope::File => {
+                Some(self.key(&format!("{} {}", call.id, call.input.get()), time))
             }
             None => None,
         }
     }
 
-    fn key(&self, id: &str) -> Key {
-        Key::of(&format!("{}{id}", self.path))
+    fn key(&self, id: &str, time: Option<Timestamp>) -> Key {
+        let session = self.session().unwrap_or(&self.path);
+        match (self.ids, time) {
+            (IdScope::Global, _) => Key::of(id),
+            (IdScope::Timed, Some(time)) => Key::of(&format!("{time} {id}")),
+            (IdScope::Timed | IdScope::Session, _) => Key::of(&format!("{session} {id}")),
+            (IdScope::File, _) => Key::of(&format!("{}{id}", self.path)),
+        }
     }
 
     /// Returns the key of a message without an id: its content, and the number of its occurrences in its
     /// session.
     fn by_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
-        let lineage = self.lineage.as_ref()?;
+        let own = self.session.as_ref()?;
         let mut hasher = DefaultHasher::new();
         (message.role, message.text()).hash(&mut hasher);
         message.calls().for_each(|call| call.id.hash(&mut hasher));
         let hash = hasher.finish();
-        let count = self.seen.entry(hash).or_default();
+        let count = self.seen.as_mut()?.entry(hash).or_default();
         *count += 1;
-        let session = if is_copy_time(time, lineage.started) {
-            &lineage.root
-        } else {
-            &lineage.session
-        };
+        let origin = self.origin.as_ref();
+        let origin = origin.filter(|_| is_copy_time(time, self.started));
+        let session = origin.unwrap_or(own);
         Some(Key::of(&format!("{session} {count} {hash}")))
     }
 }
@@ -117,35 +168,8 @@ impl Session {
     pub fn copied_records(&self) -> io::Result<HashSet<String>> {
         let mut copied = HashSet::new();
         self.each_entry(Detail::Outline, &mut |_, entry| {
-            copied.extend(entry.uuid.filter(|_| entry.facts.forked_from.is_some()));
+            copied.extend(entry.uuid.clone().filter(|_| CopyKeys::is_copied(&entry)));
         })?;
         Ok(copied)
-    }
-}
-
-impl Lineage {
-    /// Reads the heads of the file: its own, then the copied ones. `None` if its ids are enough.
-    fn of(session: &Session) -> Option<Self> {
-        let format = session.format();
-        if !format.has_meter_records {
-            return None;
-        }
-        let mut heads = session.head.lines().map_while(|(_, line)| {
-            let entry = format.read(std::str::from_utf8(line).ok()?, Detail::Outline)?;
-            entry.facts.is_head.then_some(entry)
-        });
-        let own = heads.next()?;
-        let started = own.timestamp();
-        let session = own.facts.session_id?;
-        let copied = heads.filter_map(|head| head.facts.session_id).last();
-        let parent = own
-            .facts
-            .forked_from
-            .filter(|_| own.facts.history.is_none());
-        Some(Self {
-            root: copied.or(parent).unwrap_or_else(|| session.clone()),
-            session,
-            started,
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens and money by day, model and so on.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::Range;
@@ -8,7 +8,6 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::meter::MeterReader;
 use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Tally};
@@ -41,9 +40,10 @@ impl Tally {
     /// Sets the cost of each request. Costs recorded by an agent take precedence, except 0, which
     /// means unknown.
     pub fn price(&mut self, prices: &Prices) {
+        self.drop_copies();
         let mut models = HashMap::new();
         for reply in self.replies.values_mut() {
-            let Some(mut usage) = reply.usage.get() else {
+            let Some(usage) = &mut reply.usage else {
                 continue;
             };
             usage.cost = usage.cost.filter(|cost| *cost > 0.0);
@@ -53,10 +53,9 @@ impl Tally {
                     Some(model) => model,
                     None => models.entry(model.to_owned()).or_insert(prices.of(model)),
                 };
-                let (cost, unpriced) = model.cost(&usage).unzip();
-                (usage.cost, reply.unpriced) = (cost, unpriced.flatten());
+                let (cost, unpriced) = model.cost(usage).unzip();
+                (usage.cost, reply.unpriced) = (cost, reply.unpriced.or(unpriced.flatten()));
             }
-            reply.usage = Some(usage).into();
         }
     }
 
@@ -64,21 +63,6 @@ impl Tally {
     pub(super) fn has_unpriced_replies(&self) -> bool {
         let mut replies = self.replies.values();
         replies.any(|reply| reply.unpriced_model().is_some())
-    }
-
-    /// Returns the numbers of prompts, replies and calls, and the tokens.
-    pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
-        let (mut replies, mut usage) = (0, Usage::default());
-        for reply in self.replies.values() {
-            replies += u64::from(reply.is_reply);
-            usage += reply.usage.get().unwrap_or_default();
-        }
-        (
-            self.prompts.len() as u64,
-            replies,
-            self.calls.len() as u64,
-            usage,
-        )
     }
 
     /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
@@ -110,7 +94,7 @@ impl Tally {
             let context = &reply.context;
             let source = context.labels.source();
             let session = source.and_then(|source| source.session_id.clone());
-            let time = context.time.get();
+            let time = context.time;
             let quarter = time.map(|time| time.as_second().div_euclid(QUARTER));
             let model = context.labels.model.clone();
             let unknown = || UNKNOWN.to_owned();
@@ -134,7 +118,7 @@ impl Tally {
     pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();
         let is_later = |reply: &&ReplyCounts| {
-            let time = reply.context.time.get();
+            let time = reply.context.time;
             time.is_some_and(|time| time >= start)
         };
         for reply in self.replies.values().filter(is_later) {
@@ -148,10 +132,10 @@ impl Tally {
         let calls = self.calls.values().map(|call| (&call.context, call));
         let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
             sum.calls += 1;
-            let result = call.result.bytes();
+            let result = call.result.bytes;
             sum.failed += u64::from(call.result.failed);
             sum.results += u64::from(result.is_some());
-            sum.result_bytes += result.unwrap_or_default();
+            sum.result_bytes += result.unwrap_or_default() as u64;
         };
         let sums = self.grouped(calls, by, zone, add).into_iter();
         let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
@@ -180,7 +164,7 @@ impl Tally {
             failed: tool.failed,
         });
         SessionStatsRecord {
-            sessions: self.sessions,
+            sessions: self.sessions.len() as u64,
             prompts: self.prompts.len() as u64,
             replies: all.replies,
             spending: all.spending,
@@ -228,9 +212,9 @@ impl Tally {
 
     /// Returns the start times of the billing blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
-        let paid = |reply: &ReplyCounts| reply.usage.get().is_some_and(|usage| usage.is_billable());
+        let paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| paid(reply));
-        let times = replies.filter_map(|reply| reply.context.time.get());
+        let times = replies.filter_map(|reply| reply.context.time);
         let mut times: Vec<Timestamp> = times.collect();
         times.sort_unstable();
         let mut starts: Vec<Timestamp> = Vec::new();
@@ -255,7 +239,7 @@ struct Periods<'a> {
 /// Adds a request to a sum.
 fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
     sum.replies += u64::from(reply.is_reply);
-    sum.spending.usage += reply.usage.get().unwrap_or_default();
+    sum.spending.usage += reply.usage.unwrap_or_default();
     let unpriced = reply.unpriced_model();
     sum.spending.unpriced_models.extend(unpriced);
 }
@@ -263,7 +247,7 @@ fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
 impl ReplyCounts {
     /// Returns the model and the part of the request without a price, if any.
     fn unpriced_model(&self) -> Option<String> {
-        let usage = self.usage.get().filter(Usage::is_billable)?;
+        let usage = self.usage.filter(Usage::is_billable)?;
         let model = self.context.labels.model.as_deref().unwrap_or(UNKNOWN);
         match (usage.cost, self.unpriced) {
             (None, _) => Some(model.to_owned()),
@@ -276,7 +260,7 @@ impl ReplyCounts {
 /// Returns the group of a request or a call.
 fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
-    let (time, labels) = (context.time.get(), &context.labels);
+    let (time, labels) = (context.time, &context.labels);
     let source = labels.source();
     let name = match dimension {
         Dimension::Day => time.map(|time| zoned(time).date().to_string()),
@@ -318,14 +302,45 @@ impl Session {
         mapping: Mapping,
         prices: Option<&Prices>,
     ) -> io::Result<(Facts, SessionCounts)> {
+        let (mut tally, mut counts) = (Tally::default(), SessionCounts::default());
+        let earlier: Vec<Self> = self.other_files(true).collect();
+        for file in &earlier {
+            file.count(&mut tally, &mut counts)?;
+        }
+        let facts = self.count(&mut tally, &mut counts)?;
+        for file in self.other_files(false) {
+            tally.read_records(&file)?;
+        }
+        let mut facts = self.with_directory(facts);
+        facts.title = self.title(mapping)?;
+        facts.written_by = self.written_by().map(str::to_owned);
+        (counts.prompts, counts.calls) = (tally.prompts.len() as u64, tally.calls.len() as u64);
+        let replies = tally.replies.values().filter(|reply| reply.is_reply);
+        counts.messages = counts.prompts + replies.count() as u64;
+        for file in earlier.iter().chain([self]) {
+            tally.read_beside(file)?;
+        }
+        tally.drop_copies();
+        tally.drop_inherited();
+        if let Some(prices) = prices {
+            tally.price(prices);
+        }
+        counts.usage = tally.total().spending.usage;
+        if prices.is_some() && tally.has_unpriced_replies() {
+            counts.usage.cost = None;
+        }
+        Ok((facts, counts))
+    }
+
+    /// Counts the records and messages of one file. Returns its facts.
+    fn count(&self, tally: &mut Tally, counts: &mut SessionCounts) -> io::Result<Facts> {
         let (mut facts, mut said) = (Facts::default(), Facts::default());
         let is_subagent = Cell::new(false);
-        let (mut records, mut counts) = (0, SessionCounts::default());
-        let (mut tally, mut current) = (Tally::default(), Current::of(self));
-        let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
+        let current = RefCell::new(Current::of(self));
+        let (mut records, mut pairs) = (0, Pairs::default());
         let mut seen = |entry: &mut Entry| {
             records += 1;
-            meter.note(entry);
+            current.borrow_mut().note(entry);
             facts.add(std::mem::take(&mut entry.facts));
             is_subagent.set(facts.is_subagent);
         };
@@ -336,7 +351,7 @@ impl Session {
                 said = Facts::default();
             }
             said.add_message(&message);
-            tally.message(&message, &mut current);
+            tally.message(&message, &mut current.borrow_mut());
             pairs.note(&message);
             counts.errors += u64::from(message.origin == Origin::Error);
             counts.compactions += u64::from(message.origin == Origin::Compaction);
@@ -345,27 +360,9 @@ impl Session {
                 counts.failed += u64::from(result.outcome() == CallOutcome::Failed);
             }
         }
-        tally.requests(meter);
-        tally.drop_copied();
-        let mut facts = self.with_directory(said.followed_by(facts));
-        facts.title = self.title(mapping)?;
-        facts.written_by = self.written_by().map(str::to_owned);
-        if let Some(prices) = prices {
-            tally.price(prices);
-        }
-        let (prompts, replies, calls, mut usage) = tally.sums();
-        if prices.is_some() && tally.has_unpriced_replies() {
-            usage.cost = None;
-        }
-        let counts = SessionCounts {
-            records,
-            messages: prompts + replies,
-            prompts,
-            calls,
-            usage,
-            unanswered: pairs.unanswered().len() as u64,
-            ..counts
-        };
-        Ok((facts, counts))
+        tally.finish_file(current.into_inner());
+        counts.records += records;
+        counts.unanswered += pairs.unanswered().len() as u64;
+        Ok(said.followed_by(facts))
     }
 }

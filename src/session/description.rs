@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::discover::Candidate;
 use super::following::PrintError;
-use super::listing::{Listed, Listing};
+use super::listed::Listed;
+use super::listing::Listing;
 use super::prices::Prices;
 use super::session::Session;
 use super::stats::Tally;

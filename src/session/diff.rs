@@ -101,6 +101,15 @@ struct Reading {
     cwd: Option<String>,
 }
 
+impl SessionEdits {
+    fn add(&mut self, more: Self) {
+        self.edits.extend(more.edits);
+        self.detached.extend(more.detached);
+        self.unknown.extend(more.unknown);
+        self.commands += more.commands;
+    }
+}
+
 impl Session {
     /// Returns the changes that the calls of the session made, on all branches.
     ///
@@ -127,13 +136,13 @@ impl Session {
     /// # Errors
     /// A file cannot be read.
     pub fn all_edits(&self) -> Result<SessionEdits, SessionError> {
-        let mut found = self.edits()?;
+        let mut found = SessionEdits::default();
+        for file in self.other_files(true) {
+            found.add(file.edits()?);
+        }
+        found.add(self.edits()?);
         for path in subagent_files(&self.file.path, self.agent()) {
-            let more = Self::open_with(&path, &self.named_roots)?.edits()?;
-            found.edits.extend(more.edits);
-            found.detached.extend(more.detached);
-            found.unknown.extend(more.unknown);
-            found.commands += more.commands;
+            found.add(Self::open_with(&path, &self.named_roots)?.edits()?);
         }
         Ok(found)
     }

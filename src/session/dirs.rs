@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::compressed::unpacked_name;
 use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
-use crate::agent::session_stem;
+use crate::agent::{names_subagents, session_stem};
 use crate::io::Lock;
 
 /// The dir that holds the files of subagents.
@@ -212,7 +212,9 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
     let kept = files.into_iter().filter_map(|(entry, name)| {
         let own_dir = session_stem(Path::new(&name)).unwrap_or_default();
         let context = DirContext {
-            subagents: dir.subagents_beside || dirs.contains(own_dir),
+            subagents: dir.subagents_beside
+                || dirs.contains(own_dir)
+                || dirs.iter().any(|dir| names_subagents(own_dir, dir)),
             is_named: false,
             stored_size: None,
             side_file: !side_files.is_empty()
@@ -232,7 +234,7 @@ pub const TRAJECTORY_ENDING: &str = ".atif.json";
 
 /// Whether a file with this name may be a session. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
-    let side_files = [".ledger.jsonl", ".meta.json"];
+    let side_files = [".ledger.jsonl", ".meta.json", "-index.json"];
     let is_database = is_database(Path::new(name));
     let name = unpacked_name(name).unwrap_or(name);
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));

@@ -1,9 +1,9 @@
 //! Lists without copies, by keys of fixed size. Files may contain millions of ids.
 
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU32;
 
-use hashbrown::HashTable;
 use uuid::Uuid;
 
 /// An id of fixed size. `Option<Key>` has the same size.
@@ -45,39 +45,6 @@ impl Key {
     }
 }
 
-/// Finds items of a list by their keys, which stay in the list.
-#[derive(Debug, Default)]
-pub(super) struct KeyIndex {
-    places: HashTable<u32>,
-    hashes: RandomState,
-}
-
-impl KeyIndex {
-    /// Returns the index of the item with this key. `key_at` returns the key of an item that was added.
-    pub(super) fn get(&self, key: Key, key_at: impl Fn(u32) -> Option<Key>) -> Option<u32> {
-        let hash = self.hashes.hash_one(key);
-        let found = self.places.find(hash, |at| key_at(*at) == Some(key));
-        found.copied()
-    }
-
-    /// Adds the index of an item, which replaces another one with the same key.
-    pub(super) fn set(&mut self, key: Key, at: u32, key_at: impl Fn(u32) -> Option<Key>) {
-        let hash = self.hashes.hash_one(key);
-        if let Some(known) = self.places.find_mut(hash, |at| key_at(*at) == Some(key)) {
-            *known = at;
-            return;
-        }
-        let hashes = &self.hashes;
-        let rehash = |at: &u32| key_at(*at).map_or(0, |key| hashes.hash_one(key));
-        self.places.insert_unique(hash, at, rehash);
-    }
-
-    /// Returns the number of keys.
-    pub(super) fn len(&self) -> usize {
-        self.places.len()
-    }
-}
-
 /// Returns an index of a list that is in memory, and therefore has fewer than 2^32 items.
 pub(super) fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
@@ -87,14 +54,14 @@ pub(super) fn index(at: usize) -> u32 {
 /// value without a key is distinct.
 #[derive(Debug)]
 pub(super) struct Distinct<Value> {
-    places: KeyIndex,
+    places: HashMap<Key, u32>,
     values: Vec<(Option<Key>, Value)>,
 }
 
 impl<Value> Default for Distinct<Value> {
     fn default() -> Self {
         Self {
-            places: KeyIndex::default(),
+            places: HashMap::new(),
             values: Vec::new(),
         }
     }
@@ -108,20 +75,14 @@ impl<Value> Distinct<Value> {
         value: Value,
         join: impl FnOnce(&mut Value, Value),
     ) -> u32 {
-        if let Some(place) = key.and_then(|key| self.place_of(key)) {
+        let next = index(self.values.len());
+        let place = key.map_or(next, |key| *self.places.entry(key).or_insert(next));
+        if place == next {
+            self.values.push((key, value));
+        } else {
             join(&mut self.values[place as usize].1, value);
-            return place;
-        }
-        let place = index(self.values.len());
-        self.values.push((key, value));
-        if let Some(key) = key {
-            self.places.set(key, place, |at| self.values[at as usize].0);
         }
         place
-    }
-
-    fn place_of(&self, key: Key) -> Option<u32> {
-        self.places.get(key, |at| self.values[at as usize].0)
     }
 
     /// Adds the values of another list.
@@ -137,16 +98,11 @@ impl<Value> Distinct<Value> {
 
     /// Removes the values that `keeps` refuses. Nothing may be added afterwards.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
-        let before = self.values.len();
         self.values.retain_mut(|(_, value)| keeps(value));
-        if self.values.len() < before {
-            self.places = KeyIndex::default();
-            for (place, (key, _)) in (0..).zip(&self.values) {
-                if let Some(key) = *key {
-                    self.places.set(key, place, |at| self.values[at as usize].0);
-                }
-            }
-        }
+        let keys = (0..).zip(&self.values);
+        self.places = keys
+            .filter_map(|(place, (key, _))| Some(((*key)?, place)))
+            .collect();
     }
 
     /// Returns the number of values.
@@ -156,7 +112,7 @@ impl<Value> Distinct<Value> {
 
     /// Returns the value with this key.
     pub(super) fn get(&self, key: Key) -> Option<&Value> {
-        let place = self.place_of(key)?;
+        let place = *self.places.get(&key)?;
         Some(&self.values[place as usize].1)
     }
 

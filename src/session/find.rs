@@ -1,18 +1,18 @@
 //! Finds a session by id, prefix of an id, title, or `latest`, and the sessions that it continues.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use uuid::Uuid;
+use jiff::Timestamp;
 
-use super::discover::{Candidate, discover};
-use super::listing::{Listed, Listing, list};
-use super::selection::Selection;
+use super::discover::{Candidate, discover, subagent_candidates, subagents_beside};
+use super::listed::{Listed, SessionFiles};
+use super::listing::{Listing, list, list_files};
+use super::parts::{Spawned, bases, ids_in, is_named_after};
+use super::selection::{Selection, timestamp};
 use super::session::Session;
-use crate::agent::{CopiedHistory, Facts, Root, session_stem};
+use crate::agent::{CopiedHistory, Facts, Root};
 use crate::state::SessionScope;
 
 /// The name of the most recently active session.
@@ -42,7 +42,11 @@ pub enum FindError {
 ///
 /// # Errors
 /// No file matches, or more than one; the name is empty.
-pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
+pub fn find(
+    name: &str,
+    candidates: &[Candidate],
+    listing: &Listing,
+) -> Result<SessionFiles, FindError> {
     if name.is_empty() {
         return Err(FindError::Empty);
     }
@@ -59,24 +63,73 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
         return listed
             .into_iter()
             .next()
-            .map(|session| session.path)
+            .map(|session| session.files())
             .ok_or(FindError::Nothing);
     }
+    let listing = &Listing {
+        selection: Selection {
+            with_subagents: true,
+            ..listing.selection.clone()
+        },
+        ..listing.clone()
+    };
     // Most file names contain the id, which saves opening all files.
     let named: Vec<Candidate> = candidates
         .iter()
         .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
         .cloned()
         .collect();
-    if !named.is_empty() {
-        return one_of(name, &named, listing);
+    match one_of(name, &named, candidates, listing) {
+        Err(FindError::Nothing) => {}
+        found => return found,
     }
-    one_of(name, candidates, listing)
+    match one_of(name, candidates, candidates, listing) {
+        Err(FindError::Nothing) => subagent(name, candidates),
+        found => found,
+    }
+}
+
+/// Returns the one subagent without a session of its own whose file is named after this id.
+fn subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindError> {
+    let mut files = subagent_candidates(candidates);
+    files.extend(subagents_beside(candidates));
+    files.retain(|file| ids_in(&file.path).any(|id| id.starts_with(name)));
+    match files.as_slice() {
+        [] => Err(FindError::Nothing),
+        [one] => Ok(one.path.clone().into()),
+        several => {
+            let shown = several.iter().take(MAX_SHOWN);
+            let shown = shown.map(|file| file.path.display().to_string());
+            Err(FindError::Several(shown.collect()))
+        }
+    }
+}
+
+/// Returns the files of a session, and those of its subagents that are sessions of their own: they start after it.
+fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -> SessionFiles {
+    let mut found = found.clone();
+    if found.agent.format().has_separate_subagents {
+        let start = found.facts.started.unwrap_or(Timestamp::MIN);
+        let later = candidates
+            .iter()
+            .filter(|file| timestamp(file.changed) >= start);
+        let later: Vec<Candidate> = later.cloned().collect();
+        let mut spawned = Spawned::default();
+        let (sessions, _) = list_files(&later, &listing.of_all());
+        sessions.iter().for_each(|session| spawned.add(session));
+        spawned.count(&mut found);
+    }
+    found.files()
 }
 
 /// Returns the one session with this id, prefix of an id, or title.
-fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
-    let (sessions, _) = list(candidates, listing);
+fn one_of(
+    name: &str,
+    named: &[Candidate],
+    candidates: &[Candidate],
+    listing: &Listing,
+) -> Result<SessionFiles, FindError> {
+    let (sessions, _) = list(named, listing);
     let tests: [&dyn Fn(&Facts) -> bool; 4] = [
         &|facts| facts.session_id.as_deref() == Some(name),
         &|facts| {
@@ -96,11 +149,8 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
         let found: Vec<&Listed> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
-            [one] => return Ok(one.path.clone()),
+            [one] => return Ok(with_subagents(one, candidates, listing)),
             several => {
-                if let Some(newest) = newest_part(several) {
-                    return Ok(newest.path.clone());
-                }
                 let shown = several.iter().take(MAX_SHOWN);
                 let shown = shown.map(|session| session.path.display().to_string());
                 return Err(FindError::Several(shown.collect()));
@@ -108,70 +158,6 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
         }
     }
     Err(FindError::Nothing)
-}
-
-/// Returns the first of these sessions if they are one thread in several files, and all but one continue another one.
-fn newest_part<'a>(sessions: &[&'a Listed]) -> Option<&'a Listed> {
-    let id = |session: &Listed| session.facts.session_id.clone();
-    let newest = sessions.first()?;
-    let is_later = |session: &&&Listed| {
-        let history = session.facts.history.as_ref();
-        let bases = history.map(|history| bases(history, sessions.iter().copied()));
-        let mut bases = bases.into_iter().flatten();
-        bases.any(|base| base.path != session.path)
-    };
-    let is_thread = sessions.iter().all(|one| id(one) == id(newest))
-        && sessions.iter().filter(is_later).count() + 1 == sessions.len();
-    is_thread.then_some(*newest)
-}
-
-/// Returns the possible ids in a file name: the whole stem, and the part after each separator.
-pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let parent = path.parent().and_then(Path::file_name);
-    // Some agents name a directory by the session, or keep sessions in a database.
-    let dir = parent
-        .map(OsStr::to_string_lossy)
-        .filter(|dir| Uuid::try_parse(dir).is_ok());
-    let stored = name.split_once('#').map(|(_, id)| id.to_owned());
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let starts: Vec<String> = stem
-        .char_indices()
-        .filter(|(_, character)| matches!(character, '-' | '_'))
-        .map(|(at, _)| stem[at + 1..].to_owned())
-        .collect();
-    let whole = [Some(stem.into_owned()), dir.map(Cow::into_owned), stored];
-    whole.into_iter().flatten().chain(starts)
-}
-
-/// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
-/// named after the id that others refer to. Without such a name, the first file of the thread is meant.
-pub(super) fn bases<'a>(
-    history: &CopiedHistory,
-    listed: impl Iterator<Item = &'a Listed> + Clone,
-) -> Vec<&'a Listed> {
-    let id = &history.session_id;
-    let is_first_of_thread = |facts: &Facts| {
-        let base = facts.history.as_ref().map(|base| &base.session_id);
-        facts.session_id.as_ref() == Some(id) && base != Some(id)
-    };
-    let named = listed.clone();
-    let named: Vec<&Listed> = named
-        .filter(|session| is_named_after(&session.path, id))
-        .collect();
-    if !named.is_empty() {
-        return named;
-    }
-    listed
-        .filter(|session| is_first_of_thread(&session.facts))
-        .collect()
-}
-
-/// Whether the name of a file ends with this id.
-fn is_named_after(path: &Path, id: &str) -> bool {
-    let stem = session_stem(path).unwrap_or_default().as_encoded_bytes();
-    let before = stem.strip_suffix(id.as_bytes()).map(<[u8]>::last);
-    before.is_some_and(|before| matches!(before, None | Some(b'-' | b'_')))
 }
 
 impl Session {
@@ -189,6 +175,9 @@ impl Session {
         listing.selection.with_subagents = true;
         let mut ancestors: Vec<Self> = Vec::new();
         let mut history = facts.history.clone();
+        if history.is_none() {
+            return self.other_files(true).collect();
+        }
         let mut ids = HashSet::new();
         while let Some(base) = history.take() {
             let newest = ancestors.last().unwrap_or(self);
@@ -229,26 +218,14 @@ impl Session {
             .filter(|candidate| is_named_after(&candidate.path, &history.session_id));
         let named: Vec<Candidate> = named.cloned().collect();
         let candidates = if named.is_empty() { candidates } else { &named };
-        let (listed, _) = list(candidates, listing);
+        let (listed, _) = list_files(candidates, listing);
         let own = SessionScope::of(&self.file.path);
         let listed = listed.iter().map(Box::as_ref);
-        bases(history, listed).into_iter().find_map(|found| {
-            let session = Self::open_with(&found.path, &listing.selection.named_roots).ok()?;
-            let is_other = || SessionScope::of(&found.path) != own;
-            let contains = session.file.size >= history.end && is_other();
-            contains.then(|| session.up_to(history.end))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_contain_ids() {
-        let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
-        assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
-        assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
+        let others = bases(history, listed).into_iter();
+        let others = others.filter(|found| SessionScope::of(&found.path) != own);
+        let open = |found: &Listed| Self::open_with(&found.path, &listing.selection.named_roots);
+        let others = others.filter_map(|found| Some(open(found).ok()?.up_to(history.end)));
+        // A copy may be cut.
+        others.max_by_key(|session| session.file.size)
     }
 }

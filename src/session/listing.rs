@@ -12,15 +12,15 @@ use jiff::Timestamp;
 
 use super::dirs::DirContext;
 use super::discover::{Candidate, subagent_files};
+use super::listed::{Listed, Sessions};
 use super::open::SessionError;
 use super::parallel::{each_in_order, stream_in_order};
+use super::parts::{Spawned, ids_in, join, name};
 use super::prices::Prices;
-use super::selection::{Selection, timestamp};
+use super::selection::{MIN_ID_CHARS, Selection, timestamp};
 use super::session::Session;
 use super::title::NameIndexes;
-use crate::agent::{Agent, Facts};
-use crate::jsonl::{Mapping, WriteError, append_record};
-use crate::records::{SessionActivity, SessionCounts};
+use crate::jsonl::Mapping;
 
 /// Minimum number of files to read between two checks of the limit.
 const MIN_STEP: usize = 64;
@@ -70,62 +70,12 @@ impl Listing {
 /// Receives events until it breaks.
 pub(super) type Report<'a, Event> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 
-/// A session in the list.
-#[derive(Debug, Clone)]
-pub struct Listed {
-    /// Its path.
-    pub path: PathBuf,
-    /// The agent that wrote it.
-    pub agent: Agent,
-    /// The size in bytes.
-    pub size: u64,
-    /// Its facts.
-    pub facts: Facts,
-    /// Its counts, with [`Depth::Whole`].
-    pub counts: Option<SessionCounts>,
-    /// The number of its subagent files.
-    pub subagents: u64,
-    /// Its state, once it was inferred.
-    pub state: Option<Box<InferredState>>,
-}
-
-impl Listed {
-    /// Returns its record as a line.
-    ///
-    /// # Errors
-    /// The record cannot be serialized.
-    pub fn serialized(self: Box<Self>) -> Result<Vec<u8>, WriteError> {
-        let mut line = Vec::new();
-        append_record(&mut line, &self.into_record())?;
-        Ok(line)
-    }
-}
-
-/// The inferred state of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InferredState {
-    /// The state.
-    pub state: SessionActivity,
-    /// The reason: the end of the file.
-    pub reason: String,
-    /// The process of the agent.
-    pub pid: Option<i32>,
-}
-
-/// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
-pub type Sessions = Vec<Box<Listed>>;
-
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
 pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
-    let (listed, failed) = list_files(candidates, listing);
-    (listed, unreadable(failed))
-}
-
-/// Like [`list`], with the files that are not sessions among the failures.
-pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
+    let mut spawned = Spawned::default();
     let mut failed = Failures::new();
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     if listing.selection.limit.is_some() {
@@ -142,20 +92,59 @@ pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
         let limit = listing.selection.limit;
         let step = limit.map_or(rest.len(), |limit| step(read, limit));
         let (now, later) = rest.split_at(step.min(rest.len()));
-        let look = |candidate: &Candidate| {
-            if listing.selection.admits_file(candidate) {
-                listing.look(&candidate.path, candidate.context, &names)
-            } else {
-                Ok(None)
+        let look = |candidate: &Candidate| listing.look(candidate, &names);
+        failed.extend(listing.each(now, look, |at, session| {
+            spawned.add(&session);
+            if listing.admits_subagent(&session, now[at].context) {
+                listed.push(session);
             }
-        };
-        failed.extend(listing.each(now, look, |_, session| listed.push(session)));
+        }));
+        listed = join(listed);
         rest = later;
+    }
+    if listing.selection.limit.is_some() {
+        // Older files of the same sessions.
+        let ids: Vec<String> = listed
+            .iter()
+            .filter_map(|session| Some(name(session)?.1))
+            .collect();
+        let is_part = |file: &&Candidate| {
+            let mut names = ids_in(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
+            names.any(|name| ids.iter().any(|id| id.starts_with(&name)))
+        };
+        let parts: Vec<&Candidate> = rest.iter().copied().filter(is_part).collect();
+        let look = |candidate: &Candidate| listing.look(candidate, &names);
+        failed.extend(listing.each(&parts, look, |_, session| {
+            if session
+                .facts
+                .session_id
+                .as_ref()
+                .is_some_and(|id| ids.contains(id))
+            {
+                listed.push(session);
+            }
+        }));
+        listed = join(listed);
+    }
+    for session in &mut listed {
+        spawned.count(session);
+        listing.count_files(session);
     }
     sort(&mut listed);
     if let Some(limit) = listing.selection.limit {
         listed.truncate(limit.get());
     }
+    (listed, unreadable(failed))
+}
+
+/// Lists every session file, and the files that are not sessions among the failures. Files of one session are separate.
+pub(super) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
+    let names = NameIndexes::default();
+    let mut listed = Sessions::new();
+    let order: Vec<&Candidate> = candidates.iter().collect();
+    let look = |candidate: &Candidate| listing.look(candidate, &names);
+    let failed = listing.each(&order, look, |_, session| listed.push(session));
+    sort(&mut listed);
     (listed, failed)
 }
 
@@ -249,6 +238,21 @@ impl Listing {
         let Some(limit) = self.selection.limit else {
             return false;
         };
+        // Subagents that are sessions of their own start after the session that they are counted for.
+        let may_have_started = |session: &Listed| {
+            session.agent.format().has_separate_subagents
+                && session
+                    .facts
+                    .started
+                    .is_none_or(|started| started <= timestamp(next.changed))
+        };
+        if listed
+            .iter()
+            .take(limit.get())
+            .any(|session| may_have_started(session))
+        {
+            return false;
+        }
         sort(listed);
         listed.truncate(limit.get());
         let ends = listed.first().zip(listed.get(limit.get() - 1));
@@ -258,8 +262,12 @@ impl Listing {
         })
     }
 
-    /// Reads the session in a file. Returns `None` if it is filtered out.
-    fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
+    /// Reads the session in a file, also of a subagent. Returns `None` if it is filtered out.
+    fn look(&self, candidate: &Candidate, names: &NameIndexes) -> Examined {
+        if !self.selection.admits_file(candidate) {
+            return Ok(None);
+        }
+        let (path, context) = (&candidate.path, candidate.context);
         let mut session = match self.depth {
             Depth::Ends if self.selection.changed.is_none() => {
                 Session::open_for_list(path, &self.selection.named_roots)?
@@ -267,7 +275,27 @@ impl Listing {
             Depth::Ends | Depth::Whole => Session::open_with(path, &self.selection.named_roots)?,
         };
         session.may_have_side_file = context.side_file;
-        self.examine(&session, context, names)
+        self.describe(&session, context, names)
+    }
+
+    /// Whether a session is selected if it is a subagent's.
+    fn admits_subagent(&self, session: &Listed, context: DirContext) -> bool {
+        !session.facts.is_subagent || context.is_named || self.selection.with_subagents
+    }
+
+    /// Replaces the counts of a session with several files by those of all of them.
+    fn count_files(&self, listed: &mut Listed) {
+        if listed.counts.is_none() || listed.others.is_empty() && listed.started.is_empty() {
+            return;
+        }
+        if let Ok(mut session) = Session::open_with(&listed.path, &self.selection.named_roots) {
+            session.others.clone_from(&listed.others);
+            session.started.clone_from(&listed.started);
+            // If the file is gone, the counts are as of the first reading.
+            if let Ok((_, counts)) = session.priced_facts(self.mapping, self.prices.as_ref()) {
+                listed.counts = Some(counts);
+            }
+        }
     }
 
     /// Opens a candidate, unless its time or its agent is filtered out.
@@ -289,6 +317,11 @@ impl Listing {
         context: DirContext,
         names: &NameIndexes,
     ) -> Examined {
+        let described = self.describe(session, context, names)?;
+        Ok(described.filter(|listed| self.admits_subagent(listed, context)))
+    }
+
+    fn describe(&self, session: &Session, context: DirContext, names: &NameIndexes) -> Examined {
         let agent = session.agent();
         if !self.selection.admits_agent(agent, &session.file.path) {
             return Ok(None);
@@ -300,16 +333,14 @@ impl Listing {
                 (facts, Some(counts))
             }
         };
-        if facts.is_subagent && !context.is_named && !self.selection.with_subagents {
-            return Ok(None);
-        }
         names.apply(session.format(), &session.file.path, &mut facts);
         let path = &session.file.path;
-        let subagents = if context.subagents {
+        let files = if context.subagents {
             subagent_files(path, agent).len() as u64
         } else {
             0
         };
+        let subagents = files + session.count_lines(agent.format().subagent_words)?;
         let listed = Box::new(Listed {
             path: path.clone(),
             agent,
@@ -317,6 +348,9 @@ impl Listing {
             subagents,
             facts,
             counts,
+            is_stream: session.format().is_stream(),
+            others: Vec::new(),
+            started: Vec::new(),
             state: None,
         });
         let is_admitted = self.selection.admits(&listed.facts)
@@ -330,37 +364,6 @@ impl Listing {
 
 /// Files that could not be read.
 pub type Failures = Vec<(PathBuf, SessionError)>;
-
-/// Lists the records of the selected sessions among `files`, one per line, and the files that could not be read.
-/// Ignores the limit of the selection.
-///
-/// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
-/// format them later takes longer than formatting.
-///
-/// # Errors
-/// A record cannot be serialized.
-pub fn list_as_records(
-    files: &[Candidate],
-    listing: &Listing,
-) -> Result<(Vec<Vec<u8>>, Failures), WriteError> {
-    let names = NameIndexes::default();
-    let files: Vec<&Candidate> = files.iter().collect();
-    let look = |file: &Candidate| {
-        let session = listing.look(&file.path, file.context, &names)?;
-        Ok(session.map(|session| (session.facts.activity(), session.serialized())))
-    };
-    let mut listed = Vec::new();
-    let failed = listing.each(&files, look, |at, (activity, text)| {
-        listed.push((activity, files[at].path.as_path(), text));
-    });
-    let mut failed = unreadable(failed);
-    failed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    listed.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
-        in_order((*one, one_path), (*other, other_path))
-    });
-    let texts: Result<Vec<_>, _> = listed.into_iter().map(|(_, _, text)| text).collect();
-    Ok((texts?, failed))
-}
 
 #[cfg(test)]
 #[path = "listing_tests.rs"]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::session::{Root, discover, discover_names};
+use crate::session::{Root, discover};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
     let mut lines = vec![format!(
@@ -160,40 +160,6 @@ fn codex_names_come_from_an_index() {
     }]);
     let (listed, _) = list(&candidates, &listing(Selection::default()));
     assert_eq!(listed[0].facts.title.as_ref().unwrap().text, "Named thread");
-}
-
-#[test]
-fn sessions_written_at_once_are_sorted_by_path() {
-    let root = tree();
-    write(
-        root.path().join("projects/p/chats/torn.jsonl"),
-        "{\"uuid\":",
-    )
-    .unwrap();
-    let roots = [Root {
-        agent: None,
-        path: root.path().to_owned(),
-    }];
-    let files = discover_names(NonZeroUsize::MIN, &roots);
-    for cwd in [
-        None,
-        Some(PathBuf::from("/even")),
-        Some(PathBuf::from("/none")),
-    ] {
-        let filter = Selection {
-            cwd,
-            ..Selection::default()
-        };
-        let listing = listing(filter.clone());
-        let (texts, failed) = list_as_records(&files, &listing).unwrap();
-        assert!(failed.is_empty());
-        let texts: Vec<_> = texts
-            .iter()
-            .map(|text| serde_json::from_slice::<serde_json::Value>(text).unwrap())
-            .map(|record| record["session_id"].as_str().unwrap().to_owned())
-            .collect();
-        assert_eq!(texts, ids(&root, filter));
-    }
 }
 
 /// If files were changed long after the last activity, all of them are read.

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
 
-use super::copies::is_copy_time;
+use super::copies::{CopyKeys, is_copy_time};
 use crate::agent::{Entry, Meter};
 use crate::message::{Role, Tier, Usage};
 
@@ -22,13 +22,17 @@ pub(super) struct Request {
     pub(super) model: Option<String>,
     /// The index of the meter reading that states the tokens.
     pub(super) reading: Option<usize>,
+    /// Whether it was made in the session that this one was forked from.
+    pub(super) is_inherited: bool,
+    /// Whether only the output is known.
+    pub(super) is_partial: bool,
 }
 
 /// The readings of one file, to recognise copies.
 #[derive(Debug, Default)]
 pub(super) struct MeterLog {
     session_id: Option<String>,
-    /// The session that this one was forked from.
+    /// The session that this one was forked from, or that started it.
     parent: Option<String>,
     /// The time of the first record.
     started: Option<Timestamp>,
@@ -50,22 +54,29 @@ impl MeterLog {
 pub(super) struct MeterReader {
     log: MeterLog,
     requests: Vec<Request>,
+    /// Requests whose output only is known.
+    outputs: Vec<Request>,
     model: Option<String>,
     tier: Tier,
     total: Option<Usage>,
+    /// The total of each model, and the requests that state its parts.
+    totals: HashMap<Option<String>, (Usage, Vec<usize>)>,
     has_requests: bool,
+    /// Whether the first readings repeat the last ones of the file that this one continues.
+    repeats_base: bool,
     /// Whether the last reply states its web searches.
     has_searches: bool,
 }
 
 impl MeterReader {
     /// Takes the next entry.
-    pub(super) fn note(&mut self, entry: &mut Entry) {
+    pub(super) fn note(&mut self, entry: &mut Entry, keys: &CopyKeys) {
         let facts = &entry.facts;
-        if facts.is_head && self.log.session_id.is_none() {
+        if self.log.session_id.is_none() && facts.session_id.is_some() {
             self.log.session_id.clone_from(&facts.session_id);
-            self.log.parent.clone_from(&facts.forked_from);
-            self.log.started = entry.timestamp();
+            self.log.parent = facts.forked_from.clone().or(facts.parent.clone());
+            self.log.started = entry.timestamp().filter(|_| facts.is_head);
+            self.repeats_base = facts.history.is_some();
         }
         if entry.facts.model.is_some() {
             self.model.clone_from(&entry.facts.model);
@@ -75,26 +86,33 @@ impl MeterReader {
         for reply in replies.filter(|message| message.role == Role::Assistant) {
             self.model = reply.model.clone().or(self.model.take());
             self.has_searches = reply.usage.is_some_and(|usage| usage.web_searches > 0);
+            self.repeats_base = false;
         }
         if let Some((call, web_searches)) = entry.searches.take().filter(|_| !self.has_searches) {
             let usage = Usage {
                 web_searches,
                 ..Usage::default()
             };
-            self.push(
-                Some(format!("search {call}")),
-                usage,
-                None,
-                entry.timestamp(),
-            );
+            self.push(Some(format!("search {call}")), usage, entry.timestamp());
         }
-        match entry.meter.take() {
-            None => {}
-            Some(Meter::Request {
+        for meter in std::mem::take(&mut entry.meters) {
+            self.meter(meter, entry.timestamp(), keys);
+        }
+    }
+
+    /// Returns the last model.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    fn meter(&mut self, meter: Meter, time: Option<Timestamp>, keys: &CopyKeys) {
+        match meter {
+            Meter::Request {
                 id,
                 usage,
                 is_first,
-            }) => {
+                session,
+            } => {
                 // The readings so far are copies from the parent.
                 if !self.has_requests && is_first {
                     self.requests.clear();
@@ -102,11 +120,35 @@ impl MeterReader {
                     self.log.at_start = 0;
                 }
                 self.has_requests = true;
-                self.push(Some(id), usage, None, entry.timestamp());
+                let is_foreign = session.is_some() && session != self.log.session_id;
+                let request = self.push(Some(id), usage, time);
+                request.is_inherited = is_foreign || keys.is_older(time);
             }
             // Newer files repeat each request as a reading.
-            Some(Meter::Reading { .. }) if self.has_requests => {}
-            Some(Meter::Reading { last, total }) => self.reading(last, total, entry.timestamp()),
+            Meter::Reading { .. } | Meter::Total { .. } if self.has_requests => {}
+            Meter::Reading { total, .. } if self.repeats_base => self.total = Some(total),
+            Meter::Reading { last, total } => self.reading(last, total, time),
+            Meter::Output { id, output } => {
+                let usage = Usage {
+                    output,
+                    ..Usage::default()
+                };
+                let request = self.request(Some(id), usage, time);
+                self.outputs.push(Request {
+                    is_inherited: keys.is_older(time),
+                    is_partial: true,
+                    ..request
+                });
+            }
+            Meter::Total { model, usage } => {
+                let at = self.requests.len();
+                let (before, parts) = self.totals.entry(model.clone()).or_default();
+                let part = usage.since(before);
+                *before = usage;
+                parts.push(at);
+                let request = self.push(None, part, time);
+                request.model = model.or(request.model.take());
+            }
         }
     }
 
@@ -129,17 +171,16 @@ impl MeterReader {
             (tokens.input, tokens.output, tokens.cache_read).hash(&mut hasher);
         }
         self.log.readings.push((time, hasher.finish()));
-        self.push(None, usage, Some(index), time);
+        self.push(None, usage, time).reading = Some(index);
     }
 
-    fn push(
-        &mut self,
-        id: Option<String>,
-        usage: Usage,
-        reading: Option<usize>,
-        time: Option<Timestamp>,
-    ) {
-        self.requests.push(Request {
+    fn push(&mut self, id: Option<String>, usage: Usage, time: Option<Timestamp>) -> &mut Request {
+        let request = self.request(id, usage, time);
+        self.requests.push_mut(request)
+    }
+
+    fn request(&self, id: Option<String>, usage: Usage, time: Option<Timestamp>) -> Request {
+        Request {
             id,
             usage: Usage {
                 tier: self.tier,
@@ -147,18 +188,38 @@ impl MeterReader {
             },
             time,
             model: self.model.clone(),
-            reading,
-        });
+            reading: None,
+            is_inherited: false,
+            is_partial: false,
+        }
     }
 
     /// Returns the requests, and the log of their readings.
     pub(super) fn finish(mut self) -> (Vec<Request>, Option<MeterLog>) {
-        // The same request at the same time in forks of one session is a copy.
-        if let Some(parent) = &self.log.parent {
-            for request in &mut self.requests {
-                let reading = request.reading.and_then(|at| self.log.readings.get(at));
-                if let Some((Some(time), reading)) = reading {
-                    request.id = Some(format!("{parent} {time} {reading}"));
+        if self.requests.is_empty() {
+            self.requests = self.outputs;
+        }
+        let session = self.log.session_id.as_deref().unwrap_or_default();
+        // The same request at the same time in forks of one session is a copy, and so is the same one in
+        // copies of a file.
+        for request in &mut self.requests {
+            let reading = request
+                .reading
+                .and_then(|at| Some((at, self.log.readings.get(at)?)));
+            request.id = match (&self.log.parent, reading) {
+                (Some(parent), Some((_, (Some(time), reading)))) => {
+                    Some(format!("{parent} {time} {reading}"))
+                }
+                (None, Some((at, (_, reading)))) if !session.is_empty() => {
+                    Some(format!("{session} {at} {reading}"))
+                }
+                _ => request.id.take(),
+            };
+        }
+        for (model, (_, parts)) in self.totals.iter().filter(|_| !session.is_empty()) {
+            for (number, at) in parts.iter().enumerate() {
+                if let Some(request) = self.requests.get_mut(*at) {
+                    request.id = Some(format!("{session} {model:?} {number}"));
                 }
             }
         }

@@ -26,11 +26,13 @@ mod follow;
 mod following;
 mod in_use;
 mod lines;
+mod listed;
 mod listing;
 mod meter;
 mod open;
 mod origin;
 mod parallel;
+mod parts;
 mod patch;
 mod prices;
 pub mod record;
@@ -70,18 +72,18 @@ pub use discover::{
 };
 pub use export::{ExportError, ExportFolder, is_export_list};
 pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
-pub use find::{FindError, LATEST, find, ids_in};
+pub use find::{FindError, LATEST, find};
 pub use follow::Follower;
 pub use following::{
     FollowOptions, FollowOutput, FollowedSession, NewerSessions, PrintError, follow,
 };
 pub use in_use::SessionUsers;
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{
-    Depth, Failures, InferredState, Listed, Listing, Sessions, list, list_as_records,
-};
+pub use listed::{InferredState, Listed, OtherFile, SessionFiles, Sessions};
+pub use listing::{Depth, Failures, Listing, list};
 pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::{each_in_order, processors};
+pub use parts::ids_in;
 pub use patch::patch;
 pub use prices::Prices;
 pub use seen_call::{CallCounts, SeenCall};

@@ -143,6 +143,8 @@ pub(super) enum Unpriced {
     Tier(Tier),
     UnitedStates,
     WebSearch,
+    /// The input is not known.
+    Input,
 }
 
 impl Unpriced {
@@ -152,6 +154,7 @@ impl Unpriced {
             Self::Tier(tier) => tier.name(),
             Self::UnitedStates => "us",
             Self::WebSearch => "web search",
+            Self::Input => "unknown input",
         }
     }
 }

@@ -12,7 +12,7 @@ use super::discover::Candidate;
 use crate::agent::{Agent, Facts, NamedRoots, project_hash};
 
 /// Minimum length of a short id, in characters.
-const MIN_ID_CHARS: usize = 8;
+pub(super) const MIN_ID_CHARS: usize = 8;
 
 /// Filters of sessions. The default selects all of them.
 #[derive(Debug, Clone, Default)]
@@ -142,6 +142,8 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
         let at = sorted.partition_point(|other| *other < id);
         let before = at.checked_sub(1).and_then(|before| sorted.get(before));
         let neighbours = before.into_iter().chain(sorted.get(at + 1));
+        // The name of a file may have the beginning of the id.
+        let neighbours = neighbours.filter(|other| !id.starts_with(**other));
         let longest = neighbours.map(|other| shared(id, other) + 1).max();
         let length = longest.unwrap_or(0).max(MIN_ID_CHARS);
         id.char_indices()

@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::compressed::{self, elements_as_lines, trajectory_as_lines, unpacked};
 use super::discover::subagent_files;
 use super::lines::{Line, Place, RawLine, RawLines, each_line, for_each_line};
+use super::listed::OtherFile;
 use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,
@@ -58,6 +59,10 @@ pub struct Session {
     pub(super) may_have_side_file: bool,
     /// True if the whole file was searched and contains no title.
     pub(super) holds_no_title: bool,
+    /// The other files of the session.
+    pub others: Vec<OtherFile>,
+    /// The files of subagents that are sessions of their own.
+    pub started: Vec<PathBuf>,
 }
 
 impl Session {
@@ -157,6 +162,8 @@ impl Session {
             head,
             may_have_side_file: true,
             holds_no_title: false,
+            others: Vec::new(),
+            started: Vec::new(),
         })
     }
 
@@ -170,6 +177,7 @@ impl Session {
     /// Returns its subagents whose files can be opened.
     pub(super) fn subagents(&self) -> impl Iterator<Item = Self> {
         let files = subagent_files(&self.file.path, self.agent()).into_iter();
+        let files = files.chain(self.started.iter().cloned());
         files.filter_map(|path| Self::open_with(&path, &self.named_roots).ok())
     }
 
@@ -224,6 +232,18 @@ impl Session {
             Detail::Activity => self.format.activity_words,
             Detail::Outline | Detail::Counts | Detail::Full => &[],
         }
+    }
+
+    /// Returns the number of lines with one of these words.
+    pub(super) fn count_lines(&self, words: &[&str]) -> io::Result<u64> {
+        let mut count = 0;
+        if !words.is_empty() {
+            let mut lines = RawLines::new(self.reader(), words)?;
+            while lines.next()?.is_some() {
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] and

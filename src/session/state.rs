@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use super::discover::{Candidate, subagent_files};
 use super::in_use::{IN_USE, SessionUsers};
-use super::listing::{Failures, InferredState, Listed, Listing, Sessions, list};
+use super::listed::{InferredState, Listed, Sessions};
+use super::listing::{Failures, Listing, list};
 use super::session::Session;
 use super::tail::last_messages;
 use super::tree::Scope;

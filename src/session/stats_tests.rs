@@ -309,7 +309,7 @@ fn a_meter_that_repeats_itself_adds_nothing() {
         };
         tally.message(&message, &mut current);
     }
-    assert_eq!(tally.sums().3.input, 9);
+    assert_eq!(tally.total().spending.usage.input, 9);
 }
 
 #[test]

@@ -1,22 +1,23 @@
-//! The requests and calls in a tally, in little memory: sessions may contain hundreds of thousands.
+//! The requests and calls in a tally. Sessions may contain hundreds of thousands.
 
-use std::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
 use super::prices::Unpriced;
-use crate::message::{CallOutcome, Tier, ToolResult, Usage};
+use crate::message::{CallOutcome, ToolResult, Usage};
 
 /// A request: its counts and dimensions.
 #[derive(Debug)]
 pub(super) struct ReplyCounts {
-    pub(super) usage: PackedUsage,
+    pub(super) usage: Option<Usage>,
     pub(super) context: UsageContext,
-    /// The number of the meter reading that states the tokens.
-    pub(super) reading: Option<NonZeroU32>,
+    /// The index of the meter reading that states the tokens.
+    pub(super) reading: Option<usize>,
     /// Whether it is a reply of the conversation.
     pub(super) is_reply: bool,
+    /// Whether another request with the same tokens is the same request.
+    pub(super) may_repeat: bool,
     /// The part of the request without a price.
     pub(super) unpriced: Option<Unpriced>,
 }
@@ -25,11 +26,25 @@ impl ReplyCounts {
     /// Returns a request outside of the conversation.
     pub(super) fn new(usage: Option<Usage>, context: UsageContext) -> Self {
         Self {
-            usage: usage.into(),
+            usage,
             context,
             reading: None,
             is_reply: false,
+            may_repeat: false,
             unpriced: None,
+        }
+    }
+
+    /// Adds a copy of the request, which may be incomplete: the larger counts are right.
+    pub(super) fn join(&mut self, copy: Self) {
+        self.is_reply |= copy.is_reply;
+        self.may_repeat &= copy.may_repeat;
+        if Usage::larger(copy.usage, self.usage) != self.usage {
+            (self.usage, self.reading) = (copy.usage, copy.reading);
+            let known = std::mem::replace(&mut self.context, copy.context);
+            self.context.join(known);
+        } else {
+            self.context.join(copy.context);
         }
     }
 }
@@ -41,18 +56,36 @@ pub(super) struct UsedTool {
     pub(super) result: CallResult,
 }
 
-/// The dimensions of a request or a call.
+impl UsedTool {
+    /// Adds a copy of the call.
+    pub(super) fn join(&mut self, copy: Self) {
+        self.result.add(copy.result);
+        self.context.join(copy.context);
+    }
+}
+
+/// The dimensions of a request, a call or a prompt.
 #[derive(Debug, Clone)]
 pub(super) struct UsageContext {
-    pub(super) time: TallyTime,
+    pub(super) time: Option<Timestamp>,
     pub(super) labels: Arc<Labels>,
+    /// Whether it was made in the session that this one was forked from.
+    pub(super) is_inherited: bool,
 }
 
 impl UsageContext {
     pub(super) fn new(time: Option<Timestamp>, labels: Arc<Labels>) -> Self {
         Self {
-            time: time.into(),
+            time,
             labels,
+            is_inherited: false,
+        }
+    }
+
+    /// Adds a copy from another file. The session that made the request counts.
+    pub(super) fn join(&mut self, copy: Self) {
+        if self.is_inherited && !copy.is_inherited {
+            *self = copy;
         }
     }
 }
@@ -80,6 +113,15 @@ pub(super) struct ReadSession {
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
     pub(super) cwd: Option<String>,
+    /// Whether it is a stream whose requests have other ids in the file of the session.
+    pub(super) is_unlinked_stream: bool,
+}
+
+impl ReadSession {
+    /// Returns what names the session. Files with the same one are of one session.
+    pub(super) fn name(&self) -> (String, Option<String>) {
+        (self.agent.clone(), self.session_id.clone())
+    }
 }
 
 /// Shares the labels of a session.
@@ -124,185 +166,26 @@ impl LabelCache {
     }
 }
 
-/// A time in whole microseconds, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TallyTime(i64);
-
-impl TallyTime {
-    /// No time. Outside the range of timestamps.
-    const NONE: i64 = i64::MIN;
-
-    /// Returns the time.
-    pub(super) fn get(self) -> Option<Timestamp> {
-        let known = Some(self.0).filter(|time| *time != Self::NONE);
-        Timestamp::from_microsecond(known?).ok()
-    }
-}
-
-impl From<Option<Timestamp>> for TallyTime {
-    fn from(time: Option<Timestamp>) -> Self {
-        Self(time.map_or(Self::NONE, Timestamp::as_microsecond))
-    }
-}
-
 /// The results of a call.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CallResult {
     pub(super) failed: bool,
-    /// The length of the text plus 1, or 0 without a result.
-    size: u32,
+    /// The length of the text in bytes, if there is a result.
+    pub(super) bytes: Option<usize>,
 }
 
 impl CallResult {
     /// Returns the failure and the size of a result.
     pub(super) fn of(result: &ToolResult) -> Self {
-        let length = result.text().len();
-        Self::new(result.outcome() == CallOutcome::Failed, length)
-    }
-
-    /// Returns a result with a text of this length in bytes.
-    fn new(failed: bool, length: usize) -> Self {
-        let size = u32::try_from(length).unwrap_or(u32::MAX).saturating_add(1);
-        Self { failed, size }
-    }
-
-    /// Returns the length of the result's text in bytes, if there is one.
-    pub(super) fn bytes(self) -> Option<u64> {
-        self.size.checked_sub(1).map(u64::from)
+        Self {
+            failed: result.outcome() == CallOutcome::Failed,
+            bytes: Some(result.text().len()),
+        }
     }
 
     /// Adds another result of the same call.
     pub(super) fn add(&mut self, other: Self) {
         self.failed |= other.failed;
-        self.size = self.size.max(other.size);
-    }
-}
-
-/// Token counts of a request, if known.
-#[derive(Debug)]
-pub(super) enum PackedUsage {
-    None,
-    Small(SmallUsage),
-    Large(Box<Usage>),
-}
-
-#[derive(Debug)]
-pub(super) struct SmallUsage {
-    input: u32,
-    output: u32,
-    cache_read: u32,
-    cache_write: u32,
-    cache_write_1h: u32,
-    web_searches: u16,
-    tier: Tier,
-    is_us_only: bool,
-    /// The cost, or not a number.
-    cost: f64,
-}
-
-impl SmallUsage {
-    /// Returns the counts without thinking, unless one is too large.
-    fn of(usage: &Usage) -> Option<Self> {
-        Some(Self {
-            input: usage.input.try_into().ok()?,
-            output: usage.output.try_into().ok()?,
-            cache_read: usage.cache_read.try_into().ok()?,
-            cache_write: usage.cache_write.try_into().ok()?,
-            cache_write_1h: usage.cache_write_1h.try_into().ok()?,
-            web_searches: usage.web_searches.try_into().ok()?,
-            tier: usage.tier,
-            is_us_only: usage.is_us_only,
-            cost: usage.cost.unwrap_or(f64::NAN),
-        })
-    }
-}
-
-impl PackedUsage {
-    /// Returns the counts, without thinking.
-    pub(super) fn get(&self) -> Option<Usage> {
-        match self {
-            Self::None => None,
-            Self::Small(usage) => Some(Usage {
-                input: usage.input.into(),
-                output: usage.output.into(),
-                cache_read: usage.cache_read.into(),
-                cache_write: usage.cache_write.into(),
-                cache_write_1h: usage.cache_write_1h.into(),
-                cost: Some(usage.cost).filter(|cost| !cost.is_nan()),
-                web_searches: usage.web_searches.into(),
-                thinking: 0,
-                tier: usage.tier,
-                is_us_only: usage.is_us_only,
-            }),
-            Self::Large(usage) => Some(**usage),
-        }
-    }
-
-    /// Whether the counts are known.
-    pub(super) fn is_some(&self) -> bool {
-        !matches!(self, Self::None)
-    }
-}
-
-impl From<Option<Usage>> for PackedUsage {
-    fn from(usage: Option<Usage>) -> Self {
-        match usage {
-            None => Self::None,
-            Some(usage) => match SmallUsage::of(&usage) {
-                Some(small) => Self::Small(small),
-                None => Self::Large(Box::new(usage)),
-            },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packed_counts_are_exact() {
-        let small = Usage {
-            input: u64::from(u32::MAX),
-            output: 1,
-            cache_read: 2,
-            cache_write: 4,
-            cache_write_1h: 3,
-            cost: Some(0.1),
-            web_searches: 5,
-            tier: Tier::Flex,
-            is_us_only: true,
-            ..Usage::default()
-        };
-        let large = Usage {
-            cache_read: 1 << 32,
-            web_searches: 1 << 16,
-            ..small
-        };
-        for usage in [None, Some(small), Some(large), Some(Usage::default())] {
-            assert_eq!(PackedUsage::from(usage).get(), usage);
-        }
-    }
-
-    #[test]
-    fn results_of_a_call_have_the_length_of_the_longest_text() {
-        let mut result = CallResult::default();
-        assert_eq!((result.failed, result.bytes()), (false, None));
-        for (failed, length, expected) in [
-            (false, 0, (false, Some(0))),
-            (true, 5, (true, Some(5))),
-            (false, 3, (true, Some(5))),
-        ] {
-            result.add(CallResult::new(failed, length));
-            assert_eq!((result.failed, result.bytes()), expected);
-        }
-        let longest = CallResult::new(false, usize::MAX);
-        assert_eq!(longest.bytes(), Some(u64::from(u32::MAX - 1)));
-    }
-
-    #[test]
-    fn items_stay_small() {
-        assert_eq!(size_of::<ReplyCounts>(), 56);
-        assert_eq!(size_of::<UsedTool>(), 24);
+        self.bytes = self.bytes.max(other.bytes);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::discover::subagent_files;
 use super::export::ExportFolder;
-use super::listing::Listed;
+use super::listed::Listed;
 use super::open::SessionError;
 use super::prices::Prices;
 use super::session::Session;

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem::{replace, take};
 
-use super::distinct::{Key, KeyIndex, index};
+use super::distinct::{Key, index};
 use super::lines::Place;
 use crate::agent::{Entry, Part};
 use crate::message::{Message, Origin};
@@ -27,16 +27,15 @@ pub enum Scope {
 /// No node: the parent of a first record, or the message of a record without one.
 const NONE: u32 = u32::MAX;
 
-/// All records that are nodes. Takes about 60 bytes for each of them.
+/// All records that are nodes.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
     parts: Vec<Part>,
-    by_id: KeyIndex,
+    /// The last node with each id.
+    by_id: HashMap<Key, u32>,
     /// The first node of each message.
-    by_message: KeyIndex,
-    /// The ids of messages, by their first node, unless that has the same id.
-    message_ids: HashMap<u32, Key>,
+    by_message: HashMap<Key, u32>,
     /// Parents that were not in the file before the node.
     late_parents: HashMap<u32, Key>,
     logical_parents: HashMap<u32, Key>,
@@ -100,24 +99,15 @@ impl Tree {
         }
         let logical = entry.logical_parent.as_deref().map(Key::of);
         self.logical_parents.extend(logical.map(|key| (at, key)));
-        let known_message = message.and_then(|message| self.first_of(message));
+        let first = message.map(|message| *self.by_message.entry(message).or_insert(at));
         self.nodes.push(Node {
             id,
             place,
             parent: known_parent.unwrap_or(NONE),
-            message: known_message.or(message.map(|_| at)).unwrap_or(NONE),
+            message: first.unwrap_or(NONE),
         });
         self.parts.push(entry.part);
-        self.by_id
-            .set(id, at, |at| Some(self.nodes[at as usize].id));
-        if let (Some(message), None) = (message, known_message) {
-            if message != id {
-                self.message_ids.insert(at, message);
-            }
-            let (nodes, ids) = (&self.nodes, &self.message_ids);
-            let id_at = |first: u32| Some(message_id(nodes, ids, first));
-            self.by_message.set(message, at, id_at);
-        }
+        self.by_id.insert(id, at);
         for message in &entry.messages {
             let calls = message.calls().map(|call| (at, Key::of(&call.id)));
             self.calls.extend(calls);
@@ -172,13 +162,7 @@ impl Tree {
     }
 
     fn place_of(&self, id: Key) -> Option<u32> {
-        self.by_id.get(id, |at| Some(self.nodes[at as usize].id))
-    }
-
-    /// Returns the first node of a message.
-    fn first_of(&self, message: Key) -> Option<u32> {
-        let id_at = |first: u32| Some(message_id(&self.nodes, &self.message_ids, first));
-        self.by_message.get(message, id_at)
+        self.by_id.get(&id).copied()
     }
 
     /// Returns the last node with the id of the parent.
@@ -219,8 +203,6 @@ impl Tree {
             next = self.before(at, scope);
         }
         order.reverse();
-        self.by_id = KeyIndex::default();
-        self.by_message = KeyIndex::default();
         let order = self.with_siblings(order, &on_branch);
         let is_turn = |part: &&Part| **part == Part::Turn;
         let kept = order.iter().map(|at| &self.parts[*at as usize]);
@@ -280,12 +262,6 @@ impl Tree {
         }
         order
     }
-}
-
-/// Returns the id of the message whose first node this is.
-fn message_id(nodes: &[Node], ids: &HashMap<u32, Key>, first: u32) -> Key {
-    let own = ids.get(&first).copied();
-    own.unwrap_or(nodes[first as usize].id)
 }
 
 /// Returns the values with this key among sorted pairs.

@@ -906,5 +906,5 @@ fn an_archive_has_the_sessions_that_others_continue() {
     let expected = ["> List the files", "> Reverted", "> In a fork"];
     assert_eq!(prompts("f01d", &other), expected);
     let listed = home.run(&["list"]).records();
-    assert_eq!(listed.len(), 4, "{listed:?}");
+    assert_eq!(listed.len(), 3, "{listed:?}");
 }

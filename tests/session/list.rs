@@ -70,7 +70,11 @@ fn sessions_are_read_without_a_directory_of_temporary_files() {
     opencode.reply("ses_a", 1_767_261_601_000, "yes");
     let dir = tempfile::tempdir().unwrap();
     let lines = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
-    let array = format!("[{}]", lines.lines().collect::<Vec<_>>().join(","));
+    let other = lines.replace(
+        "5e551011-0000-4000-8000-000000000001",
+        "5e551011-0000-4000-8000-000000000002",
+    );
+    let array = format!("[{}]", other.lines().collect::<Vec<_>>().join(","));
     std::fs::write(dir.path().join("session-array.json"), array).unwrap();
     let packed = compress_to_vec(lines.as_bytes(), CompressionLevel::Fastest);
     std::fs::write(dir.path().join("rollout.jsonl.zst"), packed).unwrap();

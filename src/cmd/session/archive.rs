@@ -217,11 +217,8 @@ fn selected(
     matching.source.check_roots(errors);
     let mut paths = Vec::new();
     for named in matching.source.named(names, io)? {
-        match named
-            .lasting_path()
-            .and_then(|path| named.open().map(|_| path))
-        {
-            Ok(path) => paths.push(path.to_owned()),
+        match named.lasting_path().and_then(|_| named.open()) {
+            Ok(_) => paths.extend(named.paths()),
             Err(error) => errors.report(&named.name, &error),
         }
     }

@@ -9,8 +9,7 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output}
 use crate::io::Io;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::session::{
-    Depth, Facts, Failures, Listed, Listing, list, list_as_records, list_in_states,
-    session_description, short_ids,
+    Depth, Facts, Failures, Listed, Listing, list, list_in_states, session_description, short_ids,
 };
 use crate::view::{ProgressLine, TableLook, session_table};
 
@@ -24,8 +23,8 @@ use crate::view::{ProgressLine, TableLook, session_table};
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Count messages, calls, tokens and costs; this reads whole files. Subagents are left
-    /// out; `session stats` counts them
+    /// Count messages, calls, tokens and costs; this reads whole files. Only tokens and costs
+    /// include subagents
     #[arg(long)]
     counts: bool,
     /// Include the separate sessions that Codex, Copilot and opencode start for subagents
@@ -61,16 +60,7 @@ impl Run for SessionListArguments {
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
         let form = self.form.form(io.terminal);
-        let selection = &listing.selection;
-        let is_ordered = selection.limit.is_some() || selection.since.is_some();
         let source = &self.selection.matching.source;
-        if form == Form::Jsonl && !is_ordered && self.state.is_none() {
-            let files = source.files(&io.environment);
-            let progress = reading(files.len(), &mut listing, io);
-            let (texts, failed) = list_as_records(&files, &listing)?;
-            drop(progress);
-            return print_records(&texts, failed, errors, io);
-        }
         let candidates = source.candidates(&io.environment);
         let progress = reading(candidates.len(), &mut listing, io);
         let (listed, failed) = match &self.state {
@@ -190,8 +180,10 @@ impl Run for SessionPathArguments {
             match form {
                 Form::Text => {
                     use std::os::unix::ffi::OsStrExt;
-                    writer.echo(path.as_os_str().as_bytes())?;
-                    writer.echo(b"\n")?;
+                    for path in named.paths() {
+                        writer.echo(path.as_os_str().as_bytes())?;
+                        writer.echo(b"\n")?;
+                    }
                 }
                 Form::Jsonl => {
                     let mapping = self.selection.matching.source.mapping();

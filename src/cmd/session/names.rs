@@ -17,8 +17,8 @@ use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::session::{
-    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, candidates_at, find,
-    is_export_list, subagents_beside,
+    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
+    candidates_at, find, is_export_list, subagents_beside,
 };
 
 impl SourceArguments {
@@ -105,10 +105,10 @@ impl SourceArguments {
     }
 
     /// Returns the sessions in these files.
-    pub(crate) fn at(&self, paths: Vec<PathBuf>) -> Vec<NamedSession> {
-        let sessions = paths.into_iter();
+    pub(crate) fn at(&self, sessions: Vec<SessionFiles>) -> Vec<NamedSession> {
+        let sessions = sessions.into_iter();
         sessions
-            .map(|path| self.session(&path.display().to_string(), Ok(path)))
+            .map(|files| self.session(&files.path.display().to_string(), Ok(files)))
             .collect()
     }
 
@@ -151,17 +151,17 @@ impl SourceArguments {
         session.ancestors(facts, &self.listing(Depth::Ends), &candidates, &missing)
     }
 
-    fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<PathBuf, UsageError> {
+    fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<SessionFiles, UsageError> {
         let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
         // `opencode.db#ses_1` is no file. A title may have a slash as well.
         let has_slash = name.contains('/');
         let is_path = || has_slash && Path::new(name).parent().is_some_and(Path::exists);
         if is_file || is_path() {
-            return Ok(name.into());
+            return Ok(PathBuf::from(name).into());
         }
         find(name, &self.candidates(&io.environment), listing).or_else(|error| {
             let hint = match error {
-                FindError::Nothing if has_slash => return Ok(name.into()),
+                FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
                 FindError::Nothing => "`turnpipe session list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
                 FindError::Empty => "give an id, a title, a path or `latest`",
@@ -184,7 +184,7 @@ impl SelectionArguments {
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
         let source = &self.matching.source;
-        Ok(source.at(source.paths(&listing, io)))
+        Ok(source.at(source.sessions(&listing, io)))
     }
 }
 
@@ -192,7 +192,7 @@ impl SelectionArguments {
 pub(crate) struct NamedSession {
     /// The name that the user gave.
     pub(crate) name: String,
-    path: Result<PathBuf, UsageError>,
+    files: Result<SessionFiles, UsageError>,
     /// The agents of the configuration.
     named_roots: NamedRoots,
     /// A list on standard input names it.
@@ -207,7 +207,7 @@ impl NamedSession {
     /// # Errors
     /// The pipe cannot be read.
     pub(crate) fn for_reading(mut self) -> anyhow::Result<Self> {
-        let Ok(path) = &mut self.path else {
+        let Ok(SessionFiles { path, .. }) = &mut self.files else {
             return Ok(self);
         };
         let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
@@ -236,7 +236,7 @@ impl NamedSession {
         let copy = file.into_temp_path();
         Ok(Self {
             name,
-            path: Ok(copy.to_path_buf()),
+            files: Ok(copy.to_path_buf().into()),
             named_roots: named_roots.clone(),
             is_listed: false,
             temporary: Some(copy),
@@ -248,7 +248,8 @@ impl NamedSession {
     /// # Errors
     /// No session has that name.
     pub(crate) fn path(&self) -> Result<&Path, UsageError> {
-        self.path.as_deref().map_err(Clone::clone)
+        let files = self.files.as_ref().map_err(Clone::clone);
+        files.map(|files| files.path.as_path())
     }
 
     /// Returns the file, if it is permanent and may be written to.
@@ -267,6 +268,14 @@ impl NamedSession {
         self.temporary.as_deref() == Some(path)
     }
 
+    /// Returns all files of the session, the earlier ones first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.files
+            .as_ref()
+            .map(SessionFiles::paths)
+            .unwrap_or_default()
+    }
+
     /// Returns the session, opened.
     ///
     /// # Errors
@@ -274,6 +283,10 @@ impl NamedSession {
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
         let session = Session::open_with(self.path()?, &self.named_roots);
         let mut session = session.map_err(UsageError::reason)?;
+        if let Ok(files) = &self.files {
+            session.others.clone_from(&files.others);
+            session.started.clone_from(&files.started);
+        }
         if self.temporary.is_some() {
             session.file.path = PathBuf::from(&self.name);
         }
@@ -290,8 +303,8 @@ impl NamedSession {
 pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for session in sessions {
-        match session.open().and_then(|_| session.path()) {
-            Ok(path) => paths.push(path.to_owned()),
+        match session.open() {
+            Ok(_) => paths.extend(session.paths()),
             Err(error) => errors.report(&session.name, &error),
         }
     }
@@ -384,10 +397,10 @@ impl SourceArguments {
         Ok(StandardInput::List(sessions))
     }
 
-    fn session(&self, name: &str, path: Result<PathBuf, UsageError>) -> NamedSession {
+    fn session(&self, name: &str, files: Result<SessionFiles, UsageError>) -> NamedSession {
         NamedSession {
             name: name.to_owned(),
-            path,
+            files,
             named_roots: self.named_roots.clone(),
             is_listed: false,
             temporary: None,
@@ -397,7 +410,7 @@ impl SourceArguments {
     fn listed(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
         NamedSession {
             is_listed: true,
-            ..self.session(path, found)
+            ..self.session(path, found.map(SessionFiles::from))
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Candidate, Depth, Listing, Root, Selection, Session, candidates_at, discover_names,
-    discover_with, ids_in, list, processors, session_roots,
+    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, candidates_at,
+    discover_names, discover_with, ids_in, list, processors, session_roots,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -342,18 +342,18 @@ impl SourceArguments {
         filter: &FilterArguments,
         limit: &LimitArguments,
         io: &Io,
-    ) -> Vec<PathBuf> {
+    ) -> Vec<SessionFiles> {
         let mut listing = self.listing(Depth::Ends);
         filter.apply(&mut listing.selection, io.clock.as_ref());
         limit.apply(&mut listing.selection);
-        self.paths(&listing, io)
+        self.sessions(&listing, io)
     }
 
     /// Returns the files of the sessions of a listing, then the unreadable files.
-    pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
+    pub(crate) fn sessions(&self, listing: &Listing, io: &Io) -> Vec<SessionFiles> {
         let (listed, failed) = list(&self.candidates(&io.environment), listing);
-        let failed = failed.into_iter().map(|(path, _)| path);
-        let listed = listed.into_iter().map(|session| session.path);
+        let failed = failed.into_iter().map(|(path, _)| path.into());
+        let listed = listed.iter().map(|session| session.files());
         listed.chain(failed).collect()
     }
 }

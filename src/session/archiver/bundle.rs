@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::copy::{Problem, parent};
 use crate::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
 use crate::session::compressed::MAX_UNPACKED;
-use crate::session::listing::Listed;
+use crate::session::listed::Listed;
 use crate::session::open::session_at;
 use crate::session::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 

@@ -10,9 +10,10 @@ use super::bundle::Bundle;
 use crate::agent::Root;
 use crate::records::{ArchiveOutcome, SessionArchivedRecord};
 use crate::session::discover::{discover_with, subagents_beside};
-use crate::session::find::bases;
-use crate::session::listing::{Listed, Listing, list_files};
+use crate::session::listed::Listed;
+use crate::session::listing::{Listing, list_files};
 use crate::session::open::{SessionError, session_at, sessions_in};
+use crate::session::parts::bases;
 use crate::state::SessionScope;
 
 /// Selected sessions.

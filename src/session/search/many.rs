@@ -13,9 +13,10 @@ use crate::message::{SessionId, Thread};
 use crate::records::{SessionDescription, SessionHitRecord};
 use crate::session::discover::Candidate;
 use crate::session::distinct::Key;
-use crate::session::find::ids_in;
-use crate::session::listing::{Listed, Listing, Report};
+use crate::session::listed::Listed;
+use crate::session::listing::{Listing, Report};
 use crate::session::open::SessionError;
+use crate::session::parts::ids_in;
 use crate::session::session::Session;
 use crate::session::title::NameIndexes;
 

@@ -141,7 +141,7 @@ impl Message {
 }
 
 /// Merges consecutive records of one message. Agents write one record per block, all with the same
-/// message id, and repeat the usage in each; the last usage is valid. The blocks of a record are whole:
+/// message id, and repeat the usage in each; the largest is valid. The blocks of a record are whole:
 /// deltas are joined in `assemble`.
 #[derive(Debug, Default)]
 pub struct MessageMerger {
@@ -154,7 +154,7 @@ impl MessageMerger {
         match &mut self.open {
             Some(open) if continues(open, &message) => {
                 open.blocks.extend(message.blocks);
-                open.usage = message.usage.or(open.usage);
+                open.usage = Usage::larger(open.usage, message.usage);
                 open.model = open.model.take().or(message.model);
                 None
             }

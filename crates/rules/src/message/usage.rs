@@ -101,6 +101,17 @@ impl Usage {
         self.total() + self.web_searches > 0
     }
 
+    /// Returns the larger of two counts of one reply. The other is from an earlier record, or incomplete.
+    #[must_use]
+    pub fn larger(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let size = |usage: &Option<Self>| usage.map(|usage| (usage.output, usage.total()));
+        if size(&one) > size(&other) {
+            one
+        } else {
+            other
+        }
+    }
+
     /// Returns the increase since an `earlier` reading of the same meter. A lower reading means that the
     /// meter was reset.
     #[must_use]
