@@ -10,6 +10,7 @@ use super::lines::{Place, RawLines};
 use super::open::Positioned;
 use super::session::{Session, each_entry_on_line, skipped_record};
 use super::side_file::Labels;
+use super::side_threads::{SideThreads, ThreadRecord};
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
@@ -20,6 +21,18 @@ use crate::message::{Message, MessageMerger, Origin, Role, Thread};
 struct Pick {
     place: Place,
     row: u32,
+    /// The index of the call that started its subagent.
+    caller: Option<u32>,
+}
+
+impl Pick {
+    fn of(record: &ThreadRecord) -> Self {
+        Self {
+            place: record.place,
+            row: 0,
+            caller: record.caller,
+        }
+    }
 }
 
 /// Records in the order in which they are read.
@@ -30,6 +43,8 @@ type Picks = Box<dyn Iterator<Item = Pick> + Send>;
 struct Plan {
     /// The records, or `None` for all of them in file order.
     picks: Option<Picks>,
+    /// The calls that started the subagents among them.
+    callers: Vec<String>,
     /// The number of omitted turns.
     left_out: u64,
     /// Repeated messages of these roles are skipped.
@@ -49,6 +64,7 @@ pub struct ConversationReader<'a> {
     ready: VecDeque<Message>,
     /// The model of the messages that follow, from a separate record.
     model: Option<String>,
+    callers: Vec<String>,
     seen: Option<OnEntry<'a>>,
     left_out: u64,
     spoken: Vec<Role>,
@@ -63,6 +79,14 @@ enum Records<'a> {
     Lines(Box<RawLines<Positioned<'a>>>),
     Rows(std::slice::Iter<'a, String>),
     None,
+}
+
+impl Plan {
+    fn set_records(&mut self, (records, callers, missing): (Vec<ThreadRecord>, Vec<String>, u64)) {
+        self.picks = Some(Box::new(records.into_iter().map(|one| Pick::of(&one))));
+        self.callers = callers;
+        self.left_out += missing;
+    }
 }
 
 impl Session {
@@ -124,6 +148,7 @@ impl Session {
             merger: MessageMerger::default(),
             ready: VecDeque::new(),
             model: None,
+            callers: plan.callers,
             seen,
             left_out: plan.left_out,
             spoken: plan.spoken,
@@ -165,8 +190,10 @@ impl Session {
 
     fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
         let mut spoken = Vec::new();
-        self.each_entry(Detail::Full, &mut |_, mut entry| {
+        let mut threads = SideThreads::default();
+        self.each_entry(Detail::Full, &mut |place, mut entry| {
             seen(&mut entry);
+            threads.add(&entry, place);
             let roles = entry
                 .messages
                 .iter()
@@ -179,10 +206,16 @@ impl Session {
             spoken.extend(roles);
             spoken.dedup();
         })?;
-        Ok(Plan {
+        let mut plan = Plan {
             spoken,
             ..Plan::default()
-        })
+        };
+        if threads.link() {
+            let mut places = Vec::new();
+            self.each_entry(Detail::Outline, &mut |place, _| places.push(place))?;
+            plan.set_records(threads.arrange(places));
+        }
+        Ok(plan)
     }
 
     fn plan_of_tree(
@@ -193,9 +226,11 @@ impl Session {
     ) -> io::Result<Plan> {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
+        let mut threads = SideThreads::default();
         self.each_entry(Detail::Counts, &mut |place, mut entry| {
             seen(&mut entry);
             tree.add(&entry, place);
+            threads.add(&entry, place);
             if !entry.labelled_calls.is_empty() {
                 own_labels.push((place, entry));
             }
@@ -212,12 +247,13 @@ impl Session {
         for (_, label) in own_labels {
             labels.add(label);
         }
-        let picks = branch.places.into_iter();
-        Ok(Plan {
-            picks: Some(Box::new(picks.map(|place| Pick { place, row: 0 }))),
+        let mut plan = Plan {
             left_out: branch.left_out,
             ..Plan::default()
-        })
+        };
+        threads.link();
+        plan.set_records(threads.arrange(branch.places));
+        Ok(plan)
     }
 }
 
@@ -235,8 +271,12 @@ impl ConversationReader<'_> {
                 Records::None => return Ok(()),
                 Records::Picked(picks, reader) => {
                     if let Some(pick) = picks.next() {
-                        let messages = reader.messages(self.session, pick)?;
-                        self.push(messages);
+                        let mut entry = reader.entry(self.session, pick)?;
+                        let caller = pick.caller.and_then(|at| self.callers.get(at as usize));
+                        for message in &mut entry.messages {
+                            message.parent_call = caller.cloned().or(message.parent_call.take());
+                        }
+                        self.entry(entry);
                         continue;
                     }
                 }
@@ -325,13 +365,13 @@ impl Iterator for ConversationReader<'_> {
 #[derive(Default)]
 struct PickedRecords {
     place: Option<Place>,
-    rows: Vec<Vec<Message>>,
+    rows: Vec<Entry>,
     line: Vec<u8>,
 }
 
 impl PickedRecords {
-    /// Returns the messages of a record or row. A row is read once.
-    fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
+    /// Returns a record or row. A row is read once.
+    fn entry(&mut self, session: &Session, pick: Pick) -> io::Result<Entry> {
         if self.place != Some(pick.place) {
             self.rows = read_rows(session, pick.place, &mut self.line)?;
             self.place = Some(pick.place);
@@ -342,7 +382,7 @@ impl PickedRecords {
 }
 
 /// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
-fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
+fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Entry>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {
         let row = usize::try_from(place.offset).ok();
@@ -384,13 +424,13 @@ impl Replay {
     /// Applies the next row.
     fn apply(&mut self, change: Change, place: Place) {
         match change {
-            Change::Put(id) => self.put(id, Pick { place, row: 0 }),
+            Change::Put(id) => self.put(id, place, 0),
             // The rows of a resumed history were written before, under other ids.
             Change::Reset(_) if self.keeps_removed && !self.rows.is_empty() => {}
             Change::Reset(rows) => {
                 self.remove_from(0);
                 for (row, (id, _)) in (0..).zip(rows) {
-                    self.put(id, Pick { place, row });
+                    self.put(id, place, row);
                 }
             }
             Change::RewindTo(id) => {
@@ -412,7 +452,12 @@ impl Replay {
     }
 
     /// Adds a row. A row that is written again replaces the first one in place.
-    fn put(&mut self, id: String, pick: Pick) {
+    fn put(&mut self, id: String, place: Place, row: u32) {
+        let pick = Pick {
+            place,
+            row,
+            caller: None,
+        };
         match self.by_id.get(&id) {
             Some(at) if !id.is_empty() => self.rows[*at] = pick,
             _ => {

@@ -5,9 +5,12 @@ use std::fmt::Write;
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
-use super::{Section, ToolDetail, ToolUse};
+use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
+
+/// The beginning of the lines of subagents.
+const BESIDE: &str = "    ┆ ";
 
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -100,10 +103,14 @@ impl TerminalText<'_> {
                     let header = terminal_safe_line(&group.header());
                     let _ = writeln!(page, "{}", self.bold(&header));
                 }
-                for ToolUse { call, result, .. } in &group.calls {
-                    self.call(call, &mut page);
+                for tool in &group.calls {
+                    self.call(&tool.call, &mut page);
+                    for section in &tool.subagent {
+                        let text = self.section(section);
+                        let _ = writeln!(page, "{}", prefixed(text.trim_end(), BESIDE, BESIDE));
+                    }
                     if self.density != Density::Compact {
-                        match result {
+                        match &tool.result {
                             Some((result, _)) => self.result(result, &mut page),
                             None => page.push_str("    ⎿ no result\n"),
                         }

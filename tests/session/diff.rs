@@ -61,7 +61,7 @@ fn the_patch_of_a_recording_applies_to_its_starting_state() {
         "diff",
         recordings().join("qwen/par.stream.jsonl").to_str().unwrap(),
     ]);
-    assert_eq!((stream.status, &*stream.text), (Some(0), ""));
+    assert_eq!((stream.status, &*stream.text), (Some(8), ""));
     assert!(
         stream
             .messages

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Block, ResultPart, Thought, Usage};
+use super::{Block, Media, ResultPart, Thought, Usage};
 use crate::text::{redact_json, redact_parts};
 
 /// Role of a message.
@@ -67,6 +67,8 @@ pub struct Message {
     pub origin: Origin,
     /// Thread of the message.
     pub thread: Thread,
+    /// Id of the call that started the subagent of the message, if it is known.
+    pub parent_call: Option<String>,
     /// Id of the message, shared by its records.
     pub id: Option<String>,
     /// Id of the record.
@@ -88,6 +90,7 @@ impl Message {
             role,
             origin,
             thread: Thread::Main,
+            parent_call: None,
             id: None,
             uuid: None,
             model: None,
@@ -95,6 +98,25 @@ impl Message {
             blocks: Vec::new(),
             usage: None,
         }
+    }
+
+    /// Returns the size of its texts, inputs and attachments, in bytes.
+    pub fn size(&self) -> usize {
+        let media = |media: &Media| media.data.as_ref().map_or(0, String::len);
+        let sizes = self.blocks.iter().map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Thinking(thought) => thought.text().len(),
+            Block::Call(call) => call.input.get().len(),
+            Block::Media(one) => media(one),
+            Block::Result(result) => {
+                let sizes = result.parts.iter().map(|part| match part {
+                    ResultPart::Text(text) => text.len(),
+                    ResultPart::Media(one) => media(one),
+                });
+                sizes.sum()
+            }
+        });
+        sizes.sum()
     }
 
     /// Masks text that looks like a key or a password.
@@ -179,6 +201,7 @@ fn continues(open: &Message, next: &Message) -> bool {
         && open.id.is_some()
         && open.id == next.id
         && open.thread == next.thread
+        && open.parent_call == next.parent_call
 }
 
 /// Matches calls and results by id; they need not be adjacent or in order. Stores one entry per call
