@@ -307,7 +307,10 @@ fn changes(record: &str) -> Vec<FileEdit> {
         let added_lines: Vec<&str> = lines.filter_map(|line| line.strip_prefix('+')).collect();
         match text(file.kind)?.as_ref() {
             "create" => Some(added(call, path, &added_lines.join("\n"))),
-            "edit" => edit(call, path, hunks_with_end_line(diff)),
+            "edit" => {
+                let end = if diff.ends_with('\n') { "" } else { "\n" };
+                edit(call, path, hunks_with_end_line(&format!("{diff}{end}")))
+            }
             _ => None,
         }
     });

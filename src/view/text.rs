@@ -9,9 +9,6 @@ use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
 
-/// The beginning of the lines of subagents.
-const BESIDE: &str = "    ┆ ";
-
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
 
@@ -106,8 +103,9 @@ impl TerminalText<'_> {
                 for tool in &group.calls {
                     self.call(&tool.call, &mut page);
                     for section in &tool.subagent {
-                        let text = self.section(section);
-                        let _ = writeln!(page, "{}", prefixed(text.trim_end(), BESIDE, BESIDE));
+                        for line in self.section(section).trim_end().lines() {
+                            let _ = writeln!(page, "    ┆ {line}");
+                        }
                     }
                     if self.density != Density::Compact {
                         match &tool.result {

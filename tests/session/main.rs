@@ -28,3 +28,4 @@ mod skip;
 mod states;
 mod streams;
 mod tail;
+mod views;
