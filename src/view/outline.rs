@@ -500,6 +500,99 @@ mod tests {
         assert_eq!(answered, [vec![true, true], vec![false]]);
     }
 
+    /// Returns a line for each section.
+    fn lines(outline: &mut Outline, dialog: Vec<Message>) -> Vec<String> {
+        let mut sections: Vec<Section> = dialog
+            .into_iter()
+            .flat_map(|message| outline.push(1, message))
+            .collect();
+        sections.extend(outline.finish());
+        sections.iter().map(line).collect()
+    }
+
+    fn line(section: &Section) -> String {
+        match section {
+            Section::Tools(group) => {
+                let calls = group.calls.iter().map(|tool| {
+                    let inside: Vec<String> = tool.subagent.iter().map(line).collect();
+                    let mark = if tool.result.is_some() { "" } else { "?" };
+                    format!("{}{mark}{inside:?}", tool.call.id)
+                });
+                calls.collect::<Vec<_>>().join(" ").replace("[]", "")
+            }
+            Section::Text { text, .. } => text.clone(),
+            Section::Result(result, _) => format!("stray {}", result.id),
+            _ => String::new(),
+        }
+    }
+
+    fn said(text: &str) -> Message {
+        reply(vec![Block::Text(text.to_owned())])
+    }
+
+    #[test]
+    fn results_belong_to_their_calls_although_other_messages_lie_between() {
+        let mut outline = Outline::new(Grouping::Batches);
+        let dialog = vec![
+            reply(vec![call("1"), call("2")]),
+            results(&["2"]),
+            said("still running"),
+            reply(vec![call("3")]),
+            results(&["3"]),
+            results(&["1", "9"]),
+            // An id that is used again.
+            reply(vec![call("3")]),
+            said("interrupted"),
+            reply(vec![call("3"), call(""), call("")]),
+            results(&["3", "", ""]),
+        ];
+        let expected = [
+            "1 2",
+            "still running",
+            "3",
+            "stray 9",
+            "3?",
+            "interrupted",
+            "3  ",
+        ];
+        assert_eq!(lines(&mut outline, dialog), expected);
+    }
+
+    #[test]
+    fn sections_wait_only_for_so_many_others() {
+        let mut outline = Outline::new(Grouping::Batches);
+        let mut sections = outline.push(1, reply(vec![call("1")]));
+        for _ in 0..MAX_WAITING {
+            sections.extend(outline.push(1, said("x")));
+        }
+        assert!(!sections.is_empty());
+        assert_eq!(lines(&mut outline, vec![results(&["1"])]), ["stray 1"]);
+        let large = said(&"x".repeat(MAX_WAITING_SIZE));
+        let unanswered = outline.push(1, reply(vec![call("1")])).len();
+        assert_eq!((unanswered, outline.push(1, large).len()), (0, 2));
+    }
+
+    #[test]
+    fn subagents_are_parts_of_the_calls_that_started_them() {
+        let inside = |caller: &str, message: Message| Message {
+            parent_call: Some(caller.to_owned()),
+            ..message
+        };
+        let mut outline = Outline::new(Grouping::Batches);
+        let dialog = vec![
+            reply(vec![call("a"), call("b")]),
+            inside("a", said("in a")),
+            inside("b", reply(vec![call("c")])),
+            inside("c", said("in c")),
+            said("beside"),
+            inside("b", results(&["c"])),
+            results(&["a", "b"]),
+            inside("a", said("too late")),
+        ];
+        let expected = [r#"a["in a"] b["c[\"in c\"]"]"#, "beside", "too late"];
+        assert_eq!(lines(&mut outline, dialog), expected);
+    }
+
     #[test]
     fn a_call_links_to_its_subagent() {
         let subagents = ["aa52773", "b10", "explore-call_1"].map(|id| Subagent {
