@@ -137,12 +137,10 @@ impl Hunk {
 pub fn parse_hunks(diff: &str) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     for line in diff.split_inclusive('\n') {
-        if line.starts_with("@@ ") {
-            let mut starts = line.split([' ', '-', '+']).filter_map(start);
+        if let Some(rest) = line.strip_prefix("@@ ") {
+            let (numbers, heading) = rest.split_once("@@").unwrap_or((rest, ""));
+            let mut starts = numbers.split([' ', '-', '+']).filter_map(start);
             let (old_start, new_start) = (starts.next(), starts.next());
-            let heading = line[3..]
-                .split_once("@@")
-                .map_or("", |(_, heading)| heading);
             hunks.push(Hunk {
                 old_start: old_start.unwrap_or_default(),
                 new_start: new_start.unwrap_or_default(),

@@ -38,7 +38,7 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
 
 fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
     let added_lines = body.iter().filter_map(|line| line.strip_prefix('+'));
-    let content: String = added_lines.map(|line| format!("{line}\n")).collect();
+    let content: String = added_lines.flat_map(|line| [line, "\n"]).collect();
     let edit = added(Some(call.to_owned()), path.to_owned(), &content);
     if kind == EditKind::Add {
         return edit;

@@ -120,7 +120,11 @@ pub(crate) fn print_dialog(
     }
     let form = printer.look.form;
     if left_out > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
-        printer.message(omission_note(left_out), &about)?;
+        let omission = Message {
+            blocks: vec![Block::Text(omission_text(left_out))],
+            ..Message::new(Role::System, Origin::Injected)
+        };
+        printer.message(omission, &about)?;
     }
     printer.finish()?;
     Ok(left_out)
@@ -130,13 +134,6 @@ pub(crate) fn print_dialog(
 pub(crate) fn omission_text(left_out: u64) -> String {
     let messages = counted(left_out, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")
-}
-
-fn omission_note(left_out: u64) -> Message {
-    Message {
-        blocks: vec![Block::Text(omission_text(left_out))],
-        ..Message::new(Role::System, Origin::Injected)
-    }
 }
 
 /// Returns the facts shown before the messages of a session.

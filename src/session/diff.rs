@@ -204,7 +204,7 @@ impl Reading {
                     self.found.commands += u64::from(is_counted);
                 }
                 _ if outcome == CallOutcome::Ok && patch.is_none() => {
-                    self.note_input(&call, &input)
+                    self.note_input(&call, &input);
                 }
                 _ => {}
             }

@@ -159,7 +159,7 @@ impl Outline {
     pub fn push(&mut self, number: u64, message: Message) -> Vec<Section> {
         self.size += message.size();
         match self.caller_of(&message) {
-            Some(caller) => self.pass_to_subagent(number, message, caller),
+            Some(caller) => self.pass_to_subagent(number, message, &caller),
             None => self.add(number, message),
         }
         if self.size > MAX_WAITING_SIZE {
@@ -182,12 +182,12 @@ impl Outline {
         is_known.then_some(caller)
     }
 
-    fn pass_to_subagent(&mut self, number: u64, mut message: Message, caller: String) {
+    fn pass_to_subagent(&mut self, number: u64, mut message: Message, caller: &str) {
         let calls = message.calls();
-        let calls = calls.map(|call| (call.id.clone(), caller.clone()));
+        let calls = calls.map(|call| (call.id.clone(), caller.to_owned()));
         self.callers.extend(calls);
         message.parent_call.take_if(|call| *call == caller);
-        let subagent = self.subagents.entry(caller.clone());
+        let subagent = self.subagents.entry(caller.to_owned());
         let outline = subagent.or_insert_with(|| Self {
             depth: self.depth + 1,
             ..Self::new(self.grouping)

@@ -58,11 +58,10 @@ fn messages_of_events_are_shown_as_in_session_show() {
     };
     let head = row("session_meta", json!({"id": "t", "cwd": "/w"}));
     let rows = [
-        &head,
-        &said("UserMessage", "First"),
-        &said("AgentMessage", "Answer"),
-    ]
-    .map(String::as_str);
+        head,
+        said("UserMessage", "First"),
+        said("AgentMessage", "Answer"),
+    ];
     fs::write(&path, rows.concat()).unwrap();
     let path = path.to_str().unwrap();
     let texts = |arguments: &[&str]| {

@@ -241,9 +241,9 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 /// Prints unified diffs, relative to the directory of the session, of the edits, written files and patches of
 /// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes.
 /// A file that was changed several times has a diff for each change, in order. What is omitted is named on
-/// standard error: changes whose text is not in the session, as in most saved streams, later changes of the
+/// standard error: changes whose text is not in the session, as in some saved streams, later changes of the
 /// same files, files outside the directory, and the number of shell commands that may have changed files. Exits
-/// with 8 if changes are omitted that are not those of shell commands.
+/// with 8 if changes are omitted, unless only shell commands may have made them.
 ///
 /// `git apply` refuses the patch if an edited file was made by a shell command, or if the agent recorded less
 /// than the bytes: carriage returns and byte order marks of files that the session did not write itself (Qwen

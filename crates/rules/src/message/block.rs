@@ -126,6 +126,16 @@ pub enum ResultPart {
     Media(Media),
 }
 
+impl ResultPart {
+    /// Returns the size of its content, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Media(media) => media.data.as_ref().map_or(0, String::len),
+        }
+    }
+}
+
 impl From<ResultPart> for Block {
     fn from(part: ResultPart) -> Self {
         match part {

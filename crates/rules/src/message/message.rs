@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Block, Media, ResultPart, Thought, Usage};
+use super::{Block, ResultPart, Thought, Usage};
 use crate::text::{redact_json, redact_parts};
 
 /// Role of a message.
@@ -100,21 +100,12 @@ impl Message {
         }
     }
 
-    /// Returns the size of its texts, inputs and attachments, in bytes.
+    /// Returns the size of its texts and results, in bytes.
     pub fn size(&self) -> usize {
-        let media = |media: &Media| media.data.as_ref().map_or(0, String::len);
         let sizes = self.blocks.iter().map(|block| match block {
             Block::Text(text) => text.len(),
-            Block::Thinking(thought) => thought.text().len(),
-            Block::Call(call) => call.input.get().len(),
-            Block::Media(one) => media(one),
-            Block::Result(result) => {
-                let sizes = result.parts.iter().map(|part| match part {
-                    ResultPart::Text(text) => text.len(),
-                    ResultPart::Media(one) => media(one),
-                });
-                sizes.sum()
-            }
+            Block::Result(result) => result.parts.iter().map(ResultPart::size).sum(),
+            Block::Thinking(_) | Block::Call(_) | Block::Media(_) => 0,
         });
         sizes.sum()
     }
