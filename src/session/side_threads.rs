@@ -7,9 +7,14 @@ use super::distinct::Key;
 use super::lines::Place;
 use crate::agent::{Entry, Part};
 use crate::json::{object, text};
-use crate::message::Message;
+use crate::message::{Call, Message};
 
 object! { Task { prompt } }
+
+/// Whether the input of a call may have a prompt. Most have none.
+fn is_task(call: &Call) -> bool {
+    call.input.get().contains("\"prompt\"")
+}
 
 /// The records of subagents, and the calls that may have started them. Does no I/O.
 #[derive(Debug, Default)]
@@ -47,20 +52,19 @@ impl SideThreads {
     /// Adds the next record.
     pub(super) fn add(&mut self, entry: &Entry, place: Place) {
         for message in &entry.messages {
-            let message_key = message.id.as_deref().map(Key::of);
-            let unique = || Key::of(&format!("{place:?}"));
-            for call in message.calls() {
-                let Some(prompt) = Task::read(call.input.get()).and_then(|task| text(task.prompt))
-                else {
+            let id = message.id.as_deref().map(Key::of);
+            for call in message.calls().filter(|call| is_task(call)) {
+                let task = Task::read(call.input.get());
+                let Some(prompt) = task.and_then(|task| text(task.prompt)) else {
                     continue;
                 };
                 let calls = self.prompts.entry(Key::of(&prompt)).or_default();
                 calls.push_back(call.id.clone());
-                let key = message_key.unwrap_or_else(unique);
+                let key = id.unwrap_or_else(|| Key::of(&format!("{place:?}")));
                 self.calls.insert(call.id.clone(), key);
                 self.messages.insert(key, place);
             }
-            let last = message_key.and_then(|key| self.messages.get_mut(&key));
+            let last = id.and_then(|id| self.messages.get_mut(&id));
             if let Some(last) = last {
                 *last = place;
             }

@@ -49,13 +49,18 @@ pub(super) fn records_on(line: &[u8]) -> u64 {
 }
 
 impl Session {
+    /// Whether messages are only in records that other files of the agent repeat, as far as the first lines show.
+    pub fn holds_only_repeats(&self) -> bool {
+        holds_only_repeats(&self.head, self.format())
+    }
+
     /// Returns the offset at which the last `count` messages of the file start.
     ///
     /// # Errors
     /// Reading failed.
     pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
         let mut messages = BackwardMessages::new(self.format());
-        messages.with_repeats = holds_only_repeats(&self.head, self.format());
+        messages.with_repeats = self.holds_only_repeats();
         start_of_last(&mut self.bytes(mapping), count, &mut |line| {
             messages.count(line)
         })
@@ -217,8 +222,8 @@ impl BackwardMessages {
     }
 }
 
-/// Returns the last `count` messages, with the parts of each message joined. `None` if their lines
-/// are too long to be held in memory.
+/// Returns the last `count` messages, with the parts of each message joined, and with messages that other files repeat
+/// if these are wanted. `None` if their lines are too long to be held in memory.
 ///
 /// # Errors
 /// Reading failed.
@@ -226,8 +231,10 @@ pub fn last_messages<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
     format: &'static Format,
+    with_repeats: bool,
 ) -> io::Result<Option<Vec<Message>>> {
     let mut counted = BackwardMessages::new(format);
+    counted.with_repeats = with_repeats;
     let (mut seen, mut size) = (0, 0);
     let mut lines = Some(Vec::new());
     lines_backward(bytes, &mut |_, line| {
@@ -284,7 +291,7 @@ mod tests {
         let mut messages = BackwardMessages::new(Agent::Claude.format());
         let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
         for count in 0..4 {
-            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format());
+            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
             let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
             let expected = ["1", "2", "3", "4"];
             let skipped = [4, 2, 0, 0][usize::try_from(count).unwrap()];
@@ -297,7 +304,13 @@ mod tests {
     fn lines_that_are_too_long_together_are_not_held() {
         let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
         let last = |lines: usize| {
-            last_messages(&mut fixed(&line.repeat(lines)), 1, Agent::Claude.format()).unwrap()
+            last_messages(
+                &mut fixed(&line.repeat(lines)),
+                1,
+                Agent::Claude.format(),
+                false,
+            )
+            .unwrap()
         };
         assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
     }

@@ -448,7 +448,7 @@ fn only_calls_that_changed_files_are_shown_as_diffs() {
     let edits = ["--calls", "edits", "-o", "text", stream.to_str().unwrap()];
     let shown = session(&[&["show"][..], &edits].concat()).text;
     assert!(
-        shown.contains("+    line.split(',').map(str::trim).collect()"),
+        shown.contains("+line.split(',').map(str::trim).collect()"),
         "{shown}"
     );
 }
