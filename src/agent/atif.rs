@@ -225,6 +225,7 @@ fn observed(step: &Step<'_>) -> Vec<Message> {
                     id: id.into_owned(),
                     parts: result_parts(blocks),
                     failed: is_true(extra.is_error) || is_true(extra.harbor_error),
+                    end: None,
                 });
                 results(vec![result])
             }

@@ -8,7 +8,12 @@ use super::content::{is_true, string};
 use super::edits::{FileEdit, added, edit};
 use crate::json::{elements, number, object, text};
 
-object! { Row { result: EditResult<'a> = "toolUseResult", message: Said<'a> } }
+object! {
+    Row {
+        in_file: EditResult<'a> = "toolUseResult", in_stream: EditResult<'a> = "tool_use_result",
+        message: Said<'a>,
+    }
+}
 object! { Said { content } }
 object! { ResultId { call = "tool_use_id" } }
 object! {
@@ -33,7 +38,10 @@ pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
 /// Returns the change in a record.
 pub(super) fn change(record: &str) -> Option<FileEdit> {
     let row = Row::read(record)?;
-    let (result, said) = (row.result?, row.message.unwrap_or_default());
+    let (result, said) = (
+        row.in_file.or(row.in_stream)?,
+        row.message.unwrap_or_default(),
+    );
     let path = string(result.path)?;
     let call = result_id(said.content);
     if text(result.kind).as_deref() == Some("create") {

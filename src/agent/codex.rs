@@ -5,7 +5,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::codex_item::{Payload, changes, content, item_messages};
+use super::codex_item::{Payload, changes, content, hosted_call, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
 use super::facts::{CopiedHistory, Facts};
@@ -89,7 +89,7 @@ object! {
 const KINDS: &str = "session_meta turn_context response_item event_msg compacted \
     token_usage_record world_state inter_agent_communication_metadata message reasoning \
     function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
-    local_shell_call_output web_search_call state header";
+    local_shell_call_output web_search_call image_generation_call tool_search_call tool_search_output state header";
 
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
@@ -119,10 +119,14 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let kind = entry.kind.clone();
     if row.payload.is_none() {
         let item = Payload::read(record).unwrap_or_default();
-        return Some(entry.saying(item_messages(&item)));
+        let messages = item_messages(&item, entry.time.as_deref());
+        return Some(entry.saying(messages));
     }
     Some(match kind.as_str() {
-        "response_item" => entry.saying(item_messages(&payload)),
+        "response_item" => {
+            let messages = item_messages(&payload, entry.time.as_deref());
+            entry.saying(messages)
+        }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
             entry.saying([note(Role::System, Origin::Compaction, summary)])
@@ -240,6 +244,9 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
         }
         Some("agent_message" | "AgentMessage") if !content.is_empty() => {
             vec![message(Role::Assistant, Origin::Reply, content)]
+        }
+        Some("WebSearch") => {
+            Payload::of(payload.item).map_or_else(Vec::new, |item| hosted_call(&item, None))
         }
         _ => Vec::new(),
     }

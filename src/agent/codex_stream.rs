@@ -6,9 +6,10 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::codex::usage;
+use super::content::exited;
 use super::stream::{StreamConversation, parts};
 use crate::json::{is_object, is_true, non_empty, non_null, object, text};
-use crate::message::{Block, ResultPart};
+use crate::message::{Block, ResultPart, ToolResult};
 
 object! { Row { item, usage, message, error } }
 
@@ -107,7 +108,12 @@ impl Rows {
                 if !self.started.remove(&*id) {
                     conversation.call(&id, &name, Some(&input));
                 }
-                conversation.result(&id, result(item), has_failed(item));
+                conversation.result(ToolResult {
+                    id: id.into_owned(),
+                    parts: result(item),
+                    failed: has_failed(item),
+                    end: exited(item.exit_code),
+                });
             }
         }
         Some(())

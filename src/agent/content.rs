@@ -12,7 +12,7 @@ use crate::api::{self, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
-use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Usage, split_typed};
+use crate::message::{Block, Call, CallEnd, Message, Origin, ResultPart, Role, Usage, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
 
 /// Returns the time in a record.
@@ -142,6 +142,17 @@ pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
         ResultPart::Media(_) => None,
     });
     code.is_some_and(|code| code != 0)
+}
+
+/// Builds an object with one member.
+pub(super) fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
+    let value = raw.map_or("null", RawValue::get);
+    RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
+}
+
+/// Returns the end of a call whose process exited with this status.
+pub(super) fn exited(status: Option<&RawValue>) -> Option<CallEnd> {
+    Some(CallEnd::Exited(status?.get().parse().ok()?))
 }
 
 object! { Link { uuid, parent = "parentUuid", sidechain = "isSidechain" } }

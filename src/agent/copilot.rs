@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, decimal, input_of, is_true, is_unique_id, note, reply, results, session_stem,
-    shell_failed, string, tokens_with_cached_input,
+    call, decimal, exited, input_of, is_true, is_unique_id, note, reply, results, session_stem,
+    shell_failed, string, tokens_with_cached_input, wrapped,
 };
-use super::edits::{FileEdit, edit, hunks_with_end_line};
+use super::edits::{FileEdit, added, edit, hunks_with_end_line};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, IdScope, Meter, Part, Repeats, SideCost, TokenSource};
 use super::hook_settings::HookSettings;
@@ -22,7 +22,7 @@ use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::io::read_regular;
 use crate::json::{is, is_object, number, object, text};
-use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
+use crate::message::{Block, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
@@ -51,7 +51,7 @@ pub(super) static COPILOT: Format = Format {
         dir.map(Path::to_owned).into_iter().collect()
     },
     resume: |id, _| Some(format!("copilot --resume={id}")),
-    edits: |record, _| change(record).into_iter().collect(),
+    edits: |record, _| changes(record),
     ..Format::new(Agent::Copilot, read, wrote)
 };
 
@@ -67,7 +67,7 @@ object! {
     Data {
         session = "sessionId", context: Context<'a>, selected_model = "selectedModel", new_model = "newModel",
         model, content, source, message_id = "messageId", reasoning = "reasoningText",
-        requests = "toolRequests", call_id = "toolCallId", success, result: Outcome<'a>,
+        requests = "toolRequests", call_id = "toolCallId", parent_call = "parentToolCallId", success, result: Outcome<'a>,
         error: Failure<'a>, shell: Shell<'a> = "shellExecution", usage: Tokens<'a>,
         models = "modelMetrics", snapshot: Snapshot<'a> = "accountingSnapshot",
         summary = "summaryContent", text = "message", name, user_named, info = "infoType",
@@ -125,6 +125,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         uuid: string(row.id),
         parent: string(row.parent),
         part: if is_subagent { Part::Side } else { Part::Turn },
+        subagent: string(row.agent),
+        started_by: string(match kind.as_str() {
+            "subagent.started" => data.call_id,
+            _ => data.parent_call,
+        })
+        .filter(|_| is_subagent),
         time: string(row.time),
         facts: facts(&row, &data, &kind),
         title: title(&data, &kind),
@@ -267,6 +273,10 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
         }
         "assistant.message" => Some(reply_in(row, data)),
         "tool.execution_complete" => Some(results(vec![Block::Result(result(data)?)])),
+        "abort" => {
+            let notice = "[Request interrupted by user]".to_owned();
+            Some(note(Role::User, Origin::Injected, notice))
+        }
         "system.notification" => Some(note(Role::User, Origin::Injected, string(data.content)?)),
         "session.error" => Some(note(Role::System, Origin::Error, string(data.text)?)),
         "session.compaction_complete" => {
@@ -282,9 +292,13 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>) -> Message {
     let content = string(data.content).map(Block::Text);
     let requests = Request::list(data.requests).into_iter();
     let calls = requests.filter_map(|request| {
-        // Older versions record arguments as text.
-        let json = text(request.arguments);
-        let json = json.and_then(|json| RawValue::from_string(json.into_owned()).ok());
+        // Older versions record arguments as text. A tool without a schema has a text as its input.
+        let said = text(request.arguments);
+        let json = said.as_ref().map(|said| {
+            let object = RawValue::from_string(said.clone().into_owned()).ok();
+            let object = object.filter(|json| is_object(Some(json)));
+            object.unwrap_or_else(|| wrapped("input", request.arguments))
+        });
         Some(call(
             string(request.id)?,
             string(request.name).unwrap_or_default(),
@@ -303,15 +317,16 @@ fn result(data: &Data<'_>) -> Option<ToolResult> {
     let content = data.result.and_then(|result| string(result.content));
     let error = data.error.and_then(|error| string(error.message));
     let parts = vec![ResultPart::Text(content.or(error).unwrap_or_default())];
-    let exit = data.shell.and_then(|shell| shell.exit);
-    let failed = match exit {
-        Some(exit) => exit.get() != "0",
+    let end = exited(data.shell.and_then(|shell| shell.exit));
+    let failed = match end {
+        Some(end) => end != CallEnd::Exited(0),
         None => shell_failed(&parts),
     };
     Some(ToolResult {
         id: string(data.call_id)?,
         failed: failed || !is_true(data.success),
         parts,
+        end,
     })
 }
 
@@ -320,13 +335,32 @@ object! { EditResult { call = "toolCallId", success, files = "fileEdits", result
 object! { EditedFile { path, kind } }
 object! { Detailed { diff = "detailedContent" } }
 
-/// Returns the change in a record. The content of a new file is in the call.
-fn change(record: &str) -> Option<FileEdit> {
-    let result = EditRow::read(record)?.data?;
+/// Returns the changes in a record: a diff for each file. The content of files is exact in calls that only make files.
+fn changes(record: &str) -> Vec<FileEdit> {
+    let result = EditRow::read(record).and_then(|row| row.data);
+    let result = result.unwrap_or_default();
     let files = EditedFile::list(result.files.filter(|_| is_true(result.success)));
-    let file = files
-        .iter()
-        .find(|file| text(file.kind).as_deref() == Some("edit"))?;
-    let hunks = hunks_with_end_line(&text(result.result?.diff)?);
-    edit(string(result.call), string(file.path)?, hunks)
+    let diff = text(result.result.unwrap_or_default().diff);
+    let diff = format!("\n{}", diff.unwrap_or_default());
+    let diffs: Vec<&str> = diff.split("\ndiff --git ").skip(1).collect();
+    let is_edit = |file: &EditedFile<'_>| is(file.kind, "edit");
+    if diffs.len() != files.len() || !files.iter().any(is_edit) {
+        return Vec::new();
+    }
+    let edits = files.iter().zip(diffs).map(|(file, diff)| {
+        let (call, path) = (string(result.call), string(file.path)?);
+        // A new file has an empty line for its last line feed.
+        let lines = diff.lines().skip_while(|line| !line.starts_with("@@ "));
+        let added_lines: Vec<&str> = lines.filter_map(|line| line.strip_prefix('+')).collect();
+        match text(file.kind)?.as_ref() {
+            "create" => Some(added(call, path, &added_lines.join("\n"))),
+            "edit" => {
+                let end = if diff.ends_with('\n') { "" } else { "\n" };
+                edit(call, path, hunks_with_end_line(&format!("{diff}{end}")))
+            }
+            _ => None,
+        }
+    });
+    // Else the call has them.
+    edits.collect::<Option<_>>().unwrap_or_default()
 }

@@ -1,16 +1,18 @@
 //! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{beside_session, is_in, reply, string, tokens, user_messages};
+use super::content::{beside_session, is_in, is_true, reply, string, tokens, user_messages};
+use super::edits::{FileEdit, edit, numbered};
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, IdScope, Meter, Part, TokenSource};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::io::read_regular;
-use crate::json::{object, text};
+use crate::json::{number, object, text};
 use crate::message::{Block, Message, Origin};
 
 /// The format of Droid.
@@ -21,6 +23,7 @@ pub(super) static DROID: Format = Format {
     beside,
     belongings: |session, _| settings_file(session).into_iter().collect(),
     resume: |id, _| Some(format!("droid --resume {id}")),
+    edits: |record, _| changes(record),
     home: ".factory",
     session_dirs: &["sessions"],
     ..Format::new(Agent::Droid, read, wrote)
@@ -112,6 +115,45 @@ fn total(settings: &Settings<'_>) -> Option<Meter> {
             spent.cache_write,
         ]),
     })
+}
+
+object! { Edited { is_done = "success", path = "file_path", lines = "diffLines" } }
+object! { DiffLine { kind = "type", content, number: Numbers<'a> = "lineNumber" } }
+object! { Numbers { old, new } }
+
+/// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
+fn changes(record: &str) -> Vec<FileEdit> {
+    let said = Row::read(record).and_then(|row| row.message);
+    let blocks = anthropic_blocks(said.unwrap_or_default().content, Detail::Full.of_blocks());
+    let results = blocks.iter().filter_map(Block::as_result);
+    let edits = results.filter_map(|result| {
+        let said = result.text();
+        let edited = Edited::read(&said).filter(|edited| is_true(edited.is_done))?;
+        let (mut diff, mut next) = (String::new(), (0, 0));
+        for line in DiffLine::list(edited.lines) {
+            let numbers = line.number.unwrap_or_default();
+            let (old, new) = (number(numbers.old), number(numbers.new));
+            let (mark, number, expected) = match text(line.kind)?.as_ref() {
+                "added" => ('+', new?, next.1),
+                "removed" => ('-', old?, next.0),
+                _ => (' ', old?, next.0),
+            };
+            if number != expected {
+                diff.push_str("...\n");
+            }
+            next = (
+                old.map_or(next.0, |old| old + 1),
+                new.map_or(next.1, |new| new + 1),
+            );
+            let _ = writeln!(diff, "{mark}{number} {}", text(line.content)?);
+        }
+        edit(
+            Some(result.id.clone()),
+            string(edited.path)?,
+            numbered(&diff),
+        )
+    });
+    edits.collect()
 }
 
 fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {

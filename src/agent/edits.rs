@@ -13,6 +13,8 @@ pub enum EditKind {
     Add,
     /// The content changed.
     Change,
+    /// The content changed at the lines that the hunks show; their numbers are not known.
+    Context,
     /// The file existed, and the hunks are its new content.
     Replace,
     /// The file does not exist any more.
@@ -87,11 +89,23 @@ pub struct Hunk {
     pub old_start: usize,
     /// The number of lines before it in the new text.
     pub new_start: usize,
+    /// The line above which it belongs to, such as the start of a function, or empty.
+    pub heading: String,
     /// The lines, each with its mark (a space, `-` or `+`) and its terminator.
     pub lines: Vec<(char, String)>,
 }
 
 impl Hunk {
+    /// Returns an empty hunk at the start of a file.
+    pub(super) fn new(heading: &str) -> Self {
+        Self {
+            old_start: 0,
+            new_start: 0,
+            heading: heading.to_owned(),
+            lines: Vec::new(),
+        }
+    }
+
     /// Returns the lines of one side: without those that have this mark.
     pub fn without(&self, mark: char) -> impl DoubleEndedIterator<Item = &str> {
         let lines = self.lines.iter().filter(move |line| line.0 != mark);
@@ -114,7 +128,7 @@ impl Hunk {
         let lines = marked_diff(&old, &new).into_iter();
         Self {
             lines: lines.map(|(mark, text)| (mark, text.to_owned())).collect(),
-            ..*self
+            ..self.clone()
         }
     }
 }
@@ -123,13 +137,14 @@ impl Hunk {
 pub fn parse_hunks(diff: &str) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     for line in diff.split_inclusive('\n') {
-        if line.starts_with("@@ ") {
-            let mut starts = line.split([' ', '-', '+']).filter_map(start);
+        if let Some(rest) = line.strip_prefix("@@ ") {
+            let (numbers, heading) = rest.split_once("@@").unwrap_or((rest, ""));
+            let mut starts = numbers.split([' ', '-', '+']).filter_map(start);
             let (old_start, new_start) = (starts.next(), starts.next());
             hunks.push(Hunk {
                 old_start: old_start.unwrap_or_default(),
                 new_start: new_start.unwrap_or_default(),
-                lines: Vec::new(),
+                ..Hunk::new(heading.trim())
             });
         } else if let Some(hunk) = hunks.last_mut() {
             match (line.chars().next(), hunk.lines.last_mut()) {
@@ -162,7 +177,8 @@ pub fn written_hunks(hunks: &[Hunk]) -> String {
             let count = hunk.without(other).count();
             format!("{},{count}", start + usize::from(count > 0))
         });
-        let _ = writeln!(diff, "@@ -{old} +{new} @@");
+        let heading = format!("@@ -{old} +{new} @@ {}", hunk.heading);
+        let _ = writeln!(diff, "{}", heading.trim_end());
         for (mark, text) in &hunk.lines {
             diff.push(*mark);
             diff.push_str(text);
@@ -186,6 +202,7 @@ pub fn unified(old: &str, new: &str) -> String {
             old_start: group.first()?.old_range().start,
             new_start: group.first()?.new_range().start,
             lines: lines.map(|(mark, text)| (mark, text.to_owned())).collect(),
+            ..Hunk::new("")
         })
     });
     written_hunks(&hunks.collect::<Vec<_>>())
@@ -238,6 +255,7 @@ pub(super) fn numbered(diff: &str) -> String {
             old_start: start(old),
             new_start: start(old + shift),
             lines: text.collect(),
+            ..Hunk::new("")
         });
         shift += i64::try_from(added).unwrap_or(0) - i64::try_from(removed).unwrap_or(0);
     }

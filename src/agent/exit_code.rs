@@ -4,11 +4,12 @@
 const LINES: usize = 8;
 
 /// Prefixes of the code.
-const MARKS: [&str; 6] = [
+const MARKS: [&str; 7] = [
     "Process exited with code ",
     "Exit code: ",
     "Exit Code: ",
     "Command exited with code ",
+    "exited with exit code ",
     "Exit code ",
     "exit code ",
 ];
@@ -25,7 +26,12 @@ pub fn exit_code(text: &str) -> Option<i64> {
     let head = text.lines().take(LINES);
     let foot = text.lines().rev().take(LINES);
     head.chain(foot).find_map(|line| {
-        let line = line.trim();
+        let line = line.trim().trim_start_matches(['<', '[']);
+        let line = line.trim_end_matches(['>', ']']);
+        let line = match line.split_once(" completed with ") {
+            Some((id, rest)) if id.starts_with("shellId: ") => rest,
+            _ => line,
+        };
         let rest = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
         rest.trim().parse().ok()
     })
@@ -89,6 +95,9 @@ mod tests {
             ),
             ("three\n\n\nCommand exited with code 1", Some(1)),
             ("Exit code 2\nx", Some(2)),
+            ("FAILED\n\n\n[Process exited with code 3]", Some(3)),
+            ("ok\n<exited with exit code 0>", Some(0)),
+            ("FAILED\n<shellId: 0 completed with exit code 4>", Some(4)),
             ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
             ("{\"exit_code\":3}\nExit Code: 0", Some(0)),
             ("they said Exit code: 3", None),

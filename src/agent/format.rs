@@ -434,6 +434,10 @@ pub struct Entry {
     pub uuid: Option<String>,
     /// The id of the parent record.
     pub parent: Option<String>,
+    /// The id of the subagent whose record it is, if its records have one.
+    pub subagent: Option<String>,
+    /// The call that started the subagent.
+    pub started_by: Option<String>,
     /// The id of the parent record across a compaction.
     pub logical_parent: Option<String>,
     /// Its role in a tree.
@@ -495,12 +499,16 @@ impl Entry {
         messages
     }
 
-    /// Returns the messages of each row of a record that replaces all others, or of the record.
-    pub(crate) fn into_rows(self) -> Vec<Vec<Message>> {
-        match self.change {
-            Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
-            _ => vec![self.messages],
-        }
+    /// Returns the rows of a record that replaces all others, or the record.
+    pub(crate) fn into_rows(self) -> Vec<Self> {
+        let Change::Reset(rows) = self.change else {
+            return vec![self];
+        };
+        let rows = rows.into_iter().map(|(_, messages)| Self {
+            messages,
+            ..Self::default()
+        });
+        rows.collect()
     }
 
     /// Sets the messages. They get the record's id, time and thread.
@@ -512,6 +520,7 @@ impl Entry {
                 Part::Side => Thread::Subagent,
                 Part::Turn | Part::Step | Part::Aside => Thread::Main,
             },
+            parent_call: self.started_by.clone(),
             ..message
         });
         self.messages = stamped.collect();

@@ -366,6 +366,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
         id,
         failed: failed || shell_failed(&parts),
         parts,
+        end: None,
     })
 }
 
@@ -439,8 +440,12 @@ impl StreamRows {
             "tool_result" => {
                 let failure = Failure::of(row.error).and_then(|failure| text(failure.message));
                 let said = non_empty(row.output).or(failure).unwrap_or_default();
-                let said = vec![ResultPart::Text(said.into_owned())];
-                conversation.result(&text(row.id)?, said, is(row.status, "error"));
+                conversation.result(ToolResult {
+                    id: text(row.id)?.into_owned(),
+                    parts: vec![ResultPart::Text(said.into_owned())],
+                    failed: is(row.status, "error"),
+                    end: None,
+                });
             }
             "error" => conversation.failure(&text(row.message)?),
             "result" => {

@@ -31,6 +31,7 @@ mod opencode;
 mod opencode_database;
 mod opencode_edits;
 pub mod own_record;
+mod patch_text;
 mod pi;
 mod program;
 mod qwen;
@@ -57,6 +58,7 @@ pub use format::{
 };
 pub(crate) use gemini::names_subagents;
 pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use patch_text::{patch_edits, patched};
 pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, count, decimal, input_of, is_in, is_true, message, note, results, session_stem, string,
-    tokens,
+    call, count, decimal, exited, input_of, is_in, is_true, message, note, results, session_stem,
+    string, tokens,
 };
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, IdScope, Part};
@@ -19,7 +19,7 @@ use super::opencode_edits::changes;
 use super::stream::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
-use crate::message::{Block, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
+use crate::message::{Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of opencode.
 pub(super) static OPENCODE: Format = Format {
@@ -271,24 +271,34 @@ fn call_in(piece: &Piece<'_>) -> (Block, Option<ToolResult>) {
     let id = string(piece.call_id).unwrap_or_default();
     let name = string(piece.tool).unwrap_or_default();
     let status = string(state.status).unwrap_or_default();
-    let result = is_in("completed error", &status).then(|| ToolResult {
-        id: id.clone(),
-        failed: name == INVALID || has_failed(&state),
-        parts: result_parts(&state),
+    let result = is_in("completed error", &status).then(|| {
+        let result = result(id.clone(), &state);
+        ToolResult {
+            failed: result.failed || name == INVALID,
+            ..result
+        }
     });
     (call(id, name, input_of(state.input)), result)
 }
 
-/// Returns the output of a call, or else its error, and images.
-fn result_parts(state: &State<'_>) -> Vec<ResultPart> {
+/// Returns the result of a call: its output, or else its error, and images.
+fn result(id: String, state: &State<'_>) -> ToolResult {
     let said = string(state.output).or_else(|| string(state.error));
     let attached = Attachment::list(state.attachments).into_iter();
     let images = attached
         .map(|attached| media(attached.mime, attached.url))
         .filter(|image| image.data.is_some());
-    std::iter::once(ResultPart::Text(said.unwrap_or_default()))
-        .chain(images.map(ResultPart::Media))
-        .collect()
+    let text = ResultPart::Text(said.unwrap_or_default());
+    let end = end(state);
+    let is_good = end.is_none_or(|end| end == CallEnd::Exited(0));
+    ToolResult {
+        id,
+        parts: std::iter::once(text)
+            .chain(images.map(ResultPart::Media))
+            .collect(),
+        failed: is(state.status, "error") || !is_good,
+        end,
+    }
 }
 
 fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
@@ -309,9 +319,16 @@ fn reason(failure: &Failure<'_>) -> Option<String> {
         .find_map(string)
 }
 
-fn has_failed(state: &State<'_>) -> bool {
+/// Returns how a call ended. A shell that the user interrupted counts as completed.
+fn end(state: &State<'_>) -> Option<CallEnd> {
     let exit = state.metadata.and_then(|metadata| non_null(metadata.exit));
-    is(state.status, "error") || exit.is_some_and(|exit| exit.get() != "0")
+    let is_aborted = || {
+        let output = text(state.output).unwrap_or_default();
+        let error = text(state.error).unwrap_or_default();
+        error == "Tool execution aborted"
+            || output.ends_with("User aborted the command\n</shell_metadata>")
+    };
+    exited(exit).or_else(|| is_aborted().then_some(CallEnd::Interrupted))
 }
 
 /// Reads a row of `opencode run --format json`, one for each finished part of a message. A call comes
@@ -342,7 +359,7 @@ pub(super) fn stream_row(
             conversation.call(&id, &text(part.tool)?, state.input);
             // A running call has no result yet.
             if !is(state.status, "running") {
-                conversation.result(&id, result_parts(&state), has_failed(&state));
+                conversation.result(result(id.into_owned(), &state));
             }
         }
         "step_finish" => {

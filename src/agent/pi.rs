@@ -17,7 +17,7 @@ use super::sign::Row as Marks;
 use super::stream::StreamConversation;
 use super::title::StoredTitle;
 use crate::json::{non_null, object, text};
-use crate::message::{Block, Media, Message, Origin, Role, ToolResult, Usage};
+use crate::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
@@ -199,18 +199,23 @@ fn session_in_path(path: &str) -> String {
     stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
 }
 
+fn result(said: &Said<'_>) -> Option<ToolResult> {
+    let mut result = ToolResult {
+        id: string(said.call_id)?,
+        parts: result_parts(blocks(said.content)),
+        failed: is_true(said.is_error),
+        end: None,
+    };
+    let is_aborted = result.failed && result.text().ends_with("Command aborted");
+    result.end = is_aborted.then_some(CallEnd::Interrupted);
+    Some(result)
+}
+
 fn said_in(said: &Said<'_>) -> Option<Message> {
     match text(said.role)?.as_ref() {
         "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
         "assistant" => assistant(said),
-        "toolResult" => {
-            let result = ToolResult {
-                id: string(said.call_id)?,
-                parts: result_parts(blocks(said.content)),
-                failed: is_true(said.is_error),
-            };
-            Some(results(vec![Block::Result(result)]))
-        }
+        "toolResult" => Some(results(vec![Block::Result(result(said)?)])),
         "bashExecution" => {
             let command = text(said.command).unwrap_or_default();
             let output = text(said.output).unwrap_or_default();
@@ -308,8 +313,7 @@ pub(super) fn stream_row(
         }
         ("message_end", "user") => conversation.prompt(blocks(said.content)),
         ("message_end", "toolResult") => {
-            let parts = result_parts(blocks(said.content));
-            conversation.result(&text(said.call_id)?, parts, is_true(said.is_error));
+            conversation.result(result(&said)?);
         }
         _ => return None,
     }

@@ -152,10 +152,8 @@ impl StreamConversation {
         self.reply(vec![call]);
     }
 
-    pub(super) fn result(&mut self, id: &str, parts: Vec<ResultPart>, failed: bool) {
-        let id = id.to_owned();
-        let result = Block::Result(ToolResult { id, parts, failed });
-        self.said_to_model(vec![result], Origin::Results);
+    pub(super) fn result(&mut self, result: ToolResult) {
+        self.said_to_model(vec![Block::Result(result)], Origin::Results);
     }
 
     pub(super) fn prompt(&mut self, blocks: Vec<Block>) {

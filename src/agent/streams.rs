@@ -127,6 +127,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     for message in &mut entry.messages {
         if entry.part == Part::Side {
             message.thread = Thread::Subagent;
+            message.parent_call = string(row.parent_call);
         }
         if is_true(row.synthetic) && message.origin == Origin::Prompt {
             message.origin = Origin::Injected;

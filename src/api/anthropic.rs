@@ -9,7 +9,9 @@ use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message};
 use super::verbatim::Verbatim;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
-use crate::message::{self, Media, Thought, Tier, ToolResult, Usage, input_of, result_parts};
+use crate::message::{
+    self, Media, ResultPart, Thought, Tier, ToolResult, Usage, input_of, result_parts,
+};
 
 object! {
     /// The end of a message.
@@ -37,6 +39,11 @@ object! {
 object! {
     /// Writes to the cache.
     CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" }
+}
+
+object! {
+    /// A page that a search of the server found, or the reason why it found none.
+    Found { title, url, error = "error_code" }
 }
 
 /// The types of the streaming events that are read.
@@ -195,13 +202,16 @@ impl<'a> Block<'a> {
             "redacted_thinking" => message::Block::Thinking(Thought::Redacted {
                 data: string(self.data).unwrap_or_default(),
             }),
-            "tool_use" | "server_tool_use" => message::Block::Call(message::Call {
-                id: string(self.id)?,
-                name: string(self.name).unwrap_or_default(),
-                input: input_of(self.input.filter(|_| has_inputs)),
-                signature: string(self.thought_signature),
-            }),
-            "tool_result" => message::Block::Result(self.result(detail)?),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                message::Block::Call(message::Call {
+                    id: string(self.id)?,
+                    name: string(self.name).unwrap_or_default(),
+                    input: input_of(self.input.filter(|_| has_inputs)),
+                    signature: string(self.thought_signature),
+                })
+            }
+            // E.g. the result of a web search that the server made, in the message with the call.
+            kind if kind.ends_with("tool_result") => message::Block::Result(self.result(detail)?),
             "image" | "document" => {
                 let source = Source::of(self.source).unwrap_or_default();
                 message::Block::Media(Media {
@@ -214,17 +224,24 @@ impl<'a> Block<'a> {
     }
 
     fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
-        let failed = is_true(self.is_error);
+        let hosted = self.content.filter(|_| !self.is("tool_result"));
+        let error = Found::of(hosted).and_then(|found| string(found.error));
+        let failed = is_true(self.is_error) || error.is_some();
         // The text shows whether the call was denied.
         let has_parts = failed || detail == BlockDetail::Full;
+        let found = Found::list(hosted).into_iter();
+        let found = found.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
+        let found = error.into_iter().chain(found).map(ResultPart::Text);
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
             parts: if has_parts {
-                result_parts(blocks(self.content, detail))
+                let parts = result_parts(blocks(self.content, detail)).into_iter();
+                parts.chain(found).collect()
             } else {
                 Vec::new()
             },
             failed,
+            end: None,
         })
     }
 }

@@ -415,6 +415,7 @@ fn result(function: &Called<'_>) -> ToolResult {
         id: string(function.id).unwrap_or_default(),
         parts,
         failed,
+        end: None,
     }
 }
 

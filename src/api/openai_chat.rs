@@ -446,6 +446,7 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
         id: text(record.tool_call_id).unwrap_or_default().into_owned(),
         parts: vec![ResultPart::Text(said)],
         failed: false,
+        end: None,
     };
     let name = text(record.name.or(record.tool_name)).unwrap_or_default();
     (Block::Result(result), name.into_owned())

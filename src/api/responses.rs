@@ -332,6 +332,7 @@ pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
                 id: text(record.call_id)?.into_owned(),
                 parts: output,
                 failed: false,
+                end: None,
             })])
         }
         "message" if is(record.role, "user") => {

@@ -137,6 +137,8 @@ pub enum Status {
     GateFailed = 6,
     /// The last reply does not fit the schema of `turn`.
     OutputMismatch = 7,
+    /// A patch omits changes of a session.
+    ChangesOmitted = 8,
     /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.

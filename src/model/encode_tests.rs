@@ -268,6 +268,7 @@ fn conversation() -> Request {
         id: "c1".to_owned(),
         parts: vec![ResultPart::Text("no such file".to_owned())],
         failed: true,
+        end: None,
     };
     let image = Media {
         media_type: "image/png".to_owned(),
@@ -407,6 +408,7 @@ fn images_in_results_reach_every_api() {
         id: "c1".to_owned(),
         parts: vec![ResultPart::Media(image), ResultPart::Media(elsewhere)],
         failed: false,
+        end: None,
     };
     let turn = |role, block| Turn {
         role,

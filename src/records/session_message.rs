@@ -227,7 +227,7 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
             role: speaker,
             stop_reason: None,
         },
-        parent_tool_use_id: None,
+        parent_tool_use_id: message.parent_call.map(ToolUseId),
         uuid: message.uuid,
         session_id: about.session_id.clone(),
         timestamp: message.time,

@@ -69,6 +69,7 @@ impl From<ToolResultBlock> for ToolResult {
             id: block.tool_use_id.0,
             parts,
             failed: block.is_error,
+            end: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tool calls of sessions, each with its result.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use super::session::Session;
 use super::title::NameIndexes;
 use super::tree::Scope;
 use crate::agent::{Detail, Entry, exit_code, timestamp};
-use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
-
-/// Maximum number of calls of one file that wait for a result. Beyond it, the first ones count as having none.
-const MAX_WAITING: usize = 1024;
+use crate::message::{
+    Call, CallEnd, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
+};
+use crate::view::MAX_WAITING;
 
 /// A tool call in a session file.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ pub struct SessionCall {
     pub is_subagent: bool,
     /// Facts about its result, if the file has one.
     pub result: Option<ResultFacts>,
+    /// Whether the user interrupted the turn before the result.
+    is_interrupted: bool,
     /// A key that copies of this call in other files share.
     key: Option<Key>,
 }
@@ -55,7 +57,10 @@ impl ResultFacts {
         Self {
             time: time.cloned(),
             outcome: result.outcome(),
-            exit_status: exit_code(&text),
+            exit_status: match result.end {
+                Some(CallEnd::Exited(status)) => Some(status),
+                _ => exit_code(&text),
+            },
             bytes: text.len() as u64,
         }
     }
@@ -63,39 +68,57 @@ impl ResultFacts {
 
 /// Calls in order, until their results are known.
 #[derive(Debug, Default)]
-struct Waiting {
-    /// The number of calls that left the queue.
-    left: usize,
-    queue: VecDeque<SessionCall>,
-    /// The number of each call, counted from the first one of the file.
-    numbers: HashMap<String, usize>,
-}
+struct Waiting(VecDeque<SessionCall>);
 
 impl Waiting {
-    fn result(&mut self, result: &ToolResult, message: &Message) {
-        let place = self.numbers.remove(&result.id);
-        let place = place.and_then(|number| number.checked_sub(self.left));
-        if let Some(call) = place.and_then(|place| self.queue.get_mut(place)) {
-            call.result = Some(ResultFacts::new(result, message.time.as_ref()));
+    /// Adds the calls and the results of a message. A result belongs to the last call with its id: some ids are used
+    /// again. Without ids, results are in the order of the calls.
+    fn add(&mut self, message: &Message, keys: &CopyKeys) {
+        let time = timestamp(message.time.as_deref());
+        self.0.extend(message.calls().map(|call| SessionCall {
+            call: call.clone(),
+            time: message.time.clone(),
+            is_subagent: message.thread == Thread::Subagent,
+            result: None,
+            is_interrupted: false,
+            key: keys.call(message, call, time),
+        }));
+        for result in message.results() {
+            let mut waiting = self.0.iter_mut();
+            let is_its =
+                |call: &&mut SessionCall| call.result.is_none() && call.call.id == result.id;
+            let call = match result.id.as_str() {
+                "" => waiting.find(is_its),
+                _ => waiting.rfind(is_its),
+            };
+            if let Some(call) = call {
+                call.result = Some(ResultFacts::new(result, message.time.as_ref()));
+            }
         }
-    }
-
-    fn call(&mut self, call: SessionCall) {
-        let number = self.left + self.queue.len();
-        self.numbers.insert(call.call.id.clone(), number);
-        self.queue.push_back(call);
+        if message.role == Role::User && is_interruption(&message.text()) {
+            let is_subagent = message.thread == Thread::Subagent;
+            for call in self
+                .0
+                .iter_mut()
+                .filter(|call| call.is_subagent == is_subagent)
+            {
+                call.is_interrupted = true;
+            }
+        }
     }
 
     /// Takes the first call if its result is known, or if too many calls wait.
     fn next(&mut self) -> Option<SessionCall> {
-        let is_known = self.queue.front()?.result.is_some();
-        (is_known || self.queue.len() > MAX_WAITING).then(|| self.take())?
+        let is_known = self.0.front()?.result.is_some();
+        (is_known || self.0.len() > MAX_WAITING).then(|| self.0.pop_front())?
     }
+}
 
-    fn take(&mut self) -> Option<SessionCall> {
-        let call = self.queue.pop_front()?;
-        self.left += 1;
-        Some(call)
+impl SessionCall {
+    /// Returns the outcome; `None` if it has no result and was not interrupted.
+    pub fn outcome(&self) -> Option<CallOutcome> {
+        let outcome = self.result.as_ref().map(|result| result.outcome);
+        outcome.or_else(|| self.is_interrupted.then_some(CallOutcome::Interrupted))
     }
 }
 
@@ -112,31 +135,15 @@ impl Session {
         let mut seen = |entry: &mut Entry| keys.borrow_mut().note(entry);
         let mut waiting = Waiting::default();
         for message in self.messages_of(Scope::AllBranches, Detail::Full, Some(&mut seen))? {
-            let message = message?;
-            let time = timestamp(message.time.as_deref());
-            for call in message.calls() {
-                waiting.call(SessionCall {
-                    call: call.clone(),
-                    time: message.time.clone(),
-                    is_subagent: message.thread == Thread::Subagent,
-                    result: None,
-                    key: keys.borrow().call(&message, call, time),
-                });
-            }
-            for result in message.results() {
-                waiting.result(result, &message);
-            }
+            waiting.add(&message?, &keys.borrow());
             while let Some(call) = waiting.next() {
                 if visit(call).is_break() {
                     return Ok(());
                 }
             }
         }
-        while let Some(call) = waiting.take() {
-            if visit(call).is_break() {
-                return Ok(());
-            }
-        }
+        // `visit` says itself that it needs no more calls.
+        let _ = waiting.0.into_iter().try_for_each(visit);
         Ok(())
     }
 }

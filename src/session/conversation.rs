@@ -11,6 +11,7 @@ use super::lines::{Place, RawLines};
 use super::open::Positioned;
 use super::session::{Session, each_entry_on_line, skipped_record};
 use super::side_file::Labels;
+use super::side_threads::{SideThreads, ThreadRecord};
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
@@ -21,6 +22,18 @@ use crate::message::{Message, MessageMerger, Origin, Role, Thread};
 struct Pick {
     place: Place,
     row: u32,
+    /// The index of the call that started its subagent.
+    caller: Option<u32>,
+}
+
+impl Pick {
+    fn of(record: &ThreadRecord) -> Self {
+        Self {
+            place: record.place,
+            row: 0,
+            caller: record.caller,
+        }
+    }
 }
 
 /// Records in the order in which they are read.
@@ -31,6 +44,8 @@ type Picks = Box<dyn Iterator<Item = Pick> + Send>;
 struct Plan {
     /// The records, or `None` for all of them in file order.
     picks: Option<Picks>,
+    /// The calls that started the subagents among them.
+    callers: Vec<String>,
     /// The number of omitted turns.
     left_out: u64,
     /// The messages that other records repeat.
@@ -100,6 +115,7 @@ pub struct ConversationReader<'a> {
     ready: VecDeque<Message>,
     /// The model of the messages that follow, from a separate record.
     model: Option<String>,
+    callers: Vec<String>,
     seen: Option<OnEntry<'a>>,
     left_out: u64,
     spoken: Spoken,
@@ -114,6 +130,14 @@ enum Records<'a> {
     Lines(Box<RawLines<Positioned<'a>>>),
     Rows(std::slice::Iter<'a, String>),
     None,
+}
+
+impl Plan {
+    fn set_records(&mut self, (records, callers, missing): (Vec<ThreadRecord>, Vec<String>, u64)) {
+        self.picks = Some(Box::new(records.into_iter().map(|one| Pick::of(&one))));
+        self.callers = callers;
+        self.left_out += missing;
+    }
 }
 
 impl Session {
@@ -175,6 +199,7 @@ impl Session {
             merger: MessageMerger::default(),
             ready: VecDeque::new(),
             model: None,
+            callers: plan.callers,
             seen,
             left_out: plan.left_out,
             spoken: Spoken {
@@ -219,14 +244,22 @@ impl Session {
 
     fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
         let mut spoken = Spoken::default();
-        self.each_entry(Detail::Full, &mut |_, mut entry| {
+        let mut threads = SideThreads::default();
+        self.each_entry(Detail::Full, &mut |place, mut entry| {
             spoken.add(&entry);
+            threads.add(&entry, place);
             seen(&mut entry);
         })?;
-        Ok(Plan {
+        let mut plan = Plan {
             spoken,
             ..Plan::default()
-        })
+        };
+        if threads.link() {
+            let mut places = Vec::new();
+            self.each_entry(Detail::Outline, &mut |place, _| places.push(place))?;
+            plan.set_records(threads.arrange(places));
+        }
+        Ok(plan)
     }
 
     fn plan_of_tree(
@@ -237,9 +270,11 @@ impl Session {
     ) -> io::Result<Plan> {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
+        let mut threads = SideThreads::default();
         self.each_entry(Detail::Counts, &mut |place, mut entry| {
             seen(&mut entry);
             tree.add(&entry, place);
+            threads.add(&entry, place);
             if !entry.labelled_calls.is_empty() {
                 own_labels.push((place, entry));
             }
@@ -256,12 +291,13 @@ impl Session {
         for (_, label) in own_labels {
             labels.add(label);
         }
-        let picks = branch.places.into_iter();
-        Ok(Plan {
-            picks: Some(Box::new(picks.map(|place| Pick { place, row: 0 }))),
+        let mut plan = Plan {
             left_out: branch.left_out,
             ..Plan::default()
-        })
+        };
+        threads.link();
+        plan.set_records(threads.arrange(branch.places));
+        Ok(plan)
     }
 }
 
@@ -279,8 +315,12 @@ impl ConversationReader<'_> {
                 Records::None => return Ok(()),
                 Records::Picked(picks, reader) => {
                     if let Some(pick) = picks.next() {
-                        let messages = reader.messages(self.session, pick)?;
-                        self.push(messages);
+                        let mut entry = reader.entry(self.session, pick)?;
+                        let caller = pick.caller.and_then(|at| self.callers.get(at as usize));
+                        for message in &mut entry.messages {
+                            message.parent_call = caller.cloned().or(message.parent_call.take());
+                        }
+                        self.entry(entry);
                         continue;
                     }
                 }
@@ -370,13 +410,13 @@ impl Iterator for ConversationReader<'_> {
 #[derive(Default)]
 struct PickedRecords {
     place: Option<Place>,
-    rows: Vec<Vec<Message>>,
+    rows: Vec<Entry>,
     line: Vec<u8>,
 }
 
 impl PickedRecords {
-    /// Returns the messages of a record or row. A row is read once.
-    fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
+    /// Returns a record or row. A row is read once.
+    fn entry(&mut self, session: &Session, pick: Pick) -> io::Result<Entry> {
         if self.place != Some(pick.place) {
             self.rows = read_rows(session, pick.place, &mut self.line)?;
             self.place = Some(pick.place);
@@ -387,7 +427,7 @@ impl PickedRecords {
 }
 
 /// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
-fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
+fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Entry>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {
         let row = usize::try_from(place.offset).ok();
@@ -429,7 +469,7 @@ impl Replay {
     /// Applies the next row.
     fn apply(&mut self, change: Change, place: Place) {
         match change {
-            Change::Put(id) => self.put(id, Pick { place, row: 0 }),
+            Change::Put(id) => self.put(id, place, 0),
             // The rows of a resumed history were written before, under other ids.
             Change::Reset(rows) => {
                 let keeps = self.keeps_removed && !self.rows.is_empty();
@@ -438,7 +478,7 @@ impl Replay {
                     |said: &[Message]| said.iter().any(|one| one.origin == Origin::Compaction);
                 for (row, (id, said)) in (0..).zip(rows) {
                     if !keeps || is_new(&said) {
-                        self.put(id, Pick { place, row });
+                        self.put(id, place, row);
                     }
                 }
             }
@@ -461,7 +501,12 @@ impl Replay {
     }
 
     /// Adds a row. A row that is written again replaces the first one in place.
-    fn put(&mut self, id: String, pick: Pick) {
+    fn put(&mut self, id: String, place: Place, row: u32) {
+        let pick = Pick {
+            place,
+            row,
+            caller: None,
+        };
         match self.by_id.get(&id) {
             Some(at) if !id.is_empty() => self.rows[*at] = pick,
             _ => {

@@ -16,9 +16,9 @@ use super::session::Session;
 use super::stats::Tally;
 use super::tree::Scope;
 use crate::agent::{Agent, Detail, Facts};
-use crate::message::{Message, Origin, SessionId};
+use crate::message::{Block, Message, Origin, Role, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription, SessionRecord};
-use crate::text::{dollars, terminal_safe_line};
+use crate::text::{counted, dollars, terminal_safe_line};
 use crate::view::{
     DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spelled, tokens_cell,
 };
@@ -119,8 +119,22 @@ pub(crate) fn print_dialog(
             printer.message(message, &about)?;
         }
     }
+    let form = printer.look.form;
+    if left_out > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
+        let omission = Message {
+            blocks: vec![Block::Text(omission_text(left_out))],
+            ..Message::new(Role::System, Origin::Injected)
+        };
+        printer.message(omission, &about)?;
+    }
     printer.finish()?;
     Ok(left_out)
+}
+
+/// Returns what a dialog says about this many omitted messages.
+pub(crate) fn omission_text(left_out: u64) -> String {
+    let messages = counted(left_out, "message", "messages");
+    format!("omitted {messages} of other branches or subagents, or from before a compaction")
 }
 
 /// Returns the facts shown before the messages of a session.

@@ -11,11 +11,13 @@ use super::file_state::FileStates;
 use super::open::SessionError;
 use super::patch::patch;
 use super::session::Session;
-use crate::agent::{Detail, Facts, FileEdit, Format, added, project_hash};
+use crate::agent::{
+    Detail, EditKind, Facts, FileEdit, Format, added, patch_edits, project_hash, unified,
+};
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
-use crate::shell::analyse;
+use crate::shell::{analyse, simple_commands};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
-use crate::view::{CONTENT, changed_files};
+use crate::view::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 
 /// The changes of files in a session, in order.
 #[derive(Debug, Default)]
@@ -24,10 +26,23 @@ pub struct SessionEdits {
     pub edits: Vec<FileEdit>,
     /// The changes of files whose text before them is not in the session.
     pub detached: Vec<FileEdit>,
-    /// The calls whose changes have a text that is not in the session, and the files.
-    pub unknown: Vec<(String, String)>,
+    /// The changes whose text is not in the session.
+    pub unknown: Vec<UnknownEdit>,
     /// The number of shell commands that may have changed files.
     pub commands: u64,
+    /// The first directory of the session, as far as its records or the paths in its calls show it.
+    directory: Option<String>,
+}
+
+/// A change whose text is not in the session.
+#[derive(Debug)]
+pub struct UnknownEdit {
+    /// The call.
+    pub call: String,
+    /// The path of the file.
+    pub path: String,
+    /// The input of the call as a diff, if it contains the changed text.
+    shown: Option<String>,
 }
 
 impl SessionEdits {
@@ -38,15 +53,17 @@ impl SessionEdits {
             let mut parents = Path::new(&edit.path).ancestors();
             parents.find(|parent| project_hash(parent) == hash)
         });
-        let cwd = facts.first_cwd.as_deref().map(Path::new);
-        cwd.or(hashed).unwrap_or(Path::new("")).to_owned()
+        let cwd = facts.first_cwd.as_ref().map(Path::new);
+        let found = self.directory.as_ref().map(Path::new);
+        let root = cwd.or(hashed).or(found);
+        root.unwrap_or(Path::new("")).to_owned()
     }
 }
 
 /// The changes of each call, to show only these calls.
 #[derive(Debug, Default)]
 pub struct CallEdits {
-    /// Their diffs, or nothing if their text is not in the session.
+    /// Their diffs, or nothing if even their inputs are none.
     by_call: HashMap<String, Option<String>>,
 }
 
@@ -54,8 +71,9 @@ impl CallEdits {
     /// Adds the changes of a session with these facts.
     pub fn add(&mut self, found: SessionEdits, facts: &Facts) {
         let root = found.root(facts);
-        let unknown = found.unknown.into_iter().map(|(call, _)| (call, None));
-        self.by_call.extend(unknown);
+        let unknown = found.unknown.into_iter();
+        self.by_call
+            .extend(unknown.map(|edit| (edit.call, edit.shown)));
         for edit in found.edits.into_iter().chain(found.detached) {
             let edits = std::slice::from_ref(&edit);
             let (mut diff, outside) = patch(edits, &root);
@@ -128,6 +146,7 @@ impl Session {
             record(row);
         }
         self.each_line(&mut |line| line.records().for_each(|(_, text)| record(text)))?;
+        reading.found.directory = reading.cwd;
         Ok(reading.found)
     }
 
@@ -158,12 +177,12 @@ impl Reading {
             let files = changed_files(&input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
-        let edits = (format.edits)(record, &path_of).into_iter();
+        let mut edits = (format.edits)(record, &path_of);
         // Some agents write a row again.
-        let is_new = |edit: &FileEdit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id));
-        let edits: Vec<FileEdit> = edits.filter(is_new).collect();
+        edits.retain(|edit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id)));
         for edit in edits {
             self.known.extend(edit.call.clone());
+            let edit = self.relative(edit);
             self.edit(edit);
         }
         if let Some((id, text)) = (format.text_read)(record)
@@ -180,14 +199,42 @@ impl Reading {
             let Some(call) = call.filter(|call| !self.known.contains(&call.id)) else {
                 continue;
             };
+            let input = input(&call);
+            let patch = patch_in(&input).filter(|_| outcome == CallOutcome::Ok);
+            if let Some(patch) = patch {
+                self.note_patch(&call, patch, &input);
+            }
             match Purpose::of(&call.name) {
                 Purpose::Shell if !outcome.is_denied() => {
-                    self.found.commands += u64::from(may_write(&input(&call)));
+                    let is_counted = match patch {
+                        Some(_) => runs_more_than_a_patch(&input),
+                        None => may_write(&input),
+                    };
+                    self.found.commands += u64::from(is_counted);
                 }
-                _ if outcome == CallOutcome::Ok => self.note_input(&call),
+                _ if outcome == CallOutcome::Ok && patch.is_none() => {
+                    self.note_input(&call, &input);
+                }
                 _ => {}
             }
         }
+    }
+
+    /// Names the file of a change as its call does, if the session does not record its directory. A result has the
+    /// absolute path, which ends with the name in the call.
+    fn relative(&mut self, mut edit: FileEdit) -> FileEdit {
+        let call = edit.call.as_ref().and_then(|id| self.calls.get(id));
+        let named = call.and_then(|call| changed_files(&input(call)).into_iter().next());
+        let Some(name) = named.map(|file| file.path).filter(|_| self.cwd.is_none()) else {
+            return edit;
+        };
+        if Path::new(&name).is_relative() {
+            let path = edit.path.strip_suffix(&name);
+            let cwd = path.and_then(|path| path.strip_suffix('/'));
+            self.cwd = cwd.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
+            edit.path = name;
+        }
+        edit
     }
 
     /// Returns a path that is the same for all ways to name a file.
@@ -212,31 +259,106 @@ impl Reading {
         }
     }
 
-    /// Takes a change from the input of a call, if it writes a whole file.
-    fn note_input(&mut self, call: &Call) {
+    /// Takes the changes of a patch from the input of a call.
+    fn note_patch(&mut self, call: &Call, patch: &str, input: &Map<String, Value>) {
+        let directory = directory_of(input);
+        for mut edit in patch_edits(&call.id, patch) {
+            let paths = std::iter::once(&mut edit.path).chain(&mut edit.moved_to);
+            paths.for_each(|path| *path = directory.join(&*path).display().to_string());
+            if edit.kind == EditKind::Remove {
+                let Some(content) = self.files.content(&self.path(&edit.path)) else {
+                    self.lose(call, edit.path);
+                    continue;
+                };
+                edit.hunks = unified(&content, "");
+            }
+            self.edit(edit);
+        }
+    }
+
+    /// Takes a change from the input of a call, if it writes a whole file or replaces parts of a known text.
+    fn note_input(&mut self, call: &Call, input: &Map<String, Value>) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
         }
-        let input = input(call);
         let mut names = CONTENT.iter();
         let content = names.find_map(|name| input.get(*name)?.as_str());
-        for file in changed_files(&input) {
+        for file in changed_files(input) {
+            let old = self.files.content(&self.path(&file.path));
+            let new = old.as_ref().and_then(|old| replaced(old, input));
+            let id = Some(call.id.clone());
             if let Some(content) = content.filter(|_| purpose == Purpose::Write) {
-                self.edit(added(Some(call.id.clone()), file.path, content));
+                self.edit(added(id, file.path, content));
+            } else if let (Some(old), Some(new)) = (old, new) {
+                self.edit(FileEdit {
+                    kind: EditKind::Change,
+                    hunks: unified(&old, &new),
+                    ..added(id, file.path, "")
+                });
             } else {
-                self.files.lose(self.path(&file.path));
-                self.found.unknown.push((call.id.clone(), file.path));
+                self.lose(call, file.path);
             }
         }
     }
+
+    /// Takes a change whose text is not in the session.
+    fn lose(&mut self, call: &Call, path: String) {
+        self.files.lose(self.path(&path));
+        let (language, text) = input_in_full(call);
+        self.found.unknown.push(UnknownEdit {
+            call: call.id.clone(),
+            path,
+            shown: (language == "diff").then_some(text),
+        });
+    }
+}
+
+/// Returns a text after the edits in an input; `None` if it does not contain what they replace.
+fn replaced(text: &str, input: &Map<String, Value>) -> Option<String> {
+    let flags = ["replace_all", "replaceAll"].map(|name| input.get(name));
+    let is_for_all = flags.contains(&Some(&Value::Bool(true)));
+    let mut text = text.to_owned();
+    for (old, new) in text_edits(input) {
+        if old.is_empty() || !text.contains(old) {
+            return None;
+        }
+        text = text.replacen(old, new, if is_for_all { usize::MAX } else { 1 });
+    }
+    Some(text)
+}
+
+/// Returns the directory in which a shell command with this input applies a patch.
+fn directory_of(input: &Map<String, Value>) -> PathBuf {
+    let directory = input.get("workdir").and_then(Value::as_str);
+    let mut directory = PathBuf::from(directory.unwrap_or_default());
+    let line = command_of(input).unwrap_or_default();
+    for command in simple_commands(&line).commands {
+        match command.words.as_slice() {
+            [program, path] if program == "cd" => directory.push(path),
+            _ => break,
+        }
+    }
+    directory
+}
+
+/// Whether a shell command that applies a patch also runs other programs.
+fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
+    let line = command_of(input).unwrap_or_default();
+    simple_commands(&line).commands.iter().any(|command| {
+        let program = command.words.first().map_or("", String::as_str);
+        !matches!(program, "cd" | "apply_patch" | "applypatch")
+    })
+}
+
+fn command_of(input: &Map<String, Value>) -> Option<String> {
+    let mut names = parameters(Parameter::Command).iter();
+    names.find_map(|name| command_line(input.get(*name)?))
 }
 
 /// Whether a shell command with this input may change files.
 fn may_write(input: &Map<String, Value>) -> bool {
-    let mut names = parameters(Parameter::Command).iter();
-    let line = names.find_map(|name| command_line(input.get(*name)?));
-    line.is_some_and(|line| !analyse(&line).verdict.is_read_only())
+    command_of(input).is_some_and(|line| !analyse(&line).verdict.is_read_only())
 }
 
 /// Returns the path of a file that a call reads as a whole.

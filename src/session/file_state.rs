@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::agent::{EditKind, FileEdit, Hunk, parse_hunks, unified, written_hunks};
+use crate::agent::{EditKind, FileEdit, Hunk, parse_hunks, patched, unified, written_hunks};
 
 /// The known lines of a file.
 #[derive(Debug, Default)]
@@ -174,6 +174,14 @@ impl FileStates {
         self.0.entry(path).or_insert_with(state);
     }
 
+    /// Returns the whole text of a file, if it is known.
+    pub(super) fn content(&self, path: &str) -> Option<String> {
+        match self.0.get(path)? {
+            FileState::Present(text) => text.content(),
+            FileState::Absent | FileState::Unknown => None,
+        }
+    }
+
     /// Takes a change that is not in the session: no later change of the file applies.
     pub(super) fn lose(&mut self, path: String) {
         self.0.insert(path, FileState::Unknown);
@@ -199,9 +207,18 @@ impl FileStates {
     fn after(before: Option<FileState>, edit: &mut FileEdit) -> FileState {
         let is_present = matches!(before, Some(FileState::Present(_)));
         match (edit.kind, before) {
-            (_, Some(FileState::Unknown)) | (EditKind::Change, Some(FileState::Absent)) => {
-                FileState::Unknown
+            (_, Some(FileState::Unknown))
+            | (EditKind::Change | EditKind::Context, Some(FileState::Absent)) => FileState::Unknown,
+            (EditKind::Context, Some(FileState::Present(old))) if old.content().is_some() => {
+                let old = old.content().unwrap_or_default();
+                let Some(new) = patched(&old, &parse_hunks(&edit.hunks)) else {
+                    return FileState::Unknown;
+                };
+                edit.kind = EditKind::Change;
+                edit.hunks = unified(&old, &new);
+                FileState::Present(FileText::whole(&new))
             }
+            (EditKind::Context, _) => FileState::Present(FileText::default()),
             (EditKind::Add | EditKind::Replace, before) => {
                 let mut new = FileText::whole("");
                 let content = new.apply(&edit.hunks).and_then(|_| new.content());

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::discover::{Candidate, subagent_files, subagent_id};
 use super::follow::{Follower, Seen};
-use super::open::{SessionError, SessionFile, open_safely};
+use super::open::{Head, SessionError, SessionFile, open_safely};
 use super::session::Session;
-use super::tail::{MessageLines, start_of_last};
+use super::tail::{MessageLines, holds_only_repeats, start_of_last};
 use super::watch::{WakeReason, Watch};
 use crate::agent::{Agent, Format, NamedRoots};
 use crate::jsonl::{FixedFile, Mapping, WriteError, WriteResult};
@@ -122,9 +122,13 @@ impl FollowedFile {
         about: MessageContext,
         options: &FollowOptions,
     ) -> io::Result<Self> {
+        let mut messages = (!options.is_raw).then(|| MessageLines::new(format));
+        if let (Some(messages), Some(format)) = (&mut messages, format) {
+            messages.with_repeats = holds_only_repeats(&Head::read(&file)?, format);
+        }
         Ok(Self {
             follower: Follower::new(file, start)?,
-            messages: (!options.is_raw).then(|| MessageLines::new(format)),
+            messages,
             about,
         })
     }

@@ -44,6 +44,7 @@ mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
 mod side_file;
+mod side_threads;
 mod state;
 mod stats;
 mod tail;
@@ -63,8 +64,8 @@ pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use check::SecretSearch;
 pub use conversation::ConversationReader;
 pub use description::session_description;
-pub(crate) use description::{dialog_facts, is_shown, print_dialog, status_line};
-pub use diff::{CallEdits, SessionEdits};
+pub(crate) use description::{dialog_facts, is_shown, omission_text, print_dialog, status_line};
+pub use diff::{CallEdits, SessionEdits, UnknownEdit};
 pub use dirs::TRAJECTORY_ENDING;
 pub use discover::{
     Candidate, candidates_at, discover, discover_names, discover_with, subagent_candidates,

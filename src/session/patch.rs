@@ -64,7 +64,8 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
         for (index, edit) in edits.iter().enumerate() {
             let is_old = index == 0 && edit.kind != EditKind::Add;
             let old = if is_old { &*edit.path } else { last };
-            let is_empty = edit.kind == EditKind::Change && edit.hunks.is_empty() && old == last;
+            let is_change = matches!(edit.kind, EditKind::Change | EditKind::Context);
+            let is_empty = is_change && edit.hunks.is_empty() && old == last;
             if let (Some(old), Some(new), false) = (below(old, root), below(last, root), is_empty) {
                 section(&mut patch, edit, &old, &new);
             }
@@ -85,7 +86,7 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
     match edit.kind {
         EditKind::Add => patch.push_str("new file mode 100644\n"),
         EditKind::Remove => patch.push_str("deleted file mode 100644\n"),
-        EditKind::Change | EditKind::Replace => {}
+        EditKind::Change | EditKind::Context | EditKind::Replace => {}
     }
     if edit.hunks.is_empty() {
         return;

@@ -28,7 +28,7 @@ pub struct SeenCall {
     cwd: PathBuf,
     /// The changes of files that the input names, whether or not they were made.
     pub files: Vec<FileChange>,
-    /// The outcome; `None` without a result.
+    /// The outcome, if it is known.
     pub outcome: Option<CallOutcome>,
 }
 
@@ -45,7 +45,7 @@ impl SeenCall {
             input,
             cwd,
             files,
-            outcome: call.result.as_ref().map(|result| result.outcome),
+            outcome: call.outcome(),
         }
     }
 
@@ -55,12 +55,14 @@ impl SeenCall {
         self.files.iter().filter(move |_| is_done)
     }
 
-    /// Whether the input names the file `path`, or a file below it.
+    /// Whether the input names the file `path`, or a file below it. A relative path is relative to the directory of the
+    /// session.
     pub fn names(&self, path: &Path) -> bool {
         let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
         let named = texts(&self.input, Parameter::Path).unwrap_or_default();
         let named = named.into_iter().map(|path| self.cwd.join(path));
-        changed.chain(named).any(|named| named.starts_with(path))
+        let path = self.cwd.join(path);
+        changed.chain(named).any(|named| named.starts_with(&path))
     }
 
     /// Returns the shell command that a call runs.

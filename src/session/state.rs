@@ -150,7 +150,7 @@ fn end_of(listed: &Listed, named: &NamedRoots) -> io::Result<End> {
     }
     let mut bytes = session.bytes(Mapping::Allowed);
     for count in [LAST_MESSAGES, 1] {
-        if let Some(messages) = last_messages(&mut bytes, count, session.format())? {
+        if let Some(messages) = last_messages(&mut bytes, count, session.format(), false)? {
             return Ok(End::of(&messages));
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-use super::open::SessionFile;
+use super::open::{Head, SessionFile};
 use super::recover::each_record_on;
 use super::session::Session;
 use crate::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
@@ -49,16 +49,40 @@ pub(super) fn records_on(line: &[u8]) -> u64 {
 }
 
 impl Session {
+    /// Whether messages are only in records that other files of the agent repeat, as far as the first lines show.
+    pub fn holds_only_repeats(&self) -> bool {
+        holds_only_repeats(&self.head, self.format())
+    }
+
     /// Returns the offset at which the last `count` messages of the file start.
     ///
     /// # Errors
     /// Reading failed.
     pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
         let mut messages = BackwardMessages::new(self.format());
+        messages.with_repeats = self.holds_only_repeats();
         start_of_last(&mut self.bytes(mapping), count, &mut |line| {
             messages.count(line)
         })
     }
+}
+
+/// Whether the first lines have messages only in records that other files repeat.
+pub(super) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
+    let mut has_repeats = false;
+    let has_messages = head.lines().any(|(_, line)| {
+        let mut has_messages = false;
+        each_record_on(line, &mut |record| {
+            let entry = format.read(record, Detail::Full).unwrap_or_default();
+            has_repeats |= !entry.repeats.is_empty();
+            has_messages |= entry
+                .messages
+                .iter()
+                .any(|message| message.origin != Origin::Meter);
+        });
+        has_messages
+    });
+    has_repeats && !has_messages
 }
 
 /// Returns the offset at which the last `count` records of a file start.
@@ -76,6 +100,8 @@ pub(super) struct MessageLines {
     entries: Option<EntryReader>,
     /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
+    /// Whether messages are only in records that other files repeat.
+    pub(super) with_repeats: bool,
 }
 
 impl MessageLines {
@@ -85,6 +111,7 @@ impl MessageLines {
         Self {
             entries: format.map(EntryReader::new),
             handed_out: HashMap::new(),
+            with_repeats: false,
         }
     }
 
@@ -109,7 +136,7 @@ impl MessageLines {
 
     /// Returns the messages in a record, without meter readings.
     pub(super) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
-        let mut messages = entry.into_messages();
+        let mut messages = messages_of(entry, self.with_repeats);
         messages.retain(|message| message.origin != Origin::Meter);
         let entries = self.entries.as_ref();
         let is_log = entries.is_some_and(|entries| entries.format().shape == Shape::Replay);
@@ -137,17 +164,30 @@ impl MessageLines {
     }
 }
 
+/// Returns the messages of a record, with messages that other records of most files repeat if these are wanted.
+fn messages_of(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
+    let repeats = std::mem::take(&mut entry.repeats);
+    let mut messages = entry.into_messages();
+    messages.extend(repeats.into_iter().filter(|_| with_repeats));
+    messages
+}
+
 /// Counts the messages that start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub(super) struct BackwardMessages {
     format: &'static Format,
     last: Option<String>,
+    with_repeats: bool,
 }
 
 impl BackwardMessages {
     /// Starts with no messages seen.
     pub(super) fn new(format: &'static Format) -> Self {
-        Self { format, last: None }
+        Self {
+            format,
+            last: None,
+            with_repeats: false,
+        }
     }
 
     /// Returns the number of messages on the line that were not counted yet.
@@ -160,7 +200,12 @@ impl BackwardMessages {
     fn said_on(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
-            said.extend(self.format.messages(record));
+            let entry = self.format.read(record, Detail::Full);
+            said.extend(
+                entry
+                    .into_iter()
+                    .flat_map(|entry| messages_of(entry, self.with_repeats)),
+            );
         });
         said.retain(|message| message.origin != Origin::Meter);
         said
@@ -177,8 +222,8 @@ impl BackwardMessages {
     }
 }
 
-/// Returns the last `count` messages, with the parts of each message joined. `None` if their lines
-/// are too long to be held in memory.
+/// Returns the last `count` messages, with the parts of each message joined, and with messages that other files repeat
+/// if these are wanted. `None` if their lines are too long to be held in memory.
 ///
 /// # Errors
 /// Reading failed.
@@ -186,8 +231,10 @@ pub fn last_messages<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
     format: &'static Format,
+    with_repeats: bool,
 ) -> io::Result<Option<Vec<Message>>> {
     let mut counted = BackwardMessages::new(format);
+    counted.with_repeats = with_repeats;
     let (mut seen, mut size) = (0, 0);
     let mut lines = Some(Vec::new());
     lines_backward(bytes, &mut |_, line| {
@@ -244,7 +291,7 @@ mod tests {
         let mut messages = BackwardMessages::new(Agent::Claude.format());
         let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
         for count in 0..4 {
-            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format());
+            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
             let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
             let expected = ["1", "2", "3", "4"];
             let skipped = [4, 2, 0, 0][usize::try_from(count).unwrap()];
@@ -257,7 +304,13 @@ mod tests {
     fn lines_that_are_too_long_together_are_not_held() {
         let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
         let last = |lines: usize| {
-            last_messages(&mut fixed(&line.repeat(lines)), 1, Agent::Claude.format()).unwrap()
+            last_messages(
+                &mut fixed(&line.repeat(lines)),
+                1,
+                Agent::Claude.format(),
+                false,
+            )
+            .unwrap()
         };
         assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
     }

@@ -161,16 +161,20 @@ impl Trajectories<'_> {
             None => HashSet::new(),
         };
         let ancestors = (self.ancestors)(&part.session, facts);
-        let mut is_whole = true;
+        let (mut is_whole, mut left_out) = (true, 0);
         let own = std::iter::once((&part.session, false));
         for (session, is_ancestor) in ancestors.iter().map(|one| (one, true)).chain(own) {
             let messages = session
                 .messages(Scope::Live)
                 .map_err(TrajectoryError::read)?;
+            left_out += messages.left_out();
             for message in messages {
                 let mut message = message.map_err(TrajectoryError::read)?;
                 if part.thread.is_some_and(|thread| thread != message.thread) {
                     is_whole = false;
+                    if let (Thread::Subagent, Some(call)) = (message.thread, message.parent_call) {
+                        writer.refer(call, SUBAGENTS);
+                    }
                     continue;
                 }
                 let is_copy = |id: &String| copied.contains(id);
@@ -181,7 +185,7 @@ impl Trajectories<'_> {
                 writer.message(message, is_copied)?;
             }
         }
-        Ok((writer.finish(part.total.as_ref())?, is_whole))
+        Ok((writer.finish(part.total.as_ref(), left_out)?, is_whole))
     }
 
     /// Saves an image under the hash of its content. Returns its path.

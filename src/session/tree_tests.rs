@@ -15,6 +15,7 @@ fn answer(id: &str) -> Block {
         id: id.to_owned(),
         parts: Vec::new(),
         failed: false,
+        end: None,
     })
 }
 

@@ -125,7 +125,19 @@ impl History {
     }
 
     /// Adds a reply. Records of one message have the same id, and results may come between them.
-    fn reply(&mut self, message: Message) {
+    fn reply(&mut self, mut message: Message) {
+        // The results of calls that the server ran are in the reply.
+        let is_result = |block: &mut Block| matches!(block, Block::Result(_));
+        let results: Vec<Block> = message.blocks.extract_if(.., is_result).collect();
+        self.add_reply(message);
+        for block in results {
+            if let Block::Result(result) = block {
+                self.result(result);
+            }
+        }
+    }
+
+    fn add_reply(&mut self, message: Message) {
         let open = self.rounds.last_mut().filter(|round| {
             !round.reply.is_empty()
                 && round.input.is_empty()
@@ -254,6 +266,7 @@ fn no_result() -> ToolResult {
         id: String::new(),
         parts: vec![ResultPart::Text(NO_RESULT.to_owned())],
         failed: true,
+        end: None,
     }
 }
 

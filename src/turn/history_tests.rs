@@ -20,6 +20,7 @@ fn result(id: &str, text: &str) -> Block {
         id: id.to_owned(),
         parts: vec![ResultPart::Text(text.to_owned())],
         failed: false,
+        end: None,
     })
 }
 

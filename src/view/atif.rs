@@ -10,11 +10,8 @@ use super::atif_model::{
     Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, Observed, Source, Step,
     TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
-use super::outline::{Subagent, is_image, media_word, started_subagent};
+use super::outline::{MAX_WAITING, Subagent, is_image, media_word, started_subagent};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
-
-/// Maximum number of steps that wait for results of their calls. Later results become steps.
-const MAX_WAITING: usize = 256;
 
 /// The context of the steps of a trajectory.
 #[derive(Clone, Copy)]
@@ -42,6 +39,8 @@ pub struct TrajectoryWriter<'a> {
     next: u64,
     /// The steps of calls.
     calls: HashMap<String, u64>,
+    /// The trajectories that contain the messages of subagents, by the calls that started them.
+    embedded: HashMap<String, &'static str>,
 }
 
 impl<'a> TrajectoryWriter<'a> {
@@ -68,7 +67,13 @@ impl<'a> TrajectoryWriter<'a> {
             first: 1,
             next: 1,
             calls: HashMap::new(),
+            embedded: HashMap::new(),
         })
+    }
+
+    /// Notes that the trajectory with this id contains the messages of the subagent that a call started.
+    pub fn refer(&mut self, call: String, trajectory: &'static str) {
+        self.embedded.insert(call, trajectory);
     }
 
     /// Adds a message. The tokens of copied messages do not count.
@@ -131,11 +136,11 @@ impl<'a> TrajectoryWriter<'a> {
         self.step(step, calls)
     }
 
-    /// Writes the last steps and the totals. Returns the tokens that no step has.
+    /// Writes the last steps, the totals, and the number of omitted messages. Returns the tokens that no step has.
     ///
     /// # Errors
     /// Writing failed.
-    pub fn finish(mut self, total: Option<&Usage>) -> io::Result<Usage> {
+    pub fn finish(mut self, total: Option<&Usage>, left_out: u64) -> io::Result<Usage> {
         if self.next == 1 {
             self.system_step(None, Vec::new())?;
         }
@@ -144,13 +149,17 @@ impl<'a> TrajectoryWriter<'a> {
         let Some(total) = total else {
             return Ok(self.remaining);
         };
+        let mut extra = extra_tokens("total_cache_creation_input_tokens", total);
+        if left_out > 0 {
+            extra.insert("omitted_messages", json!(left_out));
+        }
         let totals = FinalMetrics {
             total_prompt_tokens: total.total() - total.output,
             total_completion_tokens: total.output,
             total_cached_tokens: total.cache_read,
             total_cost_usd: total.cost,
             total_steps: self.next - 1,
-            extra: extra_tokens("total_cache_creation_input_tokens", total),
+            extra,
         };
         let totals = serde_json::to_string(&totals)?;
         write!(self.out, ",\n\"final_metrics\":{totals}")?;
@@ -194,6 +203,7 @@ impl<'a> TrajectoryWriter<'a> {
         let place = number.and_then(|number| usize::try_from(number - self.first).ok());
         let text = result.text();
         let started = started_subagent(&result.id, &text, self.context.subagents);
+        let started = started.or_else(|| self.embedded.get(&result.id).copied());
         let mut extra = Extra::new();
         if result.failed {
             extra.insert("is_error", json!(true));

@@ -18,7 +18,7 @@ fn written(messages: &[Message], total: &Usage) -> String {
     for message in messages {
         writer.message(message.clone(), false).unwrap();
     }
-    writer.finish(Some(total)).unwrap();
+    writer.finish(Some(total), 0).unwrap();
     json.push(b'}');
     String::from_utf8(json).unwrap()
 }
@@ -67,6 +67,7 @@ fn result(id: u8, text: String, failed: bool) -> Block {
         id: format!("c{id}"),
         parts: vec![ResultPart::Text(text)],
         failed,
+        end: None,
     })
 }
 
@@ -136,7 +137,7 @@ fn calls_without_a_result_wait_only_so_long() {
         blocks: vec![Block::Text("x".to_owned())],
         ..Message::new(Role::User, Origin::Injected)
     };
-    messages.extend(std::iter::repeat_n(note, 300));
+    messages.extend(std::iter::repeat_n(note, MAX_WAITING));
     messages.push(Message {
         blocks: vec![result(0, "late".to_owned(), false)],
         ..Message::new(Role::User, Origin::Results)

@@ -36,7 +36,7 @@ pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
 /// directory; for an edit or a patch its files and its numbers of added and removed lines. Paths are
 /// relative to `cwd`. The text may have several lines and is not terminal-safe.
 pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
-    if let Some(patch) = patch(members) {
+    if let Some(patch) = patch_in(members) {
         return patch_gist(patch, cwd);
     }
     let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);
@@ -68,13 +68,13 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
 }
 
 /// Returns the language and the text of an input: edits and patches as a diff, other inputs as JSON.
-pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
+pub(crate) fn input_in_full(call: &Call) -> (&'static str, String) {
     let raw = call.input.get();
     let value: Value = serde_json::from_str(raw).unwrap_or_default();
-    if let Some(patch) = value.as_object().and_then(patch) {
+    if let Some(patch) = value.as_object().and_then(patch_in) {
         return ("diff", patch.to_owned());
     }
-    let edits = value.as_object().map(edits).unwrap_or_default();
+    let edits = value.as_object().map(text_edits).unwrap_or_default();
     if edits.is_empty() {
         let pretty = serde_json::to_string_pretty(&value);
         return ("json", pretty.unwrap_or_else(|_| raw.to_owned()));
@@ -88,7 +88,7 @@ pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
 }
 
 /// Returns the patch in an input, or in a shell command that runs `apply_patch`.
-fn patch(members: &Map<String, Value>) -> Option<&str> {
+pub(crate) fn patch_in(members: &Map<String, Value>) -> Option<&str> {
     let texts = members.values().flat_map(|value| match value {
         Value::Array(list) => list.as_slice(),
         value => std::slice::from_ref(value),
@@ -130,13 +130,13 @@ fn patch_changes(patch: &str) -> Vec<FileChange> {
 
 /// Returns the files that a call with this input changes: files of edits, written files and patches.
 pub fn changed_files(members: &Map<String, Value>) -> Vec<FileChange> {
-    if let Some(patch) = patch(members) {
+    if let Some(patch) = patch_in(members) {
         return patch_changes(patch);
     }
     let Some(path) = text_of(members, parameters(Parameter::Path)) else {
         return Vec::new();
     };
-    let edits = edits(members);
+    let edits = text_edits(members);
     let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
     let marks: String = lines.map(|(mark, _)| mark).collect();
     let [added, removed] = ['+', '-'].map(|mark| marks.matches(mark).count() as u64);
@@ -149,7 +149,7 @@ pub fn changed_files(members: &Map<String, Value>) -> Vec<FileChange> {
 }
 
 /// Returns the old and the new text of each edit in an input. A written file has no old text.
-fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
+pub(crate) fn text_edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let list = members.get("edits").and_then(Value::as_array);
     let listed = list.into_iter().flatten().filter_map(Value::as_object);
     let objects = std::iter::once(members).chain(listed);

@@ -102,6 +102,7 @@ impl Html<'_> {
                     call: unanswered.clone(),
                     position: Position::default(),
                     result: None,
+                    subagent: Vec::new(),
                 };
                 format!("<section class=\"tools\">{}</section>\n", self.call(&tool))
             }
@@ -124,9 +125,15 @@ impl Html<'_> {
             format!(" <a href=\"{page}\">subagent</a>")
         });
         let answer = tool.result.as_ref();
+        let sections = tool.subagent.iter().map(|section| self.section(section));
+        let beside: String = sections.collect();
+        let beside = match &*beside {
+            "" => String::new(),
+            beside => format!("<div class=\"subagent\">\n{beside}</div>\n"),
+        };
         format!(
             "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
-             </summary>\n<pre class=\"input\">{}</pre>\n{}</details>\n",
+             </summary>\n<pre class=\"input\">{}</pre>\n{beside}{}</details>\n",
             line(&tool.call.name),
             line(&gist(&tool.call, self.cwd)),
             input(&tool.call),
@@ -267,6 +274,7 @@ mod tests {
                     time: Some("2026-01-01T10:00:00Z".to_owned()),
                 },
                 result: None,
+                subagent: Vec::new(),
             }],
         };
         let sections = [

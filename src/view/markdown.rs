@@ -76,6 +76,11 @@ impl Markdown<'_> {
                     if let Some(name) = tool.subagent_page(self.subagents) {
                         let _ = writeln!(page, "\n  [subagent]({name})");
                     }
+                    for section in &tool.subagent {
+                        let text = self.section(section);
+                        let lines = text.trim_end().lines().map(|line| format!("> {line}\n"));
+                        let _ = writeln!(page, "\n{}", lines.collect::<String>().trim_end());
+                    }
                     if !is_compact {
                         match &tool.result {
                             Some((result, _)) => add_result(result, &mut page),
@@ -186,6 +191,7 @@ mod tests {
             id: "1".to_owned(),
             parts: vec![ResultPart::Text("````\ncode\n````".to_owned())],
             failed: true,
+            end: None,
         };
         assert_eq!(
             FULL.section(&Section::Result(result, Position::default())),
@@ -208,6 +214,7 @@ mod tests {
                 },
                 position: Position::default(),
                 result: None,
+                subagent: Vec::new(),
             }],
         };
         let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])

@@ -1,5 +1,6 @@
 //! The outline of a conversation: prompts, replies, and groups of tool calls with their results.
 
+use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
@@ -55,6 +56,8 @@ pub struct ToolUse {
     pub position: Position,
     /// The result with its position, if there is one.
     pub result: Option<(ToolResult, Position)>,
+    /// The sections of the subagent that it started, if they are in the same file.
+    pub subagent: Vec<Section>,
 }
 
 /// A subagent with a page.
@@ -66,6 +69,11 @@ pub struct Subagent {
 }
 
 impl ToolUse {
+    /// Whether this is its result, which it does not have yet.
+    fn waits_for(&self, result: &ToolResult) -> bool {
+        self.result.is_none() && self.call.id == result.id
+    }
+
     /// Returns the page of the subagent that the call started.
     pub(super) fn subagent_page<'a>(&self, subagents: &'a [Subagent]) -> Option<&'a str> {
         // Most sessions have no subagents.
@@ -106,11 +114,31 @@ pub struct ToolGroup {
     pub calls: Vec<ToolUse>,
 }
 
-/// Builds sections from messages.
+/// Maximum number of sections, steps or calls that wait for results. Later results are shown apart from their calls.
+pub const MAX_WAITING: usize = 1024;
+
+/// Maximum size of the messages whose sections wait, in bytes.
+const MAX_WAITING_SIZE: usize = 16 * 1024 * 1024;
+
+/// Maximum depth of subagents of subagents. The messages of deeper ones are shown among those of their parents.
+const MAX_DEPTH: usize = 8;
+
+/// Builds sections from messages. A call has its result, and the sections of the subagent that it started: later
+/// sections wait for them.
 #[derive(Debug)]
 pub struct Outline {
     grouping: Grouping,
+    /// The number of subagents above.
+    depth: usize,
     group: ToolGroup,
+    /// Sections that wait, in order.
+    held: VecDeque<Section>,
+    /// The size of the messages in `group` and `held`.
+    size: usize,
+    /// The outlines of subagents, by the calls that started them.
+    subagents: HashMap<String, Self>,
+    /// The call of this outline above each call of a subagent.
+    callers: HashMap<String, String>,
 }
 
 impl Outline {
@@ -118,28 +146,75 @@ impl Outline {
     pub fn new(grouping: Grouping) -> Self {
         Self {
             grouping,
+            depth: 0,
             group: ToolGroup::default(),
+            held: VecDeque::new(),
+            size: 0,
+            subagents: HashMap::new(),
+            callers: HashMap::new(),
         }
     }
 
     /// Adds a complete message with its number. Returns the completed sections.
     pub fn push(&mut self, number: u64, message: Message) -> Vec<Section> {
-        let mut sections = Vec::new();
+        self.size += message.size();
+        match self.caller_of(&message) {
+            Some(caller) => self.pass_to_subagent(number, message, &caller),
+            None => self.add(number, message),
+        }
+        if self.size > MAX_WAITING_SIZE {
+            return self.finish();
+        }
+        self.release(false)
+    }
+
+    /// Returns the remaining sections.
+    pub fn finish(&mut self) -> Vec<Section> {
+        self.close();
+        self.release(true)
+    }
+
+    /// Returns the call that has the sections of a message of a subagent.
+    fn caller_of(&mut self, message: &Message) -> Option<String> {
+        let call = message.parent_call.as_ref()?;
+        let caller = self.callers.get(call).unwrap_or(call).clone();
+        let is_known = self.depth < MAX_DEPTH && self.tool(|tool| tool.call.id == caller).is_some();
+        is_known.then_some(caller)
+    }
+
+    fn pass_to_subagent(&mut self, number: u64, mut message: Message, caller: &str) {
+        let calls = message.calls();
+        let calls = calls.map(|call| (call.id.clone(), caller.to_owned()));
+        self.callers.extend(calls);
+        message.parent_call.take_if(|call| *call == caller);
+        let subagent = self.subagents.entry(caller.to_owned());
+        let outline = subagent.or_insert_with(|| Self {
+            depth: self.depth + 1,
+            ..Self::new(self.grouping)
+        });
+        let sections = outline.push(number, message);
+        if let Some(tool) = self.tool(|tool| tool.call.id == caller) {
+            tool.subagent.extend(sections);
+        }
+    }
+
+    fn add(&mut self, number: u64, message: Message) {
         if message.origin == Origin::Label {
             let label = message.text();
             if self.group.calls.is_empty() {
-                sections.push(Section::Tools(ToolGroup {
+                self.held.push_back(Section::Tools(ToolGroup {
                     label: Some(label),
                     calls: Vec::new(),
                 }));
             } else {
                 self.group.label.get_or_insert(label);
             }
-            return sections;
+            return;
         }
-        let ends_batch = self.grouping == Grouping::Batches && !self.is_waiting();
-        if message.role == Role::Assistant && ends_batch {
-            self.close(&mut sections);
+        let ends_batch = self.grouping == Grouping::Batches && !self.group.is_waiting();
+        let is_full = self.group.calls.len() >= MAX_WAITING;
+        if message.role == Role::Assistant && (ends_batch || is_full) {
+            self.close();
         }
         let Message {
             role, origin, time, ..
@@ -151,75 +226,90 @@ impl Outline {
             time: time.clone(),
         };
         for block in message.blocks {
-            match block {
-                Block::Call(call) if self.grouping == Grouping::Apart => {
-                    sections.push(Section::Call(call));
-                }
-                Block::Call(call) => self.group.calls.push(ToolUse {
-                    call,
-                    position: position(),
-                    result: None,
-                }),
-                Block::Result(result) => self.result(result, position(), &mut sections),
-                Block::Text(text) if text.trim().is_empty() => {}
-                Block::Thinking(thought) if thought.text().trim().is_empty() => {}
-                Block::Text(text) => {
-                    self.close(&mut sections);
-                    sections.push(Section::Text {
-                        role,
-                        origin,
-                        text,
+            let section = match block {
+                Block::Call(call) if self.grouping == Grouping::Apart => Section::Call(call),
+                Block::Call(call) => {
+                    self.group.calls.push(ToolUse {
+                        call,
                         position: position(),
+                        result: None,
+                        subagent: Vec::new(),
                     });
+                    continue;
                 }
+                Block::Result(result) => match self.tool(|tool| tool.waits_for(&result)) {
+                    Some(tool) => {
+                        tool.result = Some((result, position()));
+                        continue;
+                    }
+                    None => Section::Result(result, position()),
+                },
+                Block::Text(text) if text.trim().is_empty() => continue,
+                Block::Thinking(thought) if thought.text().trim().is_empty() => continue,
+                Block::Text(text) => Section::Text {
+                    role,
+                    origin,
+                    text,
+                    position: position(),
+                },
                 Block::Thinking(thought) => {
-                    self.close(&mut sections);
-                    sections.push(Section::Thinking(thought.text().to_owned(), position()));
+                    Section::Thinking(thought.text().to_owned(), position())
                 }
-                Block::Media(media) => {
-                    self.close(&mut sections);
-                    sections.push(Section::Media(media, position()));
+                Block::Media(media) => Section::Media(media, position()),
+            };
+            self.close();
+            self.held.push_back(section);
+        }
+    }
+
+    /// Returns the first such call of the last group with one. Some calls have no ids, and some ids are used again.
+    fn tool(&mut self, is_wanted: impl Fn(&ToolUse) -> bool) -> Option<&mut ToolUse> {
+        let held = self.held.iter_mut().filter_map(|section| match section {
+            Section::Tools(group) => Some(group),
+            _ => None,
+        });
+        let groups = held.chain(std::iter::once(&mut self.group));
+        let mut found = groups.rev().map(|group| &mut group.calls);
+        found.find_map(|calls| calls.iter_mut().find(|tool| is_wanted(tool)))
+    }
+
+    /// Returns the sections before the first one that waits; all of them if `is_last`, or if too many wait.
+    fn release(&mut self, is_last: bool) -> Vec<Section> {
+        let mut sections = Vec::new();
+        while let Some(mut section) = self.held.pop_front() {
+            if let Section::Tools(group) = &mut section {
+                if group.is_waiting() && !is_last && self.held.len() < MAX_WAITING {
+                    self.held.push_front(section);
+                    break;
+                }
+                for tool in &mut group.calls {
+                    let subagent = self.subagents.remove(&tool.call.id);
+                    let rest = subagent.map(|mut subagent| subagent.finish());
+                    tool.subagent.extend(rest.into_iter().flatten());
                 }
             }
+            sections.push(section);
+        }
+        if self.held.is_empty() && self.group.calls.is_empty() {
+            self.size = 0;
         }
         sections
     }
 
-    /// Returns the last section.
-    pub fn finish(&mut self) -> Vec<Section> {
-        let mut sections = Vec::new();
-        self.close(&mut sections);
-        sections
-    }
-
-    fn result(&mut self, result: ToolResult, position: Position, sections: &mut Vec<Section>) {
-        let call = self
-            .group
-            .calls
-            .iter_mut()
-            .find(|tool| tool.call.id == result.id && tool.result.is_none());
-        if let Some(tool) = call {
-            tool.result = Some((result, position));
-        } else {
-            self.close(sections);
-            sections.push(Section::Result(result, position));
-        }
-    }
-
-    /// Whether a call has no result yet. Parallel calls may be separate messages, whose results follow
-    /// the last one.
-    fn is_waiting(&self) -> bool {
-        self.group.calls.iter().any(|tool| tool.result.is_none())
-    }
-
-    fn close(&mut self, sections: &mut Vec<Section>) {
+    fn close(&mut self) {
         if !self.group.calls.is_empty() {
-            sections.push(Section::Tools(mem::take(&mut self.group)));
+            let group = mem::take(&mut self.group);
+            self.held.push_back(Section::Tools(group));
         }
     }
 }
 
 impl ToolGroup {
+    /// Whether a call has no result yet. Parallel calls may be separate messages, whose results follow the last one.
+    fn is_waiting(&self) -> bool {
+        self.calls.iter().any(|tool| tool.result.is_none())
+    }
+
     /// Returns the heading of the group: its label or tools, and the number of calls.
     pub fn header(&self) -> String {
         let count = self.calls.len();
@@ -303,6 +393,7 @@ mod tests {
                 id: (*id).to_owned(),
                 parts: vec![ResultPart::Text("out".to_owned())],
                 failed: false,
+                end: None,
             })
         });
         message(Role::User, Origin::Results, blocks.collect())
@@ -409,6 +500,99 @@ mod tests {
         assert_eq!(answered, [vec![true, true], vec![false]]);
     }
 
+    /// Returns a line for each section.
+    fn lines(outline: &mut Outline, dialog: Vec<Message>) -> Vec<String> {
+        let mut sections: Vec<Section> = dialog
+            .into_iter()
+            .flat_map(|message| outline.push(1, message))
+            .collect();
+        sections.extend(outline.finish());
+        sections.iter().map(line).collect()
+    }
+
+    fn line(section: &Section) -> String {
+        match section {
+            Section::Tools(group) => {
+                let calls = group.calls.iter().map(|tool| {
+                    let inside: Vec<String> = tool.subagent.iter().map(line).collect();
+                    let mark = if tool.result.is_some() { "" } else { "?" };
+                    format!("{}{mark}{inside:?}", tool.call.id)
+                });
+                calls.collect::<Vec<_>>().join(" ").replace("[]", "")
+            }
+            Section::Text { text, .. } => text.clone(),
+            Section::Result(result, _) => format!("stray {}", result.id),
+            _ => String::new(),
+        }
+    }
+
+    fn said(text: &str) -> Message {
+        reply(vec![Block::Text(text.to_owned())])
+    }
+
+    #[test]
+    fn results_belong_to_their_calls_although_other_messages_lie_between() {
+        let mut outline = Outline::new(Grouping::Batches);
+        let dialog = vec![
+            reply(vec![call("1"), call("2")]),
+            results(&["2"]),
+            said("still running"),
+            reply(vec![call("3")]),
+            results(&["3"]),
+            results(&["1", "9"]),
+            // An id that is used again.
+            reply(vec![call("3")]),
+            said("interrupted"),
+            reply(vec![call("3"), call(""), call("")]),
+            results(&["3", "", ""]),
+        ];
+        let expected = [
+            "1 2",
+            "still running",
+            "3",
+            "stray 9",
+            "3?",
+            "interrupted",
+            "3  ",
+        ];
+        assert_eq!(lines(&mut outline, dialog), expected);
+    }
+
+    #[test]
+    fn sections_wait_only_for_so_many_others() {
+        let mut outline = Outline::new(Grouping::Batches);
+        let mut sections = outline.push(1, reply(vec![call("1")]));
+        for _ in 0..MAX_WAITING {
+            sections.extend(outline.push(1, said("x")));
+        }
+        assert!(!sections.is_empty());
+        assert_eq!(lines(&mut outline, vec![results(&["1"])]), ["stray 1"]);
+        let large = said(&"x".repeat(MAX_WAITING_SIZE));
+        let unanswered = outline.push(1, reply(vec![call("1")])).len();
+        assert_eq!((unanswered, outline.push(1, large).len()), (0, 2));
+    }
+
+    #[test]
+    fn subagents_are_parts_of_the_calls_that_started_them() {
+        let inside = |caller: &str, message: Message| Message {
+            parent_call: Some(caller.to_owned()),
+            ..message
+        };
+        let mut outline = Outline::new(Grouping::Batches);
+        let dialog = vec![
+            reply(vec![call("a"), call("b")]),
+            inside("a", said("in a")),
+            inside("b", reply(vec![call("c")])),
+            inside("c", said("in c")),
+            said("beside"),
+            inside("b", results(&["c"])),
+            results(&["a", "b"]),
+            inside("a", said("too late")),
+        ];
+        let expected = [r#"a["in a"] b["c[\"in c\"]"]"#, "beside", "too late"];
+        assert_eq!(lines(&mut outline, dialog), expected);
+    }
+
     #[test]
     fn a_call_links_to_its_subagent() {
         let subagents = ["aa52773", "b10", "explore-call_1"].map(|id| Subagent {
@@ -438,6 +622,7 @@ mod tests {
                 id: id.to_owned(),
                 parts: vec![ResultPart::Text(text.to_owned())],
                 failed: false,
+                end: None,
             });
             let tool = ToolUse {
                 call: Call {
@@ -448,6 +633,7 @@ mod tests {
                 },
                 position: Position::default(),
                 result: result.map(|result| (result, Position::default())),
+                subagent: Vec::new(),
             };
             assert_eq!(tool.subagent_page(&subagents), page, "{id} {text:?}");
             assert_eq!(tool.subagent_page(&[]), None);

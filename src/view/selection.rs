@@ -57,6 +57,10 @@ pub struct DisplayOptions {
 impl DisplayOptions {
     /// Removes the hidden parts of a message; `None` if nothing is left.
     pub fn apply(self, mut message: Message) -> Option<Message> {
+        // A subagent is a part of the call that started it.
+        if self.tools == ToolDetail::None && message.parent_call.is_some() {
+            return None;
+        }
         let was_empty = message.blocks.is_empty();
         message.blocks.retain(|block| match block {
             Block::Text(_) | Block::Media(_) => true,

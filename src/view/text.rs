@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
-use super::{Section, ToolDetail, ToolUse};
+use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
 
@@ -100,10 +100,15 @@ impl TerminalText<'_> {
                     let header = terminal_safe_line(&group.header());
                     let _ = writeln!(page, "{}", self.bold(&header));
                 }
-                for ToolUse { call, result, .. } in &group.calls {
-                    self.call(call, &mut page);
+                for tool in &group.calls {
+                    self.call(&tool.call, &mut page);
+                    for section in &tool.subagent {
+                        for line in self.section(section).trim_end().lines() {
+                            let _ = writeln!(page, "    ┆ {line}");
+                        }
+                    }
                     if self.density != Density::Compact {
-                        match result {
+                        match &tool.result {
                             Some((result, _)) => self.result(result, &mut page),
                             None => page.push_str("    ⎿ no result\n"),
                         }

@@ -47,8 +47,12 @@ impl Timeline {
         let Section::Tools(group) = section else {
             return;
         };
-        let bars = group.calls.iter().filter_map(|tool| bar(tool, cwd));
-        self.bars.extend(bars);
+        for tool in &group.calls {
+            self.bars.extend(bar(tool, cwd));
+            tool.subagent
+                .iter()
+                .for_each(|section| self.note(section, cwd));
+        }
     }
 
     /// Formats the timeline as SVG; empty without recorded times.
@@ -158,9 +162,11 @@ mod tests {
                     id: String::new(),
                     parts: Vec::new(),
                     failed: number == 3,
+                    end: None,
                 },
                 at(number, end),
             )),
+            subagent: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::executable::executable;
-use crate::skip::search_path;
+use crate::skip::{lacks, search_path};
 
 /// A step of a job.
 #[derive(Default)]
@@ -51,9 +51,10 @@ fn steps(job: &str) -> Vec<Step> {
     steps
 }
 
-/// A workspace of a runner.
+/// A workspace of a runner, with a checkout.
 struct Runner {
     folder: tempfile::TempDir,
+    commit: String,
     /// Values of expressions, and the outputs of steps.
     values: HashMap<String, String>,
 }
@@ -66,6 +67,25 @@ struct Job {
     log: String,
 }
 
+/// Makes a repository with one commit. Returns the commit.
+fn checkout(directory: &Path) -> String {
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        let output = Command::new("git")
+            .args(identity)
+            .args(arguments)
+            .current_dir(directory)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    fs::create_dir_all(directory).unwrap();
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "start"]);
+    git(&["rev-parse", "HEAD"])
+}
+
 impl Runner {
     /// Creates a workspace with an agent that replays this stream.
     fn new(stream: &str) -> Self {
@@ -75,6 +95,7 @@ impl Runner {
             ("inputs.task", "Do it; $(touch injected)"),
         ];
         let runner = Self {
+            commit: checkout(&folder.path().join("work")),
             folder,
             values: values
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -82,7 +103,6 @@ impl Runner {
         };
         fs::write(runner.path("stream"), stream).unwrap();
         fs::create_dir_all(runner.path("bin")).unwrap();
-        fs::create_dir_all(runner.path("work")).unwrap();
         let agent = "#!/bin/sh\necho \"$2\" >task\nexec cat \"$HOME/stream\"\n";
         for (name, program) in [("claude", agent), ("npm", "#!/bin/sh\n")] {
             executable(&runner.path("bin").join(name), program);
@@ -129,6 +149,7 @@ impl Runner {
                     format!("{}:{}:{}", own.display(), binaries.display(), search_path()),
                 )
                 .env("HOME", self.folder.path())
+                .env("GITHUB_SHA", &self.commit)
                 .env("GITHUB_STEP_SUMMARY", &summary)
                 .env("GITHUB_OUTPUT", &outputs)
                 .env("TURNPIPE_CLOCK", "2026-01-02T00:00:00Z")
@@ -174,10 +195,15 @@ fn stream(command: &str, reply: &str) -> String {
 
 #[test]
 fn an_agent_that_keeps_the_rules_passes_all_jobs() {
+    if lacks("git") {
+        return;
+    }
     let mut runner = Runner::new(&stream("cargo test", "All tests pass."));
     let agent = runner.job("agent");
-    let note = "turnpipe: omitted changes that 1 shell command may have made\n";
-    assert_eq!((agent.statuses, &*agent.log), (vec![0; 4], note));
+    assert_eq!((agent.statuses, &*agent.log), (vec![0; 4], ""));
+    let patch = fs::read_to_string(runner.path("work/session.patch")).unwrap();
+    assert_eq!(patch.matches("diff --git a/").count(), 1, "{patch}");
+    assert!(patch.contains("+++ b/task"), "{patch}");
     assert!(
         agent.summary.contains("| Recorded cost | $0.05 |"),
         "{}",
@@ -205,6 +231,9 @@ fn an_agent_that_keeps_the_rules_passes_all_jobs() {
 
 #[test]
 fn a_forbidden_call_fails_the_job_and_later_steps_do_not_run() {
+    if lacks("git") {
+        return;
+    }
     let mut runner = Runner::new(&stream("git add . && git push origin HEAD", "Pushed."));
     let agent = runner.job("agent");
     let message = "turnpipe: gate failed: --forbid Bash(git push *): 1 matching call\n";
@@ -224,12 +253,18 @@ fn a_forbidden_call_fails_the_job_and_later_steps_do_not_run() {
 
 #[test]
 fn an_agent_that_writes_nothing_fails_the_job() {
+    if lacks("git") {
+        return;
+    }
     let agent = Runner::new("").job("agent");
     assert_eq!(agent.statuses, [0, 0, 2], "{}", agent.log);
 }
 
 #[test]
 fn texts_of_the_agent_reach_the_runner_harmless() {
+    if lacks("git") {
+        return;
+    }
     let hostile = "I did it.\n::error::x\n##[add-path]/tmp\nresult=passed\nx<<E\n$(touch injected) `touch injected` <img src=x>";
     let mut runner = Runner::new(&stream(&format!("echo '{hostile}'"), hostile));
     let agent = runner.job("agent");
@@ -254,6 +289,9 @@ fn texts_of_the_agent_reach_the_runner_harmless() {
 /// The costs of sessions of the last day only.
 #[test]
 fn the_nightly_cap_counts_the_last_day() {
+    if lacks("git") {
+        return;
+    }
     let row = |day: &str| {
         format!(
             "{{\"type\":\"user\",\"uuid\":\"p{day}\",\"sessionId\":\"{day}\",\"cwd\":\"/demo\",\

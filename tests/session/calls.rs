@@ -91,7 +91,7 @@ fn filters_select_calls() {
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, transcript("s")).unwrap();
     let file = file.to_str().unwrap();
-    let rows: [(&[&str], &[&str]); 9] = [
+    let rows: [(&[&str], &[&str]); 10] = [
         (&["--failed"], &["t2"]),
         (&["--denied"], &["t3"]),
         (&["--denied", "--failed"], &["t2", "t3"]),
@@ -99,6 +99,8 @@ fn filters_select_calls() {
         (&["--tool", "bash"], &["t2", "t3"]),
         (&["--path", "/demo/src"], &["t1", "t4"]),
         (&["--path", "/demo/src/b.rs"], &["t4"]),
+        // It does not exist here.
+        (&["--path", "src/b.rs"], &["t4"]),
         (&["--since", "2026-11-20T10:00:03Z"], &["t3", "t4"]),
         (&["-n", "1"], &["t1"]),
     ];

@@ -30,3 +30,4 @@ mod states;
 mod streams;
 mod sums;
 mod tail;
+mod views;

@@ -443,4 +443,12 @@ fn only_calls_that_changed_files_are_shown_as_diffs() {
         );
         assert_eq!(shown.matches("⎿").count(), results.len(), "{shown}");
     }
+    // The text is only in the input of the call.
+    let stream = recordings().join("qwen/par.stream.jsonl");
+    let edits = ["--calls", "edits", "-o", "text", stream.to_str().unwrap()];
+    let shown = session(&[&["show"][..], &edits].concat()).text;
+    assert!(
+        shown.contains("+line.split(',').map(str::trim).collect()"),
+        "{shown}"
+    );
 }

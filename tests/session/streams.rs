@@ -259,18 +259,12 @@ fn nothing_is_written_to_a_stream() {
 #[test]
 fn the_last_reply_is_shown_as_text_only() {
     let stream = recordings().join("qwen/par.stream.jsonl");
-    let said = session(&[
-        "show",
-        "--last-answer",
-        "-o",
-        "text",
-        stream.to_str().unwrap(),
-    ]);
+    let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
     assert_eq!(
         said.text,
         "Fixed: fields are now trimmed in `src/parser.rs`.\n"
     );
-    let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
+    let said = session(&["show", "--last-answer", "--json", stream.to_str().unwrap()]);
     assert_eq!(said.records().len(), 1);
     // Interrupted before the first reply.
     let none = recordings().join("qwen/int-text-group.stream.jsonl");

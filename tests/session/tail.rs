@@ -41,6 +41,41 @@ fn the_last_messages_and_the_last_lines() {
     assert_eq!(document[0]["content"], "quota");
 }
 
+/// Some files of Codex have only the events that other files repeat.
+#[test]
+fn messages_of_events_are_shown_as_in_session_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.jsonl");
+    let row = |kind: &str, payload: Value| {
+        format!(
+            "{}\n",
+            json!({"timestamp": "2026-01-01T10:00:00Z", "type": kind, "payload": payload})
+        )
+    };
+    let said = |kind: &str, text: &str| {
+        let item = json!({"type": kind, "content": [{"type": "text", "text": text}]});
+        row("event_msg", json!({"type": "item_completed", "item": item}))
+    };
+    let head = row("session_meta", json!({"id": "t", "cwd": "/w"}));
+    let rows = [
+        head,
+        said("UserMessage", "First"),
+        said("AgentMessage", "Answer"),
+    ];
+    fs::write(&path, rows.concat()).unwrap();
+    let path = path.to_str().unwrap();
+    let texts = |arguments: &[&str]| {
+        let records = session(&[arguments, &[path]].concat()).records();
+        let texts = records
+            .iter()
+            .map(|record| record["message"]["content"][0]["text"].clone());
+        texts.filter(|text| !text.is_null()).collect::<Vec<Value>>()
+    };
+    assert_eq!(texts(&["show"]), ["First", "Answer"]);
+    assert_eq!(texts(&["tail"]), ["First", "Answer"]);
+    assert_eq!(texts(&["tail", "-n", "1"]), ["Answer"]);
+}
+
 #[test]
 fn paths_are_shown_as_in_session_show() {
     let folder = tempfile::tempdir().unwrap();

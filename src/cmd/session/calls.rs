@@ -42,7 +42,8 @@ pub(crate) struct SessionCallsArguments {
     /// Only calls that changed files
     #[arg(long)]
     changed: bool,
-    /// Only calls that name this file, or a file below this directory
+    /// Only calls that name this file, or a file below this directory; if it does not exist in the current directory, it
+    /// is relative to the directory of each session
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
     /// Print this member of the input instead of all of it
@@ -82,7 +83,11 @@ impl Run for SessionCallsArguments {
         // The session of the calls that follow, and its heading until it is printed.
         let mut about = SessionDescription::default();
         let mut heading = None;
-        let path = self.path.as_deref().map(std::path::absolute).transpose()?;
+        // A path that is not here is relative to the directory of each session.
+        let path = match &self.path {
+            Some(path) if path.exists() => Some(std::path::absolute(path)?),
+            path => path.clone(),
+        };
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut written = Ok(());

@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::source::SourceArguments;
+use crate::agent::{EditKind, FileEdit};
 use crate::cmd::inputs::is_standard_stream;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
@@ -15,7 +16,8 @@ use crate::jsonl::Writer;
 use crate::message::{Block, SessionId};
 use crate::records::{MessageContext, to_record};
 use crate::session::{
-    CallEdits, Scope, Session, dialog_facts, is_shown, patch, print_dialog, session_description,
+    CallEdits, Scope, Session, dialog_facts, is_shown, omission_text, patch, print_dialog,
+    session_description,
 };
 use crate::side::builtin::group_label;
 use crate::text::{counted, terminal_safe, terminal_safe_line};
@@ -59,7 +61,8 @@ pub(crate) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
-    /// Show only the text of the last reply, without a heading; exits with 1 if there is none
+    /// Show only the text of the last reply, without a heading (with `--json`, its record); exits with 1 if there is
+    /// none
     #[arg(long, conflicts_with_all = ["range", "html"])]
     last_answer: bool,
     /// Show abandoned branches too
@@ -156,11 +159,9 @@ impl Run for SessionShowArguments {
             ));
         }
         if left_out > 0 {
-            let messages = counted(left_out, "message", "messages");
-            io.messages.hint(&format!(
-                "omitted {messages} of other branches or from before a compaction: \
-                 `--all-branches` shows them"
-            ));
+            let omission = omission_text(left_out);
+            io.messages
+                .hint(&format!("{omission}: `--all-branches` shows them"));
         }
         Ok(Status::Done)
     }
@@ -177,7 +178,7 @@ impl SessionShowArguments {
         if self.redact {
             last.redact();
         }
-        if self.form(io.terminal) == DialogForm::Jsonl {
+        if self.json || self.output == Some(DialogForm::Jsonl) {
             let facts = session.first_facts(self.source.mapping())?;
             let about = MessageContext {
                 session_id: facts.session_id.map(SessionId),
@@ -240,8 +241,9 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 /// Prints unified diffs, relative to the directory of the session, of the edits, written files and patches of
 /// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes.
 /// A file that was changed several times has a diff for each change, in order. What is omitted is named on
-/// standard error: changes whose text is not in the session, as in most saved streams, later changes of the
-/// same files, files outside the directory, and the number of shell commands that may have changed files.
+/// standard error: changes whose text is not in the session, as in some saved streams, later changes of the
+/// same files, files outside the directory, and the number of shell commands that may have changed files. Exits
+/// with 8 if changes are omitted, unless only shell commands may have made them.
 ///
 /// `git apply` refuses the patch if an edited file was made by a shell command, or if the agent recorded less
 /// than the bytes: carriage returns and byte order marks of files that the session did not write itself (Qwen
@@ -268,8 +270,22 @@ impl Run for SessionDiffArguments {
         let found = session.all_edits().map_err(UsageError::reason)?;
         let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
         let (patch, outside) = patch(&found.edits, &root);
-        let unknown: Vec<String> = found.unknown.into_iter().map(|(_, path)| path).collect();
+        let is_context = |edit: &FileEdit| edit.kind == EditKind::Context;
+        let unnumbered: Vec<&str> = found
+            .edits
+            .iter()
+            .filter(|edit| is_context(edit) && !outside.contains(&edit.path))
+            .map(|edit| edit.path.as_str())
+            .collect();
+        if !unnumbered.is_empty() {
+            let changes = counted(unnumbered.len() as u64, "change", "changes");
+            io.messages.hint(&format!(
+                "the session has no line numbers of {changes}: apply them with `git apply --unidiff-zero`"
+            ));
+        }
+        let unknown: Vec<String> = found.unknown.into_iter().map(|edit| edit.path).collect();
         let detached = found.detached.into_iter().map(|edit| edit.path).collect();
+        let mut status = Status::Done;
         for (mut paths, reason) in [
             (unknown, "whose text is not in the session"),
             (
@@ -282,6 +298,7 @@ impl Run for SessionDiffArguments {
             paths.sort_unstable();
             paths.dedup();
             if !paths.is_empty() {
+                status = Status::ChangesOmitted;
                 let paths = terminal_safe_line(&paths.join(", "));
                 io.messages
                     .warn(&format!("omitted {changes} {reason}: {paths}"));
@@ -297,6 +314,6 @@ impl Run for SessionDiffArguments {
         } else {
             output::print(io, &patch)?;
         }
-        Ok(Status::Done)
+        Ok(status)
     }
 }

@@ -232,7 +232,13 @@ impl SessionTailArguments {
             return Ok(None);
         }
         let mut bytes = session.bytes(self.source.mapping());
-        Ok(last_messages(&mut bytes, self.limit, session.format())?)
+        let with_repeats = session.holds_only_repeats();
+        Ok(last_messages(
+            &mut bytes,
+            self.limit,
+            session.format(),
+            with_repeats,
+        )?)
     }
 }
 

@@ -221,6 +221,7 @@ fn result(text: &str, failed: bool) -> Message {
         id: "c".into(),
         parts: vec![ResultPart::Text(text.to_owned())],
         failed,
+        end: None,
     };
     with_blocks(Role::User, Origin::Results, vec![Block::Result(result)])
 }

@@ -178,6 +178,7 @@ mod tests {
             id: "1".to_owned(),
             parts: Vec::new(),
             failed: false,
+            end: None,
         });
         let calling = Message {
             blocks: vec![call],

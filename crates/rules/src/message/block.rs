@@ -96,7 +96,7 @@ pub struct Call {
 }
 
 /// A tool result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ToolResult {
     /// Id of the call.
     pub id: String,
@@ -104,6 +104,17 @@ pub struct ToolResult {
     pub parts: Vec<ResultPart>,
     /// Whether the call failed, according to the file.
     pub failed: bool,
+    /// How the call ended, if the file states it apart from the text.
+    pub end: Option<CallEnd>,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// Its process exited with this status.
+    Exited(i64),
+    /// The user interrupted it.
+    Interrupted,
 }
 
 /// A block of a tool result.
@@ -113,6 +124,16 @@ pub enum ResultPart {
     Text(String),
     /// An image or another attachment.
     Media(Media),
+}
+
+impl ResultPart {
+    /// Returns the size of its content, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Media(media) => media.data.as_ref().map_or(0, String::len),
+        }
+    }
 }
 
 impl From<ResultPart> for Block {
@@ -154,7 +175,10 @@ pub struct Media {
 impl ToolResult {
     /// Returns the outcome of the call.
     pub fn outcome(&self) -> CallOutcome {
-        CallOutcome::of_result(&self.text(), self.failed)
+        match self.end {
+            Some(CallEnd::Interrupted) => CallOutcome::Interrupted,
+            _ => CallOutcome::of_result(&self.text(), self.failed),
+        }
     }
 
     /// Returns the text of the result, without attachments.

@@ -142,13 +142,13 @@ pub enum CallOutcome {
 }
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 18] = [
+const REFUSALS: [(&str, CallOutcome); 19] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
     ),
     ("tool use was rejected", CallOutcome::Declined),
-    ("Operation cancelled by user", CallOutcome::Declined),
+    ("User did not allow tool call", CallOutcome::Declined),
     ("requested permission", CallOutcome::Denied),
     ("Permission to use ", CallOutcome::Denied),
     ("denied by permission rule", CallOutcome::Denied),
@@ -163,6 +163,7 @@ const REFUSALS: [(&str, CallOutcome); 18] = [
     ("<tool_use_error>The use of ", CallOutcome::Denied),
     (" hook blocked this call of ", CallOutcome::Denied),
     ("[Request interrupted by user", CallOutcome::Interrupted),
+    ("Operation cancelled by user", CallOutcome::Interrupted),
     (
         "The user interrupted before this call",
         CallOutcome::Interrupted,
@@ -265,6 +266,16 @@ mod outcome_tests {
                 "[Request interrupted by user for tool use]",
                 true,
                 CallOutcome::Interrupted,
+            ),
+            (
+                "[Operation Cancelled] Reason: Operation cancelled by user",
+                true,
+                CallOutcome::Interrupted,
+            ),
+            (
+                "[Operation Cancelled] Reason: User did not allow tool call",
+                true,
+                CallOutcome::Declined,
             ),
             (
                 "<tool_use_error>Sibling tool call errored</tool_use_error>",

@@ -67,6 +67,8 @@ pub struct Message {
     pub origin: Origin,
     /// Thread of the message.
     pub thread: Thread,
+    /// Id of the call that started the subagent of the message, if it is known.
+    pub parent_call: Option<String>,
     /// Id of the message, shared by its records.
     pub id: Option<String>,
     /// Id of the record.
@@ -88,6 +90,7 @@ impl Message {
             role,
             origin,
             thread: Thread::Main,
+            parent_call: None,
             id: None,
             uuid: None,
             model: None,
@@ -95,6 +98,16 @@ impl Message {
             blocks: Vec::new(),
             usage: None,
         }
+    }
+
+    /// Returns the size of its texts and results, in bytes.
+    pub fn size(&self) -> usize {
+        let sizes = self.blocks.iter().map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Result(result) => result.parts.iter().map(ResultPart::size).sum(),
+            Block::Thinking(_) | Block::Call(_) | Block::Media(_) => 0,
+        });
+        sizes.sum()
     }
 
     /// Masks text that looks like a key or a password.
@@ -179,6 +192,7 @@ fn continues(open: &Message, next: &Message) -> bool {
         && open.id.is_some()
         && open.id == next.id
         && open.thread == next.thread
+        && open.parent_call == next.parent_call
 }
 
 /// Matches calls and results by id; they need not be adjacent or in order. Stores one entry per call

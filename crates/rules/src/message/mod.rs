@@ -12,8 +12,8 @@ mod message;
 mod usage;
 
 pub use block::{
-    Block, Call, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId, input_of,
-    result_parts,
+    Block, Call, CallEnd, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId,
+    input_of, result_parts,
 };
 pub use decision::{BuiltinRule, CallOutcome, DecidedBy, Decision, Mode, start_of_result};
 pub use injected::{is_interruption, is_remark, split_typed, typed, without_injected};
