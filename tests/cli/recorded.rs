@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnpipe::message::{DecidedBy, Decision};
 use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
-use turnpipe::shell::{CommandPart, PartWord, Verdict, analyse, is_read_alike, simple_commands};
+use turnpipe::shell::{
+    Analysis, CommandPart, PartWord, Verdict, analyse, is_read_alike, simple_commands,
+};
 
 use crate::recording::compare;
 
@@ -139,7 +141,7 @@ fn verdicts_and_commands_are_as_recorded() {
 }
 
 /// Returns the decision and its cause, those on the parts, and the proposed rule.
-fn decision(command: &str, (mode, rules): &RuleSet) -> String {
+fn decision(command: &str, analysis: &Analysis, (mode, rules): &RuleSet) -> String {
     let directory = Path::new("/home/u/project");
     let source = Arc::new(RuleSource {
         name: "settings".to_owned(),
@@ -150,11 +152,10 @@ fn decision(command: &str, (mode, rules): &RuleSet) -> String {
         let parse = |rule: &&str| Rule::parse(rule, kind, &source).unwrap();
         rules.iter().map(parse).collect::<Vec<_>>()
     });
-    let analysis = analyse(command);
     let action = Action::Command {
         script: command.to_owned(),
         only_reads: analysis.verdict.is_read_only(),
-        parts: analysis.parts,
+        parts: analysis.parts.clone(),
         is_ambiguous: false,
     };
     let request = Request {
@@ -186,7 +187,10 @@ fn decision(command: &str, (mode, rules): &RuleSet) -> String {
 #[test]
 fn decisions_are_as_recorded() {
     let lines = recorded("permission.jsonl").into_iter().map(|command| {
-        let decisions = RULES.iter().map(|rules| decision(&command, rules));
+        let analysis = analyse(&command);
+        let decisions = RULES
+            .iter()
+            .map(|rules| decision(&command, &analysis, rules));
         let decisions: Vec<_> = decisions.collect();
         json!({"command": command, "decisions": decisions})
     });
