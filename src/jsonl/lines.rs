@@ -172,8 +172,11 @@ impl Buffer {
 
     /// Returns the first `size` bytes. Their contents are unspecified.
     pub(super) fn space(&mut self, size: usize) -> &mut [u8] {
-        if self.bytes.len() < size {
+        if self.bytes.is_empty() {
+            // Resizing would write each byte.
             self.bytes = vec![0; size];
+        } else if self.bytes.len() < size {
+            self.bytes.resize(size, 0);
         }
         &mut self.bytes[..size]
     }
