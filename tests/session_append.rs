@@ -476,7 +476,8 @@ fn a_kill_during_a_large_record_leaves_no_part_of_it() {
     let large = json!({"type": "user", "uuid": "large",
         "message": {"role": "user", "content": "x".repeat(2_000_000)}});
     fs::write(bench.path("large"), format!("{large}\n")).unwrap();
-    for _ in 0..10 {
+    let rounds = if skip::runs_all() { 10 } else { 3 };
+    for _ in 0..rounds {
         bench.shell("echo '{\"type\":\"user\",\"uuid\":\"first\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}' |
             turnpipe session append s.jsonl > /dev/null");
         let before = fs::metadata(&path).unwrap().len();
@@ -693,6 +694,7 @@ fn independently_read() -> Vec<Value> {
             }
         }
     }
+    let paths = skip::sample(paths, 4, |path| path.parent().map(Path::to_owned));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_streams.py");
     if skip::lacks("python3") {
         return Vec::new();
@@ -701,7 +703,7 @@ fn independently_read() -> Vec<Value> {
     let output = output.unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
-    assert!(lines.lines().count() > 40);
+    assert!(lines.lines().count() > 12);
     lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

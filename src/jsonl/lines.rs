@@ -172,7 +172,10 @@ impl Buffer {
 
     /// Returns the first `size` bytes. Their contents are unspecified.
     pub(super) fn space(&mut self, size: usize) -> &mut [u8] {
-        if self.bytes.len() < size {
+        if self.bytes.is_empty() {
+            // Resizing would write each byte.
+            self.bytes = vec![0; size];
+        } else if self.bytes.len() < size {
             self.bytes.resize(size, 0);
         }
         &mut self.bytes[..size]
@@ -187,8 +190,9 @@ impl Buffer {
 /// Returns `size` bytes to read into, from an idle buffer if there is one. Their contents are unspecified.
 pub fn read_buffer(size: usize) -> Vec<u8> {
     let mut buffer = Buffer::take();
+    buffer.space(size);
     let mut bytes = std::mem::take(&mut buffer.bytes);
-    bytes.resize(size, 0);
+    bytes.truncate(size);
     bytes
 }
 

@@ -364,7 +364,10 @@ impl<Source: Read> Reader<Source> {
         self.needle = None;
         self.openings = [0; MULTILINE_DELIMITERS.len()];
         let size = (self.end + READ_SIZE).min(MAX_LINE_BYTES + 1);
-        if self.buffer.len() < size {
+        if self.buffer.is_empty() {
+            // Resizing would write each byte.
+            self.buffer = vec![0; size];
+        } else if self.buffer.len() < size {
             let doubled = (2 * self.buffer.len()).min(MAX_LINE_BYTES + 1);
             self.buffer.resize(size.max(doubled), 0);
         } else if self.buffer.len() > MAX_IDLE_BYTES && self.end < READ_SIZE {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -61,11 +61,11 @@ struct Adjustment {
     web_search: Option<f64>,
 }
 
+/// Reads patterns of names, in lower case: without regard to case, each of them would be a regular expression.
 fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error> {
     let mut globs = GlobSetBuilder::new();
     for pattern in Vec::<String>::deserialize(deserializer)? {
-        let glob = GlobBuilder::new(&pattern).case_insensitive(true).build();
-        globs.add(glob.map_err(D::Error::custom)?);
+        globs.add(Glob::new(&pattern.to_ascii_lowercase()).map_err(D::Error::custom)?);
     }
     globs.build().map_err(D::Error::custom)
 }
@@ -115,7 +115,7 @@ impl Prices {
         // Some services write versions of Claude with a dot.
         let hyphenated = plain.replace('.', "-");
         let fits = |models: &GlobSet| {
-            let is_match = |name: &str| models.is_match(name);
+            let is_match = |name: &str| models.is_match(name.to_ascii_lowercase());
             is_match(model)
                 || is_match(plain)
                 || plain.starts_with("claude") && is_match(&hyphenated)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use turnpipe::text::display_width;
 
+use crate::skip::sample;
 use crate::terminal::{Attached, input, shown_in};
 use crate::turnpipe::command;
 
@@ -172,6 +173,7 @@ fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> Str
 #[test]
 fn pages_fit_and_are_harmless() {
     let mut problems = Vec::new();
+    let other_terminals = sample([80, 60, 120, 200], 4, |_| ());
     for page in PAGES {
         let mut pages: Vec<(String, String)> = Vec::new();
         for columns in [Some(60), Some(80), Some(120), Some(200), None] {
@@ -193,10 +195,12 @@ fn pages_fit_and_are_harmless() {
                 let fits = |line| display_width(line) <= columns.into() || is_message(line);
                 let fits = lines.all(fits);
                 check(fits || page.lines == Lines::Wrap, "too wide");
-                let dumb = printed(page, Some(columns), &[("TERM", "dumb")]);
-                check(dumb == plain, "a dumb terminal shows something else");
-                let colored = printed(page, Some(columns), &[("TERM", "xterm")]);
-                check(without_colors(&colored) == plain, "colors change the text");
+                if other_terminals.contains(&columns) {
+                    let dumb = printed(page, Some(columns), &[("TERM", "dumb")]);
+                    check(dumb == plain, "a dumb terminal shows something else");
+                    let colored = printed(page, Some(columns), &[("TERM", "xterm")]);
+                    check(without_colors(&colored) == plain, "colors change the text");
+                }
             }
             match pages.last_mut() {
                 Some((titles, page)) if *page == plain => write!(titles, ", {title}").unwrap(),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::skip::sample;
 use crate::support::{LONG, TestDir};
 
 /// The end of a call or of its run.
@@ -153,6 +154,8 @@ fn no_process_survives() {
         .filter(|(trouble, ending)| !trouble.is_chain() || *ending != Ending::Killed)
         .collect();
     assert_eq!(cells.len(), 84);
+    // Each child and each end are in several of them.
+    let cells = sample(cells, 3, |_| ());
     // More parallel cells with chains would exhaust the system's process numbers.
     let (chains, others): (Vec<_>, Vec<_>) = cells
         .into_iter()

@@ -6,12 +6,17 @@
 use std::fs;
 use std::path::Path;
 
+/// Whether the files are to be written again.
+pub(crate) fn is_updated() -> bool {
+    std::env::var_os("TURNPIPE_UPDATE").is_some()
+}
+
 /// Compares the output with the recorded one, or records it.
 pub(crate) fn compare(name: &str, output: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/recorded")
         .join(name);
-    if std::env::var_os("TURNPIPE_UPDATE").is_some() {
+    if is_updated() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, output).unwrap();
         return;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::bench::{data, files, recordings, session};
+use crate::skip::sample;
 
 fn records(arguments: &[&str]) -> Vec<Value> {
     let said = session(arguments);
@@ -118,6 +119,7 @@ fn a_trajectory_keeps_messages_calls_results_and_tokens() {
         &mut sessions,
     );
     sessions.retain(|path| ends.iter().any(|end| text(path).contains(end)));
+    let mut sessions = sample(sessions, 2, |path| path.parent().map(Path::to_owned));
     let others = [
         "claude-compacted.jsonl",
         "qwen-rewound.jsonl",

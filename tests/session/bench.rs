@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::skip::sample;
+
 /// The output of a run.
 pub(crate) struct Said {
     pub(crate) status: Option<i32>,
@@ -53,6 +55,17 @@ pub(crate) fn data(name: &str) -> String {
 /// Returns the directory with recordings of agents.
 pub(crate) fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents")
+}
+
+/// Returns recordings with one of these suffixes: some of each agent and form.
+pub(crate) fn some_recordings(ends: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&recordings(), ends, &mut found);
+    sample(found, 4, |path| {
+        let is_stream = path.to_string_lossy().contains(".stream.");
+        let agent = path.parent().map(Path::to_owned);
+        (agent, is_stream, status_for(path))
+    })
 }
 
 /// Returns the exit status of a command that reads this recording. Some streams are empty.

@@ -1,6 +1,6 @@
 //! `session check` and `session stats`.
 
-use crate::bench::{data, files, recordings, session, status_for};
+use crate::bench::{data, session, some_recordings, status_for};
 
 #[test]
 fn damage_is_reported_and_can_be_repaired() {
@@ -78,10 +78,7 @@ fn tokens_are_counted_over_sessions() {
 
 #[test]
 fn recordings_are_checked_and_counted() {
-    let folder = recordings();
-    let mut paths = Vec::new();
-    files(&folder, &[".jsonl", ".json"], &mut paths);
-    for recording in paths {
+    for recording in some_recordings(&[".jsonl", ".json"]) {
         let path = recording.display().to_string();
         for command in ["check", "stats"] {
             let said = session(&[command, "-o", "jsonl", &path]);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{data, files, recordings, session};
+use crate::bench::{data, files, session, some_recordings};
 use crate::skip::lacks;
 
 /// Returns the findings of a script in `tests` for each path; `None` without Python.
@@ -165,13 +165,11 @@ fn own_files_read_alike() {
 
 #[test]
 fn recordings_read_alike() {
-    let folder = recordings();
-    let mut paths = Vec::new();
-    files(&folder, &[".jsonl", ".json"], &mut paths);
+    let mut paths = some_recordings(&[".jsonl", ".json"]);
     // `streams.rs` compares streams with their own totals.
     paths.retain(|path| !path.to_string_lossy().contains(".stream."));
     let sessions = compare(&paths);
-    assert!(sessions == 0 || sessions > 40, "only {sessions} sessions");
+    assert!(sessions == 0 || sessions > 12, "only {sessions} sessions");
 }
 
 /// The tokens and recorded costs that the program counts for each agent in a file or folder.
@@ -208,8 +206,7 @@ fn tokens_are_those_of_an_independent_reader() {
         .map(|name| tests.join(name))
         .collect();
     paths.push(families.root().into());
-    let mut recorded = Vec::new();
-    files(&recordings(), &[".jsonl", ".json"], &mut recorded);
+    let mut recorded = some_recordings(&[".jsonl", ".json"]);
     recorded.retain(|path| path.to_string_lossy().contains(".session"));
     paths.extend(recorded);
     let mut own = Vec::new();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Said, files, recordings, session, turnpipe};
+use crate::bench::{Said, files, recordings, session, some_recordings, turnpipe};
 use crate::schema::assert_fits;
 
 /// A call that a rule denied did not fail.
@@ -350,9 +350,7 @@ fn recordings_file(name: &str) -> String {
 
 #[test]
 fn every_recording_has_a_report() {
-    let mut recorded = Vec::new();
-    files(&recordings(), &[".jsonl", ".json"], &mut recorded);
-    for path in recorded {
+    for path in some_recordings(&[".jsonl", ".json"]) {
         let found = session(&["report", path.to_str().unwrap(), "--json"]);
         assert_eq!(
             found.status,

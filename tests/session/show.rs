@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::bench::{data, files, recordings, session, status_for, turnpipe};
+use crate::bench::{data, recordings, session, some_recordings, status_for, turnpipe};
 
 #[test]
 fn markdown_and_text_are_readable() {
@@ -246,10 +246,7 @@ fn sessions_that_cannot_be_shown_are_usage_errors() {
 
 #[test]
 fn recordings_are_shown_in_all_forms() {
-    let folder = recordings();
-    let mut paths = Vec::new();
-    files(&folder, &[".session.jsonl", ".json"], &mut paths);
-    for recording in paths {
+    for recording in some_recordings(&[".session.jsonl", ".json"]) {
         let path = recording.display().to_string();
         for arguments in [
             &["-o", "text", "--thinking"][..],

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::bench::{files, recordings, session, turnpipe};
+use crate::skip::sample;
 
 fn records(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
@@ -90,7 +91,9 @@ fn streams() -> Vec<PathBuf> {
 #[test]
 fn totals_match_those_stated_by_the_stream() {
     let mut interrupted = 0;
-    for path in streams() {
+    let agent = |path: &PathBuf| path.parent().map(Path::to_owned);
+    let kind = |path: &PathBuf| (agent(path), stated(path).is_some());
+    for path in sample(streams(), 4, kind) {
         let total = stats(&path);
         let ends = &total["runs"]["ends"];
         let Some((tokens, end)) = stated(&path) else {
@@ -113,7 +116,7 @@ fn totals_match_those_stated_by_the_stream() {
             path.display()
         );
     }
-    assert!(interrupted > 5);
+    assert!(interrupted > 2, "{interrupted}");
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Returns the sessions and streams of Claude Code and Qwen Code.
+use crate::skip::sample;
+
+/// Returns sessions and streams of Claude Code and Qwen Code: some of each form.
 pub(crate) fn sessions() -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut found = Vec::new();
@@ -21,7 +23,10 @@ pub(crate) fn sessions() -> Vec<PathBuf> {
         }));
     }
     found.sort();
-    found
+    sample(found, 3, |path| {
+        let is_stream = path.to_string_lossy().contains(".stream.");
+        (path.parent().map(Path::to_owned), is_stream)
+    })
 }
 
 /// A batch: the ids of its calls that have a result, and whether the result reports a failure.

@@ -9,10 +9,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Whether all tests have to run, and in full: `TURNPIPE_TEST_ALL=1`.
-pub(crate) fn runs_all() -> bool {
-    std::env::var_os("TURNPIPE_TEST_ALL").is_some_and(|value| value == "1")
-}
+mod sample;
+
+#[allow(unused_imports, reason = "each test target uses a part")]
+pub(crate) use sample::{runs_all, sample};
 
 /// Returns the directories in which tests and their children look for programs: the absolute ones of `PATH`.
 pub(crate) fn search_path() -> String {

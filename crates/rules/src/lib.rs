@@ -16,3 +16,7 @@ pub mod tool_facts;
 pub mod shell;
 
 pub mod permission;
+
+#[cfg(test)]
+#[path = "../../../tests/skip/sample.rs"]
+mod sample;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Behavior, Decided, Entries, Mode, Request, Rule, RuleSource, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
+use crate::sample::sample;
 use crate::shell::MAX_LENGTH;
 use crate::shell::analyse;
 
@@ -148,9 +149,13 @@ pub(super) fn name(by: &DecidedBy) -> &str {
 fn decisions() {
     let rows = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
     let modes = include_str!("../../../../tests/data/permission/modes.jsonl").lines();
-    let mut wrong = Vec::new();
-    for line in rows.chain(modes) {
+    let rows = rows.chain(modes).map(|line| {
         let row: Row = serde_json::from_str(line).unwrap();
+        (line, row)
+    });
+    let mut wrong = Vec::new();
+    let kind = |(_, row): &(&str, Row)| (row.decision.clone(), row.mode.clone());
+    for (line, row) in sample(rows, 8, kind) {
         let decided = row.decided();
         let decision = serde_json::to_value(decided.decision).unwrap();
         if decision != row.decision.as_str() || name(&decided.by) != row.by {

@@ -4,11 +4,9 @@
 //! not found.
 
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
-use serde::Deserialize;
 
 /// Maximum length of a name, in bytes; longer runs of letters are data.
 const MAX_NAME: usize = 100;
@@ -44,27 +42,39 @@ const MIN_LINE: usize = 16;
 /// Schemes of `Authorization`, before the secret.
 const SCHEME: &str = r"(?:(?i:bearer|basic|token|bot|apikey|negotiate)\ +)?";
 
-static SECRETS: LazyLock<Secrets> = LazyLock::new(Secrets::load);
+/// Finds the text after a name.
+static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| compile(&ASSIGNED.replace("SCHEME", SCHEME)));
 
-/// The file `secrets.toml`, which describes the fields.
-#[derive(Deserialize)]
-struct Table {
-    parts: String,
-    endings: String,
-    placeholders: Vec<String>,
-    fragments: Vec<[String; 2]>,
-    names: Vec<Names>,
-    shape: Vec<Shape>,
+/// The file `secrets.toml`, which describes the fields, as `build.rs` writes it. Each pattern is compiled when a text
+/// needs it.
+static SECRETS: Secrets = include!(concat!(env!("OUT_DIR"), "/secrets.rs"));
+
+struct Secrets {
+    beginnings: Beginnings,
+    shapes: &'static [Shape],
+    endings: LazyLock<Regex>,
+    names: &'static [(NameClass, LazyLock<Regex>)],
+    placeholder: LazyLock<Regex>,
 }
 
-#[derive(Deserialize)]
-struct Names {
-    class: NameClass,
-    patterns: Vec<String>,
+/// The prefixes of shapes and the parts of names, by their last two bytes.
+struct Beginnings {
+    /// The class of each byte; bytes at the end of no beginning have class 0.
+    classes: [u8; 256],
+    /// A number in `groups` by the classes of two bytes.
+    group_of: &'static [&'static [u8]],
+    /// Beginnings with the same last two bytes, the longest first. The first group is empty.
+    groups: &'static [&'static [Beginning]],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+struct Beginning {
+    /// In lower case.
+    text: &'static str,
+    /// The shape in `shapes`, unless this is a part of a name.
+    shape: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum NameClass {
     Harmless,
     Address,
@@ -72,56 +82,37 @@ enum NameClass {
     Secret,
 }
 
-#[derive(Deserialize)]
 struct Shape {
-    at: String,
-    rest: String,
-    #[serde(default)]
+    at: &'static [&'static str],
+    rest: LazyLock<Regex>,
+    is_any_case: bool,
     is_before: bool,
-    #[serde(skip)]
-    compiled: OnceLock<Regex>,
 }
 
-struct Secrets {
-    /// Finds the prefixes of shapes and the parts of names.
-    finder: AhoCorasick,
-    /// The shape of each pattern of `finder`; parts of names follow the shapes.
-    shape_of: Vec<usize>,
-    shapes: Vec<Shape>,
-    fragments: Vec<[String; 2]>,
-    endings: Regex,
-    names: Vec<(NameClass, Regex)>,
-    placeholder: Regex,
-    assigned: Regex,
+impl Beginnings {
+    /// Calls a function with the position and the shape of each beginning in a text, in the order of their ends, also
+    /// if they overlap.
+    fn for_each(&self, text: &str, mut examine: impl FnMut(Range<usize>, Option<usize>)) {
+        let bytes = text.as_bytes();
+        let mut before = 0;
+        for (last, byte) in bytes.iter().enumerate() {
+            let class = usize::from(self.classes[usize::from(*byte)]);
+            let group = self.group_of[before][class];
+            before = class;
+            if group == 0 {
+                continue;
+            }
+            for Beginning { text, shape } in self.groups[usize::from(group)] {
+                let at = (last + 1).saturating_sub(text.len())..last + 1;
+                if bytes[at.clone()].eq_ignore_ascii_case(text.as_bytes()) {
+                    examine(at, *shape);
+                }
+            }
+        }
+    }
 }
 
 impl Secrets {
-    #[expect(clippy::expect_used, reason = "the table is a part of the program")]
-    fn load() -> Self {
-        let table: Table = toml::from_str(include_str!("secrets.toml")).expect("a valid table");
-        let begins = |(number, shape): (usize, &Shape)| vec![number; shape.at.split(' ').count()];
-        let beginnings = table.shape.iter().flat_map(|shape| shape.at.split(' '));
-        let whole = |patterns: &[String]| compile(&format!("(?s)^(?:{})$", patterns.join("|")));
-        Self {
-            finder: AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .kind(Some(AhoCorasickKind::DFA))
-                .build(beginnings.chain(table.parts.split(' ')))
-                .expect("few patterns"),
-            shape_of: table.shape.iter().enumerate().flat_map(begins).collect(),
-            endings: compile(&format!("(?:_(?:{}))+$", table.endings)),
-            names: (table
-                .names
-                .iter()
-                .map(|row| (row.class, whole(&row.patterns))))
-            .collect(),
-            placeholder: compile(&format!("(?is)^(?:{})$", table.placeholders.join("|"))),
-            assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
-            shapes: table.shape,
-            fragments: table.fragments,
-        }
-    }
-
     fn class(&self, name: &str) -> NameClass {
         let words = words(name);
         let name = self.endings.replace(&words, "");
@@ -136,18 +127,18 @@ impl Secrets {
         let mut found: Vec<Range<usize>> = Vec::new();
         // The end of the last name, and the secret with the greatest end.
         let (mut examined, mut masked) = (0, 0..0);
-        for part in self.finder.find_overlapping_iter(text) {
+        self.beginnings.for_each(text, |part, shape| {
             // The text of a name ends with the line, but not a key in it.
-            let is_key = text[part.start()..].starts_with(DASHES);
-            if masked.contains(&part.start()) && part.end() <= masked.end && !is_key {
-                continue;
+            let is_key = text[part.start..].starts_with(DASHES);
+            if masked.contains(&part.start) && part.end <= masked.end && !is_key {
+                return;
             }
-            let secret = if let Some(shape) = self.shape_of.get(part.pattern().as_usize()) {
-                self.shaped(&self.shapes[*shape], text, part.range())
-            } else if part.end() > examined {
-                let start = examined.min(part.start());
-                let start = start + text[start..part.start()].trim_end_matches(is_of_name).len();
-                let rest = &text[part.end()..];
+            let secret = if let Some(shape) = shape {
+                self.shaped(&self.shapes[shape], text, part)
+            } else if part.end > examined {
+                let start = examined.min(part.start);
+                let start = start + text[start..part.start].trim_end_matches(is_of_name).len();
+                let rest = &text[part.end..];
                 examined = text.len() - rest.trim_start_matches(is_of_name).len();
                 let name = start..examined;
                 (name.len() <= MAX_NAME)
@@ -162,21 +153,20 @@ impl Secrets {
                 }
                 found.push(secret);
             }
-        }
+        });
         found
     }
 
     /// Finds the secret after a prefix of a shape.
     fn shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
-        let is_any_case = shape.rest.contains("(?i)");
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let before = &text[..at.start];
         // The escape of a line break ends in a letter.
         let is_escape = matches!(before.as_bytes(), [.., b'\\', b'n' | b'r' | b't']);
         let begins = before.as_bytes().last().filter(|_| !is_escape);
         let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
-        let is_known = shape.at.split(' ').any(|known| known == &text[at.clone()]);
-        if continues || !(is_any_case || is_known) {
+        let is_known = shape.at.contains(&&text[at.clone()]);
+        if continues || !(shape.is_any_case || is_known) {
             return None;
         }
         // A key is examined as far as the line with dashes before or after it, so that the time is linear.
@@ -184,26 +174,18 @@ impl Secrets {
         let examined = if shape.is_before {
             let start = text[..at.start].rfind(DASHES);
             start.map_or(0, |start| start + DASHES.len())..line(at.end)
-        } else if shape.at.starts_with(DASHES) {
+        } else if shape.at[0].starts_with(DASHES) {
             let next = text[at.end..].match_indices(DASHES).nth(1);
             at.end..next.map_or(text.len(), |(dashes, _)| line(at.end + dashes))
         } else {
             at.end..text.len()
         };
-        let captures = shape.compiled.get_or_init(|| self.compile(shape));
-        let captures = captures.captures(&text[examined.clone()])?;
+        let captures = shape.rest.captures(&text[examined.clone()])?;
         let found = captures.iter().flatten().last()?;
-        let is_key = shape.at.starts_with(DASHES) && has_line_of_key(found.as_str());
+        let is_key = shape.at[0].starts_with(DASHES) && has_line_of_key(found.as_str());
         let is_secret = is_key || !self.placeholder.is_match(found.as_str());
         let start = examined.start + found.start();
         Some(start..start + if is_secret { found.len() } else { 0 })
-    }
-
-    fn compile(&self, shape: &Shape) -> Regex {
-        let expand = |rest: String, [name, pattern]: &[String; 2]| rest.replace(name, pattern);
-        let rest = self.fragments.iter().fold(shape.rest.clone(), expand);
-        let anchor = if shape.is_before { "" } else { "^" };
-        compile(&format!("{anchor}(?:{rest})"))
     }
 
     /// Finds the secret that is assigned to a name.
@@ -215,7 +197,7 @@ impl Secrets {
         if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") {
             return None;
         }
-        let captures = self.assigned.captures(rest)?;
+        let captures = ASSIGNMENT.captures(rest)?;
         let sign = captures.get(1)?.as_str();
         let found = (2..=5).find_map(|group| captures.get(group))?;
         let (is_bare, value) = (captures.get(5).is_some(), found.as_str());
@@ -260,10 +242,11 @@ impl Secrets {
         let rest = after.is_empty().then_some(&text[end..]);
         let cut_off = rest.and_then(|rest| rest.find(['"', '\'', '\n']));
         let end = end + cut_off.unwrap_or(rest.map_or(0, str::len));
-        let is_key =
-            |shape: &&Shape| text[begin..].starts_with(&shape.at) && shape.at.starts_with(DASHES);
+        let is_key = |shape: &&Shape| {
+            shape.at[0].starts_with(DASHES) && text[begin..].starts_with(shape.at[0])
+        };
         let key = self.shapes.iter().find(is_key);
-        let key = key.and_then(|shape| self.shaped(shape, text, begin..begin + shape.at.len()));
+        let key = key.and_then(|shape| self.shaped(shape, text, begin..begin + shape.at[0].len()));
         Some(key.map_or(begin..end, |key| key.start..key.end.max(end)))
     }
 
