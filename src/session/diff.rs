@@ -125,6 +125,7 @@ impl SessionEdits {
         self.detached.extend(more.detached);
         self.unknown.extend(more.unknown);
         self.commands += more.commands;
+        self.directory = self.directory.take().or(more.directory);
     }
 }
 
