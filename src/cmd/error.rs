@@ -342,7 +342,9 @@ mod status_tests {
         let statuses: Vec<u8> = statuses.map(Status::code).collect();
         assert_eq!(
             statuses,
-            [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 74, 124, 125, 130, 141, 143]
+            [
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 74, 124, 125, 130, 141, 143
+            ]
         );
     }
 }

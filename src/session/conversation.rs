@@ -60,6 +60,7 @@ struct Spoken {
     /// The replies by their turn, counted from 1, and the records that repeat replies.
     replies: HashMap<u32, (u32, u32)>,
     texts: HashSet<Key>,
+    calls: HashSet<Key>,
     /// The number of the turn.
     turn: u32,
 }
@@ -77,6 +78,8 @@ impl Spoken {
         self.note_turn(entry);
         let count = self.replies.entry(self.turn).or_default();
         for message in &entry.messages {
+            let calls = message.calls().map(|call| Key::of(&call.id));
+            self.calls.extend(calls);
             match message.origin {
                 Origin::Prompt => self.roles.push(Role::User),
                 Origin::Reply if !message.text().is_empty() => {
@@ -87,19 +90,30 @@ impl Spoken {
                 _ => {}
             }
         }
-        let repeats = entry.repeats.iter();
-        count.1 += u32::from(repeats.clone().any(|repeat| repeat.role == Role::Assistant));
+        let is_reply =
+            |repeat: &Message| repeat.role == Role::Assistant && call_of(repeat).is_none();
+        count.1 += u32::from(entry.repeats.iter().any(is_reply));
         self.roles.dedup();
     }
 
     /// Whether another record has the same message. Their texts may differ in details.
     fn has(&self, repeat: &Message) -> bool {
+        if let Some(call) = call_of(repeat) {
+            return self.calls.contains(&call);
+        }
         if repeat.role != Role::Assistant {
             return self.roles.contains(&repeat.role);
         }
         let (replies, repeats) = self.replies.get(&self.turn).copied().unwrap_or_default();
         replies >= repeats || self.texts.contains(&Key::of(&repeat.text()))
     }
+}
+
+/// Returns the call that a message contains, or whose result it contains.
+fn call_of(message: &Message) -> Option<Key> {
+    let calls = message.calls().map(|call| &call.id);
+    let mut ids = calls.chain(message.results().map(|result| &result.id));
+    ids.next().map(|id| Key::of(id))
 }
 
 /// The complete messages of a conversation, in order. Labels follow the results that they describe.

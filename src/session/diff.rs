@@ -224,9 +224,13 @@ impl Reading {
     /// Names the file of a change as its call does, if the session does not record its directory. A result has the
     /// absolute path, which ends with the name in the call.
     fn relative(&mut self, mut edit: FileEdit) -> FileEdit {
-        let call = edit.call.as_ref().and_then(|id| self.calls.get(id));
-        let named = call.and_then(|call| changed_files(&input(call)).into_iter().next());
-        let Some(name) = named.map(|file| file.path).filter(|_| self.cwd.is_none()) else {
+        let call = edit.call.as_ref().filter(|_| self.cwd.is_none());
+        let call = call.and_then(|id| self.calls.get(id));
+        let mut files = call.map_or_else(Vec::new, |call| changed_files(&input(call)));
+        if files.len() > 1 {
+            files.retain(|file| edit.path.ends_with(&file.path));
+        }
+        let Some(name) = files.into_iter().next().map(|file| file.path) else {
             return edit;
         };
         if Path::new(&name).is_relative() {

@@ -567,7 +567,7 @@ mod tests {
         }
         assert!(!sections.is_empty());
         assert_eq!(lines(&mut outline, vec![results(&["1"])]), ["stray 1"]);
-        let large = said(&"x".repeat(MAX_WAITING_SIZE));
+        let large = said(&"x".repeat(MAX_WAITING_SIZE + 1));
         let unanswered = outline.push(1, reply(vec![call("1")])).len();
         assert_eq!((unanswered, outline.push(1, large).len()), (0, 2));
     }

@@ -42,8 +42,9 @@ pub(crate) struct SessionCallsArguments {
     /// Only calls that changed files
     #[arg(long)]
     changed: bool,
-    /// Only calls that name this file, or a file below this directory; if it does not exist in the current directory, it
-    /// is relative to the directory of each session
+    /// Only calls that name this file, or a file below this directory
+    ///
+    /// A path that does not exist in the current directory is relative to the directory of each session.
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
     /// Print this member of the input instead of all of it

@@ -61,8 +61,9 @@ pub(crate) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
-    /// Show only the text of the last reply, without a heading (with `--json`, its record); exits with 1 if there is
-    /// none
+    /// Show only the text of the last reply, without a heading; exits with 1 if there is none
+    ///
+    /// `--json` prints its record.
     #[arg(long, conflicts_with_all = ["range", "html"])]
     last_answer: bool,
     /// Show abandoned branches too
