@@ -418,7 +418,7 @@ const AGENT_WORDS: [(&str, &str); 9] = [
     ("claude", "\".claude file-history cost-state"),
     (
         "codex",
-        "\".codex session_meta turn_context response_item event_msg token_count unified_diff thread_name_updated \
+        "\".codex session_meta turn_context response_item event_msg last_token_usage unified_diff thread_name_updated \
          turn.completed state_5",
     ),
     (

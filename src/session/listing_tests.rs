@@ -3,8 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::agent::Agent;
-use crate::session::{Root, discover};
+use crate::session::{Agent, Root, discover};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
     let mut lines = vec![format!(
