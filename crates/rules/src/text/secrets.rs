@@ -102,10 +102,11 @@ impl Beginnings {
             if group == 0 {
                 continue;
             }
-            for Beginning { text, shape } in self.groups[usize::from(group)] {
-                let at = (last + 1).saturating_sub(text.len())..last + 1;
-                if bytes[at.clone()].eq_ignore_ascii_case(text.as_bytes()) {
-                    examine(at, *shape);
+            let end = last + 1;
+            for beginning in self.groups[usize::from(group)] {
+                let at = end.saturating_sub(beginning.text.len())..end;
+                if bytes[at.clone()].eq_ignore_ascii_case(beginning.text.as_bytes()) {
+                    examine(at, beginning.shape);
                 }
             }
         }
