@@ -34,14 +34,7 @@ pub(super) static CLAUDE: Format = Format {
         "\"searchCount\"",
         "\"cost-state\"",
     ],
-    activity_words: &[
-        "\"assistant\"",
-        "\"usage\"",
-        "\"searchCount\"",
-        "\"cost-state\"",
-        "\"user\"",
-        "\"queued_command\"",
-    ],
+    activity_words: &["\"user\"", "\"queued_command\""],
     line_class,
     has_global_ids: true,
     hook_settings: Some(HookSettings {

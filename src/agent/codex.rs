@@ -20,6 +20,36 @@ use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
     title_words: &["\"thread_name_updated\""],
+    cost_words: &[
+        "\"token_count\"",
+        "\"token_usage_record\"",
+        "\"turn_context\"",
+        "\"session_meta\"",
+        "\"thread_settings\"",
+        "\"compacted\"",
+        "\"assistant\"",
+        "\"reasoning\"",
+        "\"function_call\"",
+        "\"custom_tool_call\"",
+        "\"local_shell_call\"",
+        "\"web_search_call\"",
+        "\"agent_message\"",
+        "\"AgentMessage\"",
+        "\"record_type\"",
+        "\"instructions\"",
+    ],
+    activity_words: &[
+        "\"user\"",
+        "\"user_message\"",
+        "\"UserMessage\"",
+        "\"function_call_output\"",
+        "\"custom_tool_call_output\"",
+        "\"local_shell_call_output\"",
+    ],
+    spoken_words: &[
+        ("\"message\"", &[Role::User, Role::Assistant]),
+        ("\"compacted\"", &[Role::System]),
+    ],
     has_global_ids: true,
     has_meter_records: true,
     hook_settings: Some(HookSettings {

@@ -27,6 +27,16 @@ use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
     title_words: &["\"workspace.name\""],
+    cost_words: &[
+        "\"session.usage_record\"",
+        "\"session.shutdown\"",
+        "\"session.start\"",
+        "\"session.resume\"",
+        "\"session.model_change\"",
+        "\"session.compaction_complete\"",
+        "\"assistant.message\"",
+    ],
+    activity_words: &["\"user.message\"", "\"tool.execution_complete\""],
     has_global_ids: true,
     has_meter_records: true,
     // Events in this spelling have the input and the responses of Claude Code.

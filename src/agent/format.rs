@@ -15,7 +15,7 @@ use super::sign::Row;
 use super::title::{ManualTitle, Precedence, StoredTitle, Title};
 use crate::api::BlockDetail;
 use crate::io::Environment;
-use crate::message::{Message, Thread, Tier, Usage};
+use crate::message::{Message, Role, Thread, Tier, Usage};
 
 /// The way records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,8 +134,10 @@ pub struct Format {
     pub title_precedence: Precedence,
     /// Every record about a request contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
-    /// The same for records about a request, a prompt or a call.
+    /// The words of other records about a prompt or a call.
     pub activity_words: &'static [&'static str],
+    /// The words of records whose messages other records repeat, and the roles of these messages.
+    pub spoken_words: &'static [(&'static str, &'static [Role])],
     /// Classifies a line in much less time than parsing it takes.
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
@@ -204,6 +206,7 @@ impl Format {
             title_precedence: Precedence::Later,
             cost_words: &[],
             activity_words: &[],
+            spoken_words: &[],
             line_class: |_| LineClass::Anything,
             read,
             wrote,
@@ -250,6 +253,7 @@ impl Format {
             entry.facts.started = None;
             entry.facts.last_activity = None;
         }
+        entry.use_rfc_3339();
         Some(entry)
     }
 
@@ -313,7 +317,10 @@ impl SideCost {
             id: None,
             prompt_id: None,
             model: None,
-            usage,
+            usage: Usage {
+                is_sum: true,
+                ..usage
+            },
         }
     }
 }
@@ -405,6 +412,20 @@ impl Entry {
     /// Returns the time in the record.
     pub(crate) fn timestamp(&self) -> Option<Timestamp> {
         timestamp(self.time.as_deref())
+    }
+
+    /// Rewrites the times in it, or removes what is not a time.
+    pub(super) fn use_rfc_3339(&mut self) {
+        let times = self.messages.iter_mut().chain(&mut self.repeats);
+        for time in times
+            .map(|message| &mut message.time)
+            .chain([&mut self.time])
+        {
+            let is_usual = |time: &String| time.ends_with('Z') && time.get(10..11) == Some("T");
+            if !time.as_ref().is_some_and(is_usual) {
+                *time = timestamp(time.as_deref()).map(|time| time.to_string());
+            }
+        }
     }
 
     /// Returns the kind, for counts: `type` or `type/subtype`.

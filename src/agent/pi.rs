@@ -23,6 +23,8 @@ use crate::message::{Block, Media, Message, Origin, Role, ToolResult, Usage};
 pub(super) static PI: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"session_info\""],
+    cost_words: &["\"assistant\"", "\"usage\"", "\"turnpipe\""],
+    activity_words: &["\"user\"", "\"toolResult\""],
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
         hooks: &[("tool_call", "pre-tool-use")],

@@ -22,6 +22,13 @@ use crate::message::{Block, Message, Origin, Role};
 pub(super) static QWEN: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"custom_title\""],
+    cost_words: &[
+        "\"assistant\"",
+        "\"usageMetadata\"",
+        "\"ui_telemetry\"",
+        "\"turnpipe\"",
+    ],
+    activity_words: &["\"user\"", "\"tool_result\""],
     has_global_ids: true,
     hook_settings: Some(HookSettings {
         // PermissionRequest avoids the question that precedes PreToolUse.

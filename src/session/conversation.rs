@@ -34,6 +34,8 @@ struct Plan {
     left_out: u64,
     /// Repeated messages of these roles are skipped.
     spoken: Vec<Role>,
+    /// Whether all entries were seen.
+    has_seen: bool,
 }
 
 /// The complete messages of a conversation, in order. Labels follow the results that they describe.
@@ -61,7 +63,7 @@ pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 enum Records<'a> {
     Picked(Picks, PickedRecords),
     Lines(Box<RawLines<Positioned<'a>>>),
-    Rows(std::slice::Iter<'a, String>),
+    Rows(std::ops::RangeFrom<u64>),
     None,
 }
 
@@ -98,20 +100,28 @@ impl Session {
         mut seen: Option<OnEntry<'a>>,
     ) -> io::Result<ConversationReader<'a>> {
         let mut labels = Labels::read(&self.file.path)?;
-        let plan = self.plan(scope, &mut labels, &mut |entry| {
+        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
+        let is_sequence = self.format().shape == Shape::Sequence && !self.format().is_stream();
+        if is_sequence
+            && !is_partial
+            && let Some(seen) = seen.take()
+        {
+            // Later records may decide which session the first messages belong to.
+            self.each_entry(Detail::Full, &mut |_, mut entry| seen(&mut entry))?;
+        }
+        let plan = self.plan(scope, detail, &mut labels, &mut |entry| {
             if let Some(seen) = &mut seen {
                 seen(entry);
             }
         })?;
-        if plan.is_some() {
+        if plan.has_seen {
             seen = None;
         }
-        let plan = plan.unwrap_or_default();
         let records = match (plan.picks, &self.document) {
             (Some(picks), _) => Records::Picked(picks, PickedRecords::default()),
-            (None, Some(rows)) => Records::Rows(rows.iter()),
+            (None, Some(_)) => Records::Rows(0..),
             (None, None) => {
-                let lines = RawLines::new(self.reader(), self.words(detail))?;
+                let lines = RawLines::new(self.reader(), &self.words(detail))?;
                 Records::Lines(Box::new(lines))
             }
         };
@@ -134,55 +144,66 @@ impl Session {
     fn plan(
         &self,
         scope: Scope,
+        detail: Detail,
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
-    ) -> io::Result<Option<Plan>> {
-        let plan = match (self.format().shape, scope) {
-            (Shape::Tree, Scope::AllBranches) => return Ok(None),
-            (Shape::Sequence, _) if self.format().is_stream() => return Ok(None),
-            (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
+    ) -> io::Result<Plan> {
+        match (self.format().shape, scope) {
+            (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
+            (Shape::Sequence, _) => {
+                for row in &self.beside {
+                    let entry = self.format().read(row, Detail::Full);
+                    seen(&mut entry.unwrap_or_default());
+                }
+                Ok(Plan {
+                    spoken: self.spoken()?,
+                    ..Plan::default()
+                })
+            }
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
-                self.plan_of_tree(scope, labels, seen)?
+                self.plan_of_tree(scope, labels, seen)
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
                     keeps_removed: scope == Scope::AllBranches,
                     ..Replay::default()
                 };
-                self.each_entry(Detail::Full, &mut |place, mut entry| {
+                self.each_entry(detail, &mut |place, mut entry| {
                     seen(&mut entry);
                     replay.apply(entry.change, place);
                 })?;
-                Plan {
+                Ok(Plan {
                     picks: Some(Box::new(replay.rows.into_iter())),
                     left_out: replay.removed,
+                    has_seen: true,
                     ..Plan::default()
-                }
+                })
             }
-        };
-        Ok(Some(plan))
+        }
     }
 
-    fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
+    /// Returns the roles with messages outside of records that repeat others.
+    fn spoken(&self) -> io::Result<Vec<Role>> {
         let mut spoken = Vec::new();
-        self.each_entry(Detail::Full, &mut |_, mut entry| {
-            seen(&mut entry);
-            let roles = entry
-                .messages
-                .iter()
-                .filter_map(|message| match message.origin {
-                    Origin::Prompt => Some(Role::User),
-                    Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
-                    Origin::Compaction => Some(Role::System),
-                    _ => None,
+        for (word, roles) in self.format().spoken_words {
+            let mut entries = self.entries();
+            let mut lines = RawLines::new(self.reader(), &[word])?;
+            while !roles.iter().all(|role| spoken.contains(role))
+                && let Some(line) = lines.next()?
+            {
+                let detail = Detail::Full;
+                self.each_entry_in(line, &mut entries, detail, &mut |_, entry| {
+                    let messages = entry.messages.iter();
+                    spoken.extend(messages.filter_map(|message| match message.origin {
+                        Origin::Prompt => Some(Role::User),
+                        Origin::Reply if !message.text().is_empty() => Some(Role::Assistant),
+                        Origin::Compaction => Some(Role::System),
+                        _ => None,
+                    }));
                 });
-            spoken.extend(roles);
-            spoken.dedup();
-        })?;
-        Ok(Plan {
-            spoken,
-            ..Plan::default()
-        })
+            }
+        }
+        Ok(spoken)
     }
 
     fn plan_of_tree(
@@ -201,7 +222,10 @@ impl Session {
             }
         })?;
         if !tree.is_whole() {
-            return Ok(Plan::default());
+            return Ok(Plan {
+                has_seen: true,
+                ..Plan::default()
+            });
         }
         let branch = tree.branch(scope);
         // Labels belong to calls, wherever they are in the file.
@@ -216,6 +240,7 @@ impl Session {
         Ok(Plan {
             picks: Some(Box::new(picks.map(|place| Pick { place, row: 0 }))),
             left_out: branch.left_out,
+            has_seen: true,
             ..Plan::default()
         })
     }
@@ -241,9 +266,9 @@ impl ConversationReader<'_> {
                     }
                 }
                 Records::Rows(rows) => {
-                    if let Some(row) = rows.next() {
-                        let entry = self.session.format().read(row, self.detail);
-                        self.entry(entry.unwrap_or_default());
+                    let row = rows.next().unwrap_or_default();
+                    if let Some(entry) = self.session.entry_of_row(row, self.detail) {
+                        self.entry(entry);
                         continue;
                     }
                 }
@@ -344,10 +369,8 @@ impl PickedRecords {
 /// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
     let mut rows = Vec::new();
-    if let Some(document) = &session.document {
-        let row = usize::try_from(place.offset).ok();
-        let row = row.and_then(|at| document.get(at));
-        let entry = row.and_then(|row| session.format().read(row, Detail::Full));
+    if session.is_document() {
+        let entry = session.entry_of_row(place.offset, Detail::Full);
         return Ok(entry.map_or(rows, Entry::into_rows));
     }
     if place.length as usize > MAX_LINE_BYTES + 1 {

@@ -134,7 +134,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .map(OsStr::to_string_lossy)
         .filter(|dir| Uuid::try_parse(dir).is_ok());
     let stored = name.split_once('#').map(|(_, id)| id.to_owned());
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = session_stem(path).unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem
         .char_indices()
         .filter(|(_, character)| matches!(character, '-' | '_'))
@@ -249,6 +249,8 @@ mod tests {
     fn file_names_contain_ids() {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
         assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
-        assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
+        for name in ["2026_f2e8.jsonl", "2026_f2e8.jsonl.zst", "f2e8.jsonl.zst"] {
+            assert!(ids_in(Path::new(name)).any(|id| id == "f2e8"), "{name}");
+        }
     }
 }

@@ -116,7 +116,10 @@ impl MeterReader {
         if before == Some(total) {
             return;
         }
-        let usage = last.unwrap_or_else(|| total.since(&before.unwrap_or_default()));
+        let usage = last.unwrap_or_else(|| Usage {
+            is_sum: true,
+            ..total.since(&before.unwrap_or_default())
+        });
         if usage.total() == 0 {
             return;
         }

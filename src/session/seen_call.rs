@@ -55,6 +55,11 @@ impl SeenCall {
         self.files.iter().filter(move |_| is_done)
     }
 
+    /// Returns a path in the directory of the session.
+    pub fn in_session(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path)
+    }
+
     /// Whether the input names the file `path`, or a file below it.
     pub fn names(&self, path: &Path) -> bool {
         let changed = self.files.iter().map(|file| PathBuf::from(&file.path));

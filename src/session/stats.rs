@@ -84,7 +84,10 @@ impl Current {
             return None;
         }
         let before = self.meter.replace(usage).unwrap_or_default();
-        Some(usage.since(&before))
+        Some(Usage {
+            is_sum: true,
+            ..usage.since(&before)
+        })
     }
 }
 

@@ -201,8 +201,11 @@ pub(super) struct SmallUsage {
 }
 
 impl SmallUsage {
-    /// Returns the counts without thinking, unless one is too large.
+    /// Returns the counts without thinking, unless one is too large, or it is one of the few sums.
     fn of(usage: &Usage) -> Option<Self> {
+        if usage.is_sum {
+            return None;
+        }
         Some(Self {
             input: usage.input.try_into().ok()?,
             output: usage.output.try_into().ok()?,
@@ -233,6 +236,7 @@ impl PackedUsage {
                 thinking: 0,
                 tier: usage.tier,
                 is_us_only: usage.is_us_only,
+                is_sum: false,
             }),
             Self::Large(usage) => Some(**usage),
         }
@@ -279,7 +283,11 @@ mod tests {
             web_searches: 1 << 16,
             ..small
         };
-        for usage in [None, Some(small), Some(large), Some(Usage::default())] {
+        let sum = Usage {
+            is_sum: true,
+            ..small
+        };
+        for usage in [None, Some(small), Some(large), Some(sum)] {
             assert_eq!(PackedUsage::from(usage).get(), usage);
         }
     }

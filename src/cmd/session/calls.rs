@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
+use crate::cmd::inputs::working_directory;
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
@@ -15,6 +16,7 @@ use crate::records::SessionDescription;
 use crate::session::{
     CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
 };
+use crate::text::terminal_safe_line;
 use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 
 /// List tool calls with their subjects and outcomes
@@ -42,7 +44,7 @@ pub(crate) struct SessionCallsArguments {
     /// Only calls that changed files
     #[arg(long)]
     changed: bool,
-    /// Only calls that name this file, or a file below this directory
+    /// Only calls that name this file, or a file below this directory; for named sessions also in their directory
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
     /// Print this member of the input instead of all of it
@@ -82,10 +84,10 @@ impl Run for SessionCallsArguments {
         // The session of the calls that follow, and its heading until it is printed.
         let mut about = SessionDescription::default();
         let mut heading = None;
-        let path = self.path.as_deref().map(std::path::absolute).transpose()?;
+        let here = working_directory()?;
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
-        let mut written = Ok(());
+        let (mut written, mut any) = (Ok(()), false);
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
@@ -94,9 +96,10 @@ impl Run for SessionCallsArguments {
                 }
                 CallEvent::Call(call) => {
                     let seen = SeenCall::new(&call, about.cwd.as_deref());
-                    if !self.admits(&call, &seen, &period, path.as_deref()) {
+                    if !self.admits(&call, &seen, &period, &here) {
                         return ControlFlow::Continue(());
                     }
+                    any = true;
                     if self.count {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
@@ -128,6 +131,11 @@ impl Run for SessionCallsArguments {
                 Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),
             }?;
         }
+        if let Some(path) = self.path.as_ref().filter(|_| form == Form::Text && !any) {
+            let path = here.join(path).display().to_string();
+            let problem = format!("no call names {}", terminal_safe_line(&path));
+            io.messages.warn(&problem);
+        }
         writer.flush()?;
         Ok(errors.outcome(Status::Done))
     }
@@ -139,8 +147,13 @@ impl SessionCallsArguments {
         call: &SessionCall,
         seen: &SeenCall,
         period: &Range<Timestamp>,
-        path: Option<&Path>,
+        here: &Path,
     ) -> bool {
+        let path = self.path.as_deref();
+        let is_named = |path: &Path| {
+            let is_there = || seen.names(&seen.in_session(path));
+            seen.names(&here.join(path)) || !self.sessions.is_empty() && is_there()
+        };
         let outcome = seen.outcome;
         let is_denied = outcome.is_some_and(CallOutcome::is_denied);
         let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
@@ -150,6 +163,6 @@ impl SessionCallsArguments {
                 || self.failed && outcome == Some(CallOutcome::Failed)
                 || self.denied && is_denied)
             && (!self.changed || seen.changes().next().is_some())
-            && path.is_none_or(|path| seen.names(path))
+            && path.is_none_or(is_named)
     }
 }
