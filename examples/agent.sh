@@ -29,7 +29,7 @@ set -- --prompt "$2"
 while [ $status -eq 0 ] && [ -z "$stopped" ] && left=$((end - $(date +%s))) && [ $left -gt 0 ]; do
     # A round is one reply. Its calls start while it arrives; all is recorded before the next round reads it.
     # shellcheck disable=SC2086 # options are words
-    turnpipe turn --session "$session" --max-turns "${MAX_TURNS:-50}" ${MAX_COST:+--max-budget "$MAX_COST"} \
+    turnpipe turn --session "$session" --max-turns "${MAX_TURNS:-50}" ${MAX_COST:+--max-cost "$MAX_COST"} \
         ${SCHEMA:+--output-schema "$SCHEMA"} ${TURN_OPTIONS-} "$@" </dev/null |
         turnpipe run-tools --session "$session" --permission-prompt "${ASK:-$ask}" --timeout $left ${TOOL_OPTIONS-} |
         turnpipe --quiet summarize-batch |

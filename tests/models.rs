@@ -127,7 +127,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
     );
     assert!(live.status.success(), "{}", shown(&live));
     assert_eq!(record(&live)["title"], "Port the parser");
-    assert_eq!(record(&live)["model_used"], "lab:m");
+    assert_eq!(record(&live)["model"], "lab:m");
     let asked = server.join().unwrap().remove(0);
     assert!(
         asked.contains(&format!("authorization: Bearer {CANARY}")),

@@ -26,9 +26,12 @@ pub enum Agent {
     Cursor,
     /// Any agent, as a trajectory in the format ATIF.
     Atif,
+    /// Agents built with turnpipe.
+    Turnpipe,
 }
 
 names! {
     Agent: Claude = "claude", Qwen = "qwen", Codex = "codex", Gemini = "gemini", Pi = "pi",
     Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Atif = "atif",
+    Turnpipe = "turnpipe",
 }

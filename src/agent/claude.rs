@@ -35,14 +35,7 @@ pub(super) static CLAUDE: Format = Format {
         "\"searchCount\"",
         "\"cost-state\"",
     ],
-    activity_words: &[
-        "\"assistant\"",
-        "\"usage\"",
-        "\"searchCount\"",
-        "\"cost-state\"",
-        "\"user\"",
-        "\"queued_command\"",
-    ],
+    activity_words: &["\"user\"", "\"queued_command\""],
     line_class,
     ids: IdScope::Global,
     hook_settings: Some(HookSettings {

@@ -77,6 +77,7 @@ impl EntryReader {
             Some(name) => run.row(name, record)?,
         };
         run.note(&mut entry);
+        entry.use_rfc_3339();
         Some(entry)
     }
 

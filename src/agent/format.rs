@@ -160,7 +160,7 @@ pub struct Format {
     pub title_precedence: Precedence,
     /// Every record about a request contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
-    /// The same for records about a request, a prompt or a call.
+    /// The words of other records about a prompt or a call.
     pub activity_words: &'static [&'static str],
     /// Classifies a line in much less time than parsing it takes.
     pub line_class: fn(&[u8]) -> LineClass,
@@ -287,6 +287,7 @@ impl Format {
             entry.facts.started = None;
             entry.facts.last_activity = None;
         }
+        entry.use_rfc_3339();
         Some(entry)
     }
 
@@ -353,7 +354,10 @@ impl SideCost {
             repeats: Repeats::Nothing,
             prompt_id: None,
             model: None,
-            usage,
+            usage: Usage {
+                is_sum: true,
+                ..usage
+            },
         }
     }
 }
@@ -476,6 +480,20 @@ impl Entry {
     /// Returns the time in the record.
     pub(crate) fn timestamp(&self) -> Option<Timestamp> {
         timestamp(self.time.as_deref())
+    }
+
+    /// Rewrites the times in it, or removes what is not a time.
+    pub(super) fn use_rfc_3339(&mut self) {
+        let times = self.messages.iter_mut().chain(&mut self.repeats);
+        for time in times
+            .map(|message| &mut message.time)
+            .chain([&mut self.time])
+        {
+            let is_usual = |time: &String| time.ends_with('Z') && time.get(10..11) == Some("T");
+            if !time.as_ref().is_some_and(is_usual) {
+                *time = timestamp(time.as_deref()).map(|time| time.to_string());
+            }
+        }
     }
 
     /// Returns the kind, for counts: `type` or `type/subtype`.

@@ -113,11 +113,14 @@ object! { ToolCall { id, name, args, result, status, display = "resultDisplay" }
 const KINDS: &str = "$set $rewindTo header user gemini info warning error beside";
 
 fn wrote(row: &Marks<'_>) -> bool {
+    // A prompt is the second row. The first one may be damaged.
+    let is_prompt = row.is("user") && row.has_id() && row.time.is_some() && row.content.is_some();
     // A row with messages is a whole document.
     row.project.is_some() && row.session.is_some() && row.messages.is_none()
         || row.set.is_some()
         || row.rewind_to.is_some()
         || row.is("gemini") && row.id.is_some()
+        || is_prompt && row.uuid.is_none() && row.parent_id.is_none()
 }
 
 /// The length of the session id in the name of a file.
@@ -388,7 +391,7 @@ object! {
 }
 
 object! { Failure { message } }
-object! { Stats { models, duration = "duration_ms" } }
+object! { Stats { models, duration = "duration_ms", calls = "tool_calls" } }
 
 object! {
     /// The tokens of one model, or of all.
@@ -476,13 +479,17 @@ impl StreamRows {
 
 /// Adds the tokens of each model in the whole run. The open message can have the tokens of one model.
 fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
-    let models = Stats::of(stats).and_then(|stats| stats.models);
-    let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
+    let run = Stats::of(stats).unwrap_or_default();
+    // Each call needs another request.
+    let is_sum = number(run.calls) != Some(0);
+    let models = run
+        .models
+        .and_then(|models| serde_json::from_str(models.get()).ok());
     let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
     if models.is_empty()
         && let Some(all) = StreamTokens::of(stats)
     {
-        conversation.used(tokens(&all), None);
+        conversation.used(tokens(&all, is_sum), None);
     }
     for (position, (model, used)) in models.into_iter().enumerate() {
         if position > 0 {
@@ -490,12 +497,13 @@ fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
         }
         conversation.model = Some(model);
         let used = StreamTokens::of(Some(used)).unwrap_or_default();
-        conversation.used(tokens(&used), None);
+        conversation.used(tokens(&used, is_sum), None);
     }
 }
 
-fn tokens(tokens: &StreamTokens<'_>) -> Usage {
+fn tokens(tokens: &StreamTokens<'_>, is_sum: bool) -> Usage {
     Usage {
+        is_sum,
         // Only the total includes thinking.
         output: count(tokens.total).saturating_sub(count(tokens.input)),
         ..tokens_with_cached_input([tokens.input, None, tokens.cached, None])

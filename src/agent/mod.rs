@@ -41,6 +41,7 @@ mod stream;
 mod streams;
 mod table;
 mod title;
+mod turnpipe;
 mod unread;
 
 pub use agent::Agent;

@@ -10,7 +10,7 @@ use crate::api::anthropic_usage;
 use crate::json::{object, text};
 use crate::message::Message;
 
-object! { Extension { supersedes_manual, prompt_id, model = "model_used", usage, origin } }
+object! { Extension { supersedes_manual, prompt_id, model = "model", usage, origin } }
 
 /// Returns the source of a title. A record without a source is from the user.
 pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {

@@ -17,11 +17,12 @@ use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
 use super::streams::{printed, printed_agent, stream_of};
+use super::turnpipe::TURNPIPE;
 use crate::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
-const FORMATS: [&Format; 10] = [
-    &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
+const FORMATS: [&Format; 11] = [
+    &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &TURNPIPE, &CLAUDE, &CURSOR,
 ];
 
 /// The formats of what `session show` prints.
@@ -67,7 +68,7 @@ pub fn has_permission_settings(directory: &Path) -> bool {
 
 /// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
-    &CLAUDE
+    &TURNPIPE
 }
 
 /// Returns the format of the lines of a trajectory.
@@ -298,6 +299,14 @@ mod tests {
                 Some(Agent::Opencode),
             ),
             (r#"{"type":"agent_start"}"#, Some(Agent::Pi)),
+            (
+                r#"{"id":"1","timestamp":"2026-01-01T10:00:01Z","type":"user","content":[{"text":"x"}]}"#,
+                Some(Agent::Gemini),
+            ),
+            (
+                r#"{"type":"user","uuid":"u","sessionId":"s","message":{"content":"x"},"turnpipe":{"v":1}}"#,
+                Some(Agent::Turnpipe),
+            ),
             (r#"{"v":1}"#, None),
             ("7", None),
         ];

@@ -9,6 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::cmd::admin::completions;
 use crate::cmd::command::Definitions;
 use crate::cmd::globals::ColorWhen;
+use crate::cmd::peers_words::hint_about;
 use crate::cmd::{Status, cli, error, output};
 use crate::io::{Io, OutputStream};
 
@@ -160,6 +161,11 @@ fn problem(error: &clap::Error) -> String {
 
 /// Returns the parser's suggestions.
 fn hints(error: &clap::Error) -> Vec<String> {
+    let words = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let mut words = words.map(|kind| context(error, kind)).into_iter();
+    if let Some(hint) = words.find_map(|word| hint_about(&word)) {
+        return vec![hint];
+    }
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
         let mut commands = cli::grouped(name).peekable();
         if commands.peek().is_some() {
@@ -256,6 +262,15 @@ mod usage_tests {
             ("completons", "did you mean completions?"),
             ("check text --kin", "did you mean --kind?"),
             ("stats", "did you mean `turnpipe session stats`?"),
+            (
+                "monthly",
+                "did you mean `turnpipe session stats --by month`?",
+            ),
+            ("session ls", "did you mean `turnpipe session list`?"),
+            (
+                "run-tools --dangerously-skip-permissions",
+                "did you mean `--permission-mode bypassPermissions`?",
+            ),
         ];
         for (arguments, expected) in rows {
             assert_eq!(hints(&error(arguments)), [expected], "{arguments}");

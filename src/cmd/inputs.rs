@@ -82,7 +82,7 @@ pub(super) fn take_stdin(io: &mut Io) -> Result<InputStream, UsageError> {
         _ => return Ok(stdin),
     };
     Err(UsageError::new(format!("standard input is {kind}"))
-        .with_hint("pipe the input in, or name a file; `--help` shows the arguments"))
+        .with_hint("pipe the input in; `--help` shows the arguments"))
 }
 
 fn is_directory(file: &File) -> bool {

@@ -15,6 +15,7 @@ mod globals;
 mod inputs;
 mod model_arguments;
 mod output;
+mod peers_words;
 mod run;
 mod session;
 mod side;

@@ -18,10 +18,7 @@ const UNITS: [(&str, f64); 6] = [
 ];
 
 /// Parses a duration: a number and a unit (`500ms`, `1.5s`, `10m`, `2h`, `3d`, `1w`).
-///
-/// # Errors
-/// The problem, for the argument parser.
-pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+fn parse_span(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let is_plain = digits
         .bytes()

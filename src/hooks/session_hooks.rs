@@ -86,7 +86,7 @@ fn report(event: HookEvent, run: &HookRun) -> HookReport {
         event: event.name().to_owned(),
         name: run.name.clone(),
         duration_ms: milliseconds(run.duration),
-        exit_code: run.exit_code,
+        exit_status: run.exit_code,
         decision: decision.map(|(decision, _)| match decision {
             HookDecision::Allow => Decision::Allow,
             HookDecision::Ask | HookDecision::Defer => Decision::Ask,

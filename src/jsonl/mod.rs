@@ -23,4 +23,4 @@ pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
 pub use text_line::{LineContext, TextLine, TextLineForm, on_one_line, read_text_line};
 pub use value::{FirstValue, first_value};
-pub use writer::{RecordWriter, WriteError, WriteResult, Writer, append_record};
+pub use writer::{RecordWriter, WriteError, WriteResult, Writer, append_record, escape_separators};

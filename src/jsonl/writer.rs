@@ -2,11 +2,13 @@
 //!
 //! It buffers, counts, and tracks whether the output is at the start of a line. The caller decides when to flush.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
-use crate::io::uninterrupted;
 use serde::Serialize;
+
+use crate::io::uninterrupted;
 
 /// Size of the buffer, in bytes. Longer echoes are written directly.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -60,9 +62,30 @@ pub struct Writer<Sink: Write> {
 /// # Errors
 /// The record cannot be serialized. A part of it may have been appended.
 pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> WriteResult {
+    let start = text.len();
     serde_json::to_writer(&mut *text, record)?;
+    let written = std::str::from_utf8(&text[start..]).map(escape_separators);
+    if let Ok(Cow::Owned(escaped)) = written {
+        text.truncate(start);
+        text.extend_from_slice(escaped.as_bytes());
+    }
     text.push(b'\n');
     Ok(())
+}
+
+/// Escapes line separators beyond ASCII in a record, at which many readers split lines. Only strings contain them.
+pub fn escape_separators(record: &str) -> Cow<'_, str> {
+    let is_separator = |one: char| matches!(one, '\u{85}' | '\u{2028}' | '\u{2029}');
+    if !record.contains(is_separator) {
+        return Cow::Borrowed(record);
+    }
+    let mut escaped = String::with_capacity(record.len() + 32);
+    for part in record.split_inclusive(is_separator) {
+        let separator = part.chars().next_back().filter(|one| is_separator(*one));
+        escaped.push_str(part.trim_end_matches(is_separator));
+        escaped.extend(separator.map(|one| format!("\\u{:04x}", u32::from(one))));
+    }
+    Cow::Owned(escaped)
 }
 
 impl<Sink: Write> Writer<Sink> {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{BUFFER_SIZE, WriteError, Writer};
+use super::{BUFFER_SIZE, WriteError, Writer, append_record};
 
 /// A sink that takes a few bytes at a time, is interrupted in between, and finally is full.
 #[derive(Clone)]
@@ -150,6 +150,20 @@ fn a_sink_that_takes_nothing_is_an_error() {
     let error = writer.flush().unwrap_err();
     assert!(
         matches!(error, WriteError::Failed { written: 0, source } if source.kind() == ErrorKind::WriteZero)
+    );
+}
+
+#[test]
+fn line_separators_are_escaped() {
+    let mut text = Vec::new();
+    let value = json!({"a\u{2028}": "\u{85}\u{2029}\u{2028} é €\u{2028}"});
+    append_record(&mut text, &value).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let expected = r#"{"a\u2028":"\u0085\u2029\u2028 é €\u2028"}"#.to_owned() + "\n";
+    assert_eq!(text, expected);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+        value
     );
 }
 

@@ -58,8 +58,10 @@ pub struct SessionArchiveRecord {
     pub path: String,
     /// Whether nothing was written.
     pub dry_run: bool,
-    /// Number of sessions that were archived, or would be.
+    /// Number of sessions that were archived.
     pub archived: u64,
+    /// Number of sessions that would be archived without `--dry-run`.
+    pub would_archive: u64,
     /// Number of sessions that were already there.
     pub unchanged: u64,
     /// Number of sessions that could not be archived.
@@ -120,8 +122,10 @@ pub struct SessionRemovedRecord {
 pub struct SessionRemovalRecord {
     /// Whether nothing was removed, because confirmation was not given.
     pub dry_run: bool,
-    /// Number of sessions that were removed, or would be.
+    /// Number of sessions that were removed.
     pub removed: u64,
+    /// Number of sessions that would be removed with `--yes`.
+    pub would_remove: u64,
     /// Number of sessions in use.
     pub in_use: u64,
     /// Number of sessions that could not be removed.
@@ -138,7 +142,8 @@ impl SessionArchiveRecord {
     /// Adds a session to the totals.
     pub fn add(&mut self, session: &SessionArchivedRecord) {
         *match session.outcome {
-            ArchiveOutcome::Archived | ArchiveOutcome::WouldArchive => &mut self.archived,
+            ArchiveOutcome::Archived => &mut self.archived,
+            ArchiveOutcome::WouldArchive => &mut self.would_archive,
             ArchiveOutcome::Unchanged => &mut self.unchanged,
             ArchiveOutcome::Failed => &mut self.failed,
             ArchiveOutcome::Skipped => &mut self.skipped,
@@ -152,7 +157,8 @@ impl SessionRemovalRecord {
     /// Adds a session to the totals.
     pub fn add(&mut self, session: &SessionRemovedRecord) {
         *match session.outcome {
-            RemovalOutcome::Removed | RemovalOutcome::WouldRemove => &mut self.removed,
+            RemovalOutcome::Removed => &mut self.removed,
+            RemovalOutcome::WouldRemove => &mut self.would_remove,
             RemovalOutcome::InUse => &mut self.in_use,
             RemovalOutcome::Failed => &mut self.failed,
             RemovalOutcome::Skipped => &mut self.skipped,

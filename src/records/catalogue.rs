@@ -50,6 +50,7 @@ records! {
     session_call: SessionCallRecord,
     session_call_count: SessionCallCountRecord,
     session_check: SessionCheckRecord,
+    session_checks: SessionChecksRecord,
     session_cost: SessionCostRecord,
     session_cursor: SessionCursorRecord = "system",
     session_damage: SessionDamageRecord,

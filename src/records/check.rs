@@ -19,6 +19,7 @@ pub struct CheckShellRecord {
     /// Access the command needs.
     pub verdict: VerdictAccess,
     /// The construct or word that decided the verdict.
+    #[serde(rename = "reason")]
     pub why: String,
     /// Conditions still to be checked (`clean-git-config`).
     pub requires: Vec<String>,
@@ -60,6 +61,7 @@ impl CheckShellRecord {
 pub struct CheckPermissionRecord {
     pub(crate) check: PermissionCheck,
     /// Canonical name of the tool.
+    #[serde(rename = "tool")]
     pub name: String,
     /// The command line, if the call runs one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,7 +243,7 @@ pub struct DoctorRecord {
     pub source: String,
     pub condition: Condition,
     /// Description of the problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

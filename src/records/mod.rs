@@ -43,8 +43,8 @@ pub use session::{
 };
 pub use session_file::{
     DamageKind, FileChange, HitBlock, SessionCallCountRecord, SessionCallRecord,
-    SessionCheckRecord, SessionCursorRecord, SessionDamageRecord, SessionHitRecord,
-    SessionRankedRecord, SessionSwitchRecord, SwitchReason,
+    SessionCheckRecord, SessionChecksRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionHitRecord, SessionRankedRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
     AttachmentSource, DialogRecord, MessageBlock, MessageBody, MessageContext, MessageResult,

@@ -24,7 +24,8 @@ pub struct SessionRecord {
     /// Whether `last_activity` is only the modification time of the file, because the agent records no times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_time_of_file: bool,
-    /// Size of the file, in bytes.
+    /// Size of the file.
+    #[serde(rename = "bytes")]
     pub size: u64,
     /// Number of subagents.
     pub subagents: u64,
@@ -107,9 +108,17 @@ pub struct SessionDescription {
     /// Shell command that resumes the session, to be run in its directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
+    /// Directory in which `resume` finds the session, if different from `cwd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_cwd: Option<String>,
 }
 
 impl SessionDescription {
+    /// Returns the directory in which the agent finds the session.
+    pub fn home(&self) -> Option<&String> {
+        self.resume_cwd.as_ref().or(self.cwd.as_ref())
+    }
+
     /// Returns the title, or else the first prompt, as a heading.
     pub fn heading(&self) -> &str {
         let title = self.title.as_deref().or(self.first_prompt.as_deref());
@@ -274,8 +283,8 @@ impl RunTotals {
 /// Usage of one model, day or prompt id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageShare {
-    /// Name of the group.
-    pub name: String,
+    /// Name of the group; `null` if sessions do not contain it.
+    pub name: Option<String>,
     /// Replies.
     pub replies: u64,
     #[serde(flatten)]
@@ -321,8 +330,8 @@ names! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_cost")]
 pub struct SessionCostRecord {
-    /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub dimensions: BTreeMap<Dimension, String>,
+    /// The group, by dimension; `null` if a session does not contain the value.
+    pub dimensions: BTreeMap<Dimension, Option<String>>,
     /// Replies.
     pub replies: u64,
     #[serde(flatten)]
@@ -333,8 +342,8 @@ pub struct SessionCostRecord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_tool")]
 pub struct SessionToolRecord {
-    /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub dimensions: BTreeMap<Dimension, String>,
+    /// The group, by dimension; `null` if a session does not contain the value.
+    pub dimensions: BTreeMap<Dimension, Option<String>>,
     /// Calls.
     pub calls: u64,
     /// Results.
@@ -351,7 +360,7 @@ pub struct SessionToolRecord {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolShare {
     /// Name of the tool.
-    pub name: String,
+    pub tool: String,
     /// Calls.
     pub calls: u64,
     /// Results that report a failure.

@@ -48,7 +48,7 @@ pub struct SessionHitRecord {
     pub origin: Origin,
     /// Whether the message belongs to a subagent.
     pub subagent: bool,
-    /// The timestamp, as stored in the file.
+    /// Time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Kind of block.
@@ -106,6 +106,8 @@ pub enum HitBlock {
     Call,
     /// Result of a call.
     Result,
+    /// Title of the session.
+    Title,
 }
 
 /// A problem in a session file.
@@ -117,6 +119,7 @@ pub struct SessionDamageRecord {
     /// Kind of problem.
     pub kind: DamageKind,
     /// Description of the problem.
+    #[serde(rename = "reason")]
     pub detail: String,
     /// Line number, starting at 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +145,8 @@ pub enum DamageKind {
     MissingParent,
     /// Records that form a cycle of parents.
     Cycle,
+    /// A number of tokens that no model can have used.
+    TokenCount,
     /// A result without a call.
     OrphanResult,
     /// A call without a result.
@@ -166,7 +171,7 @@ pub struct SessionCheckRecord {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Whether the file has no problem of the kinds `line`, `duplicate_id` and `cycle`.
+    /// Whether the file has no problem of the kinds `line`, `duplicate_id`, `cycle` and `token_count`.
     pub ok: bool,
     /// Number of lines that are not blank.
     pub lines: u64,
@@ -176,6 +181,20 @@ pub struct SessionCheckRecord {
     pub kinds: BTreeMap<String, u64>,
     /// Number of problems of each kind.
     pub findings: BTreeMap<DamageKind, u64>,
+}
+
+/// Totals of checking all selected files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "session_checks")]
+pub struct SessionChecksRecord {
+    /// Number of sessions.
+    pub sessions: u64,
+    /// Number of sessions without damage.
+    pub ok: u64,
+    /// Number of damaged sessions.
+    pub damaged: u64,
+    /// Number of files that cannot be read.
+    pub unreadable: u64,
 }
 
 /// Position after the last record written, to resume reading from.
@@ -238,7 +257,7 @@ pub struct SessionCallRecord {
     pub cwd: Option<String>,
     /// Whether a subagent made the call.
     pub subagent: bool,
-    /// Time of the call, as stored in the file.
+    /// Time of the call, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Time from the call to its result, in milliseconds; it includes waiting for permission.

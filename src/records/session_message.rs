@@ -28,7 +28,7 @@ pub struct SessionMessageRecord {
     /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The timestamp, as stored in the file.
+    /// Time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// The turnpipe extension.
@@ -166,7 +166,7 @@ pub struct SessionNoteRecord {
     /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The timestamp, as stored in the file.
+    /// Time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// The turnpipe extension.

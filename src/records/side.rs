@@ -13,7 +13,7 @@ pub struct SideExtension {
     pub v: Version,
     /// Model, e.g. `openai:gpt-5-mini`; `builtin` for the rules that need no model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_used: Option<String>,
+    pub model: Option<String>,
     /// Prompt id under which the tokens are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
@@ -56,7 +56,7 @@ pub struct TitleRecord {
     pub title_source: Option<String>,
     /// Model, or `builtin` for the rules that need no model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_used: Option<String>,
+    pub model: Option<String>,
     /// Reason for having no title, e.g. `empty_history`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

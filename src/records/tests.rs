@@ -13,7 +13,7 @@ fn id(text: &str) -> ToolUseId {
 
 fn builtin() -> SideExtension {
     SideExtension {
-        model_used: Some("builtin".to_owned()),
+        model: Some("builtin".to_owned()),
         ..SideExtension::default()
     }
 }
@@ -175,7 +175,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 VerdictAccess::Writes,
                 "git push: sends",
             )),
-            r#"{"type":"check","check":"shell","command":"git push","verdict":"writes","why":"git push: sends","requires":[],"changes_directory":false}"#,
+            r#"{"type":"check","check":"shell","command":"git push","verdict":"writes","reason":"git push: sends","requires":[],"changes_directory":false}"#,
         ),
         (
             "session_renamed",
@@ -210,7 +210,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 session_id: Some(SessionId::from("s")),
                 turnpipe: builtin(),
             }),
-            r#"{"type":"tool_use_summary","summary":"Read a.rs","preceding_tool_use_ids":["a"],"uuid":"u","session_id":"s","turnpipe":{"v":1,"model_used":"builtin"}}"#,
+            r#"{"type":"tool_use_summary","summary":"Read a.rs","preceding_tool_use_ids":["a"],"uuid":"u","session_id":"s","turnpipe":{"v":1,"model":"builtin"}}"#,
         ),
         (
             "title",
@@ -218,7 +218,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 ok: false,
                 title: None,
                 title_source: None,
-                model_used: None,
+                model: None,
                 reason: Some("empty_history".to_owned()),
                 error: None,
                 written: None,
@@ -238,7 +238,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 turnpipe: builtin(),
                 ..RecapRecord::default()
             }),
-            r#"{"type":"recap","ok":true,"recap":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model_used":"builtin"}}"#,
+            r#"{"type":"recap","ok":true,"recap":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model":"builtin"}}"#,
         ),
         (
             "recap",
@@ -254,7 +254,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 "u".to_owned(),
                 None,
                 SideExtension {
-                    model_used: Some("openai:small".to_owned()),
+                    model: Some("openai:small".to_owned()),
                     prompt_id: Some("session_title".to_owned()),
                     usage: Some(Usage {
                         input: 11,
@@ -263,7 +263,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     ..SideExtension::default()
                 },
             )),
-            r#"{"type":"system","subtype":"usage","uuid":"u","turnpipe":{"v":1,"model_used":"openai:small","prompt_id":"session_title","usage":{"input_tokens":11,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}}}"#,
+            r#"{"type":"system","subtype":"usage","uuid":"u","turnpipe":{"v":1,"model":"openai:small","prompt_id":"session_title","usage":{"input_tokens":11,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}}}"#,
         ),
         (
             "tool_progress",
@@ -282,7 +282,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "tool_result",
             line(&full_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","decided_by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"mechanism":"landlock, seccomp","landlock_abi":7,"seccomp":true,"file_rules":{"isolates_calls":true,"looks_denied":true},"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","reason":"ls"},"duration_ms":12,"permission":{"decision":"allow","decided_by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"mechanism":"landlock, seccomp","landlock_abi":7,"seccomp":true,"file_rules":{"isolates_calls":true,"looks_denied":true},"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
             "tool_result",
@@ -339,7 +339,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 parts: Vec::new(),
                 hint: None,
             }),
-            r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","decided_by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
+            r#"{"type":"check","check":"permission","tool":"Bash","decision":"ask","decided_by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
         ),
         (
             "doctor",
@@ -422,7 +422,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "check_shell",
             line(&checked("ls", VerdictAccess::ReadOnly, "ls")),
-            r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","why":"ls","requires":[],"changes_directory":false}"#,
+            r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","reason":"ls","requires":[],"changes_directory":false}"#,
         ),
         (
             "check_text",

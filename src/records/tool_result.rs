@@ -183,7 +183,7 @@ pub struct HookReport {
     pub duration_ms: u64,
     /// Exit status; absent if it was killed or is not a program.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
+    pub exit_status: Option<i32>,
     /// Decision of the hook, if it made one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
@@ -230,6 +230,7 @@ pub enum Lane {
 pub struct VerdictReport {
     pub access: VerdictAccess,
     /// The word, construct or declaration that decided.
+    #[serde(rename = "reason")]
     pub why: String,
 }
 

@@ -11,16 +11,24 @@ use super::distinct::Key;
 use super::lines::Place;
 use super::session::Session;
 use super::tree::{Scope, Tree};
-use crate::agent::{Detail, Entry, Shape};
+use crate::agent::{Detail, Entry, Meter, Shape};
 use crate::message::{Pairs, SessionId};
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
-use crate::text::{counted, redact_strings};
+use crate::text::{counted, redact_strings, with_separators};
 
 /// Maximum number of listed calls without a result, and of results without a call.
 const MAX_IDS: usize = 10_000;
 
 /// Findings that mean lost or broken data. Others, such as calls without results, are normal.
-const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
+const DAMAGE: [DamageKind; 4] = [
+    DamageKind::Line,
+    DamageKind::DuplicateId,
+    DamageKind::Cycle,
+    DamageKind::TokenCount,
+];
+
+/// Maximum plausible number of tokens of a reply, and of a whole run or session.
+const MAX_TOKENS: (u64, u64) = (100_000_000, 1_000_000_000_000);
 
 /// Whether a check looks for records that seem to contain a key or a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +78,14 @@ impl Session {
         };
         let shape = self.format().shape;
         if self.is_document() {
-            self.each_entry(Detail::Full, &mut |_, entry| {
-                check.entry(shape, entry, None);
-            })?;
+            for row in self.document.iter().flatten() {
+                let entry = self.format().read(row, Detail::Full);
+                check.entry(shape, entry.unwrap_or_default(), None);
+            }
+            if self.is_cut_off {
+                let reason = "the document is cut off".to_owned();
+                check.find(DamageKind::Line, reason, None, None);
+            }
         } else {
             let mut entries = self.entries();
             self.each_line(&mut |line| {
@@ -137,6 +150,25 @@ impl Check {
             self.find(DamageKind::UnknownKind, detail, line, offset);
         }
         *self.totals.kinds.entry(label).or_insert(0) += 1;
+        let replies = entry.messages.iter().filter_map(|message| message.usage);
+        let replies = replies.map(|usage| (usage, MAX_TOKENS.0));
+        let metered = entry.meters.iter().filter_map(|meter| match meter {
+            Meter::Request { usage, .. } => Some((*usage, MAX_TOKENS.0)),
+            Meter::Reading { total: usage, .. } | Meter::Total { usage, .. } => {
+                Some((*usage, MAX_TOKENS.1))
+            }
+            Meter::Output { .. } => None,
+        });
+        let aside = entry.side_cost.iter();
+        let aside = aside.map(|cost| (cost.usage, MAX_TOKENS.1));
+        let counted: Vec<_> = replies.chain(metered).chain(aside).collect();
+        for (usage, _) in counted
+            .iter()
+            .filter(|(usage, limit)| usage.total() > *limit)
+        {
+            let detail = format!("{} tokens", with_separators(usage.total()));
+            self.find(DamageKind::TokenCount, detail, line, offset);
+        }
         let session_id = &mut self.totals.session_id;
         *session_id = session_id.take().or(entry.facts.session_id.map(SessionId));
         // Logs repeat rows on purpose.
@@ -270,6 +302,22 @@ mod tests {
                 DamageKind::UnansweredCall,
                 DamageKind::TimeOrder,
             ]
+        );
+        let row = |tokens: u64| {
+            format!(
+                r#"{{"type":"assistant","uuid":"u","sessionId":"s","message":{{"id":"m","role":"assistant","content":"x","usage":{{"input_tokens":1,"output_tokens":{tokens}}}}}}}"#
+            )
+        };
+        let counts = |tokens| {
+            check(&row(tokens))
+                .0
+                .findings
+                .get(&DamageKind::TokenCount)
+                .copied()
+        };
+        assert_eq!(
+            (counts(1_000_000), counts(7_000_000_000_000)),
+            (None, Some(1))
         );
         // Both records of the glued line were recovered.
         assert_eq!(totals.kinds["brand-new"], 1);

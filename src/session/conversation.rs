@@ -50,6 +50,8 @@ struct Plan {
     left_out: u64,
     /// The messages that other records repeat.
     spoken: Spoken,
+    /// Whether all entries were seen.
+    has_seen: bool,
 }
 
 /// The messages of a file that other records repeat.
@@ -142,7 +144,7 @@ pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 enum Records<'a> {
     Picked(Picks, PickedRecords),
     Lines(Box<RawLines<Positioned<'a>>>),
-    Rows(std::slice::Iter<'a, String>),
+    Rows(std::ops::RangeFrom<u64>),
     None,
 }
 
@@ -192,15 +194,14 @@ impl Session {
                 seen(entry);
             }
         })?;
-        if plan.is_some() {
+        if plan.has_seen {
             seen = None;
         }
-        let plan = plan.unwrap_or_default();
         let records = match (plan.picks, &self.document) {
             (Some(picks), _) => Records::Picked(picks, PickedRecords::default()),
-            (None, Some(rows)) => Records::Rows(rows.iter()),
+            (None, Some(_)) => Records::Rows(0..),
             (None, None) => {
-                let lines = RawLines::new(self.reader(), self.words(detail))?;
+                let lines = RawLines::new(self.reader(), &self.words(detail))?;
                 Records::Lines(Box::new(lines))
             }
         };
@@ -229,13 +230,13 @@ impl Session {
         scope: Scope,
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
-    ) -> io::Result<Option<Plan>> {
-        let plan = match (self.format().shape, scope) {
-            (Shape::Tree, Scope::AllBranches) => return Ok(None),
-            (Shape::Sequence, _) if self.format().is_stream() => return Ok(None),
-            (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
+    ) -> io::Result<Plan> {
+        match (self.format().shape, scope) {
+            (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
+            (Shape::Sequence, _) if self.format().is_stream() => Ok(Plan::default()),
+            (Shape::Sequence, _) => self.plan_of_sequence(seen),
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
-                self.plan_of_tree(scope, labels, seen)?
+                self.plan_of_tree(scope, labels, seen)
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
@@ -246,14 +247,14 @@ impl Session {
                     seen(&mut entry);
                     replay.apply(entry.change, place);
                 })?;
-                Plan {
+                Ok(Plan {
                     picks: Some(Box::new(replay.rows.into_iter())),
                     left_out: replay.removed,
+                    has_seen: true,
                     ..Plan::default()
-                }
+                })
             }
-        };
-        Ok(Some(plan))
+        }
     }
 
     fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
@@ -266,6 +267,7 @@ impl Session {
         })?;
         let mut plan = Plan {
             spoken,
+            has_seen: true,
             ..Plan::default()
         };
         if threads.link() {
@@ -294,7 +296,10 @@ impl Session {
             }
         })?;
         if !tree.is_whole() {
-            return Ok(Plan::default());
+            return Ok(Plan {
+                has_seen: true,
+                ..Plan::default()
+            });
         }
         let branch = tree.branch(scope);
         // Labels belong to calls, wherever they are in the file.
@@ -307,6 +312,7 @@ impl Session {
         }
         let mut plan = Plan {
             left_out: branch.left_out,
+            has_seen: true,
             ..Plan::default()
         };
         threads.link();
@@ -339,9 +345,9 @@ impl ConversationReader<'_> {
                     }
                 }
                 Records::Rows(rows) => {
-                    if let Some(row) = rows.next() {
-                        let entry = self.session.format().read(row, self.detail);
-                        self.entry(entry.unwrap_or_default());
+                    let row = rows.next().unwrap_or_default();
+                    if let Some(entry) = self.session.entry_of_row(row, self.detail) {
+                        self.entry(entry);
                         continue;
                     }
                 }
@@ -443,10 +449,8 @@ impl PickedRecords {
 /// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Entry>> {
     let mut rows = Vec::new();
-    if let Some(document) = &session.document {
-        let row = usize::try_from(place.offset).ok();
-        let row = row.and_then(|at| document.get(at));
-        let entry = row.and_then(|row| session.format().read(row, Detail::Full));
+    if session.is_document() {
+        let entry = session.entry_of_row(place.offset, Detail::Full);
         return Ok(entry.map_or(rows, Entry::into_rows));
     }
     if place.length as usize > MAX_LINE_BYTES + 1 {

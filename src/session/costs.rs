@@ -24,7 +24,7 @@ use crate::records::{
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
 
-/// The name for an unknown model, day and so on.
+/// The name of an unknown model or session in texts.
 const UNKNOWN: &str = "(unknown)";
 
 /// Average length of a token, in English and in code.
@@ -151,7 +151,7 @@ impl Tally {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
-                name: cost.dimensions.into_values().collect(),
+                name: cost.dimensions.into_values().flatten().next(),
                 replies: cost.replies,
                 spending: cost.spending,
             });
@@ -159,7 +159,7 @@ impl Tally {
         };
         let tools = self.tools(&[Dimension::Tool], zone).into_iter();
         let by_tool = tools.map(|tool| ToolShare {
-            name: tool.dimensions.into_values().collect(),
+            tool: tool.dimensions.into_values().flatten().collect(),
             calls: tool.calls,
             failed: tool.failed,
         });
@@ -183,7 +183,7 @@ impl Tally {
         by: &[Dimension],
         zone: &TimeZone,
         add: impl Fn(&mut Sum, Item),
-    ) -> Vec<(BTreeMap<Dimension, String>, Sum)> {
+    ) -> Vec<(BTreeMap<Dimension, Option<String>>, Sum)> {
         let periods = Periods {
             zone,
             blocks: if by.contains(&Dimension::Block) {
@@ -192,7 +192,7 @@ impl Tally {
                 Vec::new()
             },
         };
-        let mut sums: BTreeMap<Vec<String>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<Option<String>>, Sum> = BTreeMap::new();
         for (context, item) in items {
             let names = by
                 .iter()
@@ -257,12 +257,12 @@ impl ReplyCounts {
     }
 }
 
-/// Returns the group of a request or a call.
-fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> String {
+/// Returns the group of a request or a call, if it is known.
+fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Option<String> {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
     let (time, labels) = (context.time, &context.labels);
     let source = labels.source();
-    let name = match dimension {
+    match dimension {
         Dimension::Day => time.map(|time| zoned(time).date().to_string()),
         Dimension::Week => time.map(|time| {
             let week = zoned(time).date().iso_week_date();
@@ -283,8 +283,7 @@ fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Stri
             Some(id.unwrap_or(MAIN).to_owned())
         }
         Dimension::Tool => labels.tool.clone(),
-    };
-    name.unwrap_or_else(|| UNKNOWN.to_owned())
+    }
 }
 
 impl Session {

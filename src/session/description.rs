@@ -32,6 +32,10 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
+    let resume_cwd = current
+        .as_ref()
+        .filter(|cwd| is_kept_for(&path, cwd))
+        .cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
     SessionDescription {
@@ -49,6 +53,25 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
         written_by: facts.written_by,
         fork_parent: facts.forked_from.map(SessionId),
         resume,
+        resume_cwd,
+    }
+}
+
+/// Maximum length of the name of a folder in UTF-16 units, without the hash at its end.
+const MAX_FOLDER_NAME: usize = 200;
+
+/// Whether the folder of a session is named after this directory: each unit other than a letter or a digit is a hyphen.
+fn is_kept_for(path: &Path, cwd: &str) -> bool {
+    let plain = |unit| match char::from_u32(u32::from(unit)) {
+        Some(unit) if unit.is_ascii_alphanumeric() => unit,
+        _ => '-',
+    };
+    let name: String = cwd.encode_utf16().map(plain).collect();
+    let folders = path.ancestors().skip(1).take(2);
+    let mut folders = folders.filter_map(|folder| folder.file_name()?.to_str());
+    match name.get(..MAX_FOLDER_NAME) {
+        Some(start) => folders.any(|folder| folder.starts_with(start)),
+        None => folders.any(|folder| folder.trim_matches('-') == name.trim_matches('-')),
     }
 }
 

@@ -108,9 +108,18 @@ struct Dir {
     subagents_beside: bool,
 }
 
-/// Returns the possible session files below `root`, in no order.
-pub(super) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
-    let mut found = Vec::new();
+/// The content of a directory and the directories below it, in no order.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    /// The possible session files.
+    pub(super) files: Vec<Candidate>,
+    /// Symbolic links that may lead to more of them. They were not followed.
+    pub(super) links: Vec<PathBuf>,
+}
+
+/// Reads the directories from `root` on.
+pub(super) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Walked {
+    let mut found = Walked::default();
     let mut dirs = vec![Dir {
         path: root.to_owned(),
         depth: MAX_DEPTH,
@@ -118,8 +127,8 @@ pub(super) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Vec<
     }];
     while let Some(dir) = dirs.pop() {
         dirs.extend(read(&dir, times, &mut found));
-        if found.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
-            found.extend(side_by_side(dirs, threads, times));
+        if found.files.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
+            side_by_side(dirs, threads, times, &mut found);
             break;
         }
     }
@@ -133,12 +142,12 @@ struct Waiting {
     read: usize,
 }
 
-/// Returns the files in these dirs and below.
-fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
+/// Adds the files in these dirs and below.
+fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &mut Walked) {
     let waiting = Mutex::new(Waiting { dirs, read: 0 });
     let changed = Condvar::new();
     let work = || {
-        let mut found = Vec::new();
+        let mut found = Walked::default();
         let mut shared = waiting.locked();
         loop {
             if let Some(dir) = shared.dirs.pop() {
@@ -162,16 +171,17 @@ fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes) -> Vec<
         let others: Vec<_> = (1..threads.get())
             .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
             .collect();
-        let mut found = work();
-        for other in others {
-            found.extend(other.join().unwrap_or_default());
+        let own = std::iter::once(work());
+        let others = others.into_iter().filter_map(|other| other.join().ok());
+        for found in own.chain(others) {
+            all.files.extend(found.files);
+            all.links.extend(found.links);
         }
-        found
-    })
+    });
 }
 
 /// Reads one dir. Returns the dirs in it.
-fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
+fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
     let mut inner = Vec::new();
     let Ok(entries) = fs::read_dir(&dir.path) else {
         return inner;
@@ -190,6 +200,9 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
                 depth: dir.depth - 1,
                 subagents_beside: false,
             });
+        }
+        if kind.is_symlink() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
+            found.links.push(entry.path());
         }
         if kind.is_file() && may_be_a_session(&text) {
             files.push((entry, name));
@@ -225,7 +238,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
             FileTimes::Unread => Some(Candidate::unread(entry.path(), context)),
         }
     });
-    found.extend(kept);
+    found.files.extend(kept);
     inner
 }
 
@@ -233,7 +246,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Vec<Candidate>) -> Vec<Dir> {
 pub const TRAJECTORY_ENDING: &str = ".atif.json";
 
 /// Whether a file with this name may be a session. Side files and subagent files do not count.
-fn may_be_a_session(name: &str) -> bool {
+pub(super) fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json", "-index.json"];
     let is_database = is_database(Path::new(name));
     let name = unpacked_name(name).unwrap_or(name);
@@ -264,7 +277,9 @@ mod tests {
         }
         let paths = |threads: usize| {
             let threads = NonZeroUsize::new(threads).unwrap();
-            let found = walk(root.path(), threads, FileTimes::Unread).into_iter();
+            let found = walk(root.path(), threads, FileTimes::Unread)
+                .files
+                .into_iter();
             let mut paths: Vec<PathBuf> = found.map(|file| file.path).collect();
             paths.sort();
             paths
@@ -288,7 +303,8 @@ mod tests {
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }
-        let found = walk(root.path(), NonZeroUsize::MIN, FileTimes::Unread).into_iter();
+        let found = walk(root.path(), NonZeroUsize::MIN, FileTimes::Unread);
+        let found = found.files.into_iter();
         let mut found: Vec<(String, bool, bool)> = found
             .map(|file| {
                 let name = file.path.file_name().unwrap().to_string_lossy();
@@ -318,6 +334,6 @@ mod tests {
             fs::create_dir(&dir).unwrap();
         }
         let found = walk(root.path(), NonZeroUsize::MIN, FileTimes::Unread);
-        assert_eq!(u32::try_from(found.len()), Ok(MAX_DEPTH + 1));
+        assert_eq!(u32::try_from(found.files.len()), Ok(MAX_DEPTH + 1));
     }
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::compressed::unpacked_name;
 pub use super::dirs::Candidate;
-use super::dirs::{DirContext, FileTimes, walk};
+use super::dirs::{DirContext, FileTimes, may_be_a_session, walk};
 use super::open::{is_database, session_at, sessions_in, subagents_of};
 use super::origin::Origin;
-use crate::agent::{Agent, Root};
+use crate::agent::{Agent, Root, session_stem};
 use crate::state::SessionScope;
 
 /// The directory was not read.
@@ -23,7 +23,7 @@ const UNREAD: DirContext = DirContext {
 };
 
 /// Returns possible session files in `roots`, most recently changed first. Missing and unreadable directories
-/// count as empty, only a root itself may be a link, and files of subagents are omitted.
+/// count as empty, links are followed once, and files of subagents are omitted.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
     discover_with(NonZeroUsize::MIN, roots)
 }
@@ -56,6 +56,7 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
 /// Returns the files in roots, with the sessions in databases in place of these.
 fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
     let mut found = Vec::new();
+    let (mut dirs, mut links) = (Vec::new(), BTreeSet::new());
     for root in roots {
         let path = if root.path.is_symlink() {
             fs::canonicalize(&root.path)
@@ -66,10 +67,16 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
             Ok(path) if path.is_file() || session_at(&path).is_some() => {
                 found.extend(named(path, times));
             }
-            Ok(path) if path.is_dir() => found.extend(walk(&path, threads, times)),
+            Ok(path) if path.is_dir() => {
+                let walked = walk(&path, threads, times);
+                found.extend(walked.files);
+                links.extend(walked.links);
+                dirs.push(path);
+            }
             _ => {}
         }
     }
+    found.extend(linked(links, &dirs, threads, times));
     let files = found.into_iter().flat_map(|file| {
         let sessions = if is_database(&file.path) {
             sessions_in(&file.path)
@@ -95,6 +102,46 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
             .collect()
     });
     files.collect()
+}
+
+/// Returns the files that only these links lead to from `dirs`, each once. Their links are followed too.
+fn linked(
+    mut links: BTreeSet<PathBuf>,
+    dirs: &[PathBuf],
+    threads: NonZeroUsize,
+    times: FileTimes,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    if links.is_empty() {
+        return found;
+    }
+    let canonical = |path: &PathBuf| fs::canonicalize(path).ok();
+    let dirs: Vec<PathBuf> = dirs.iter().filter_map(canonical).collect();
+    let mut known = HashSet::new();
+    let mut is_new = |path: &PathBuf| {
+        canonical(path).filter(|path| {
+            let is_found = |dir: &PathBuf| path.starts_with(dir) || dir.starts_with(path);
+            !dirs.iter().any(is_found) && known.insert(path.clone())
+        })
+    };
+    let is_session_name = |link: &Path| {
+        let name = link.file_name().and_then(OsStr::to_str);
+        name.is_some_and(may_be_a_session)
+    };
+    while let Some(link) = links.pop_first() {
+        let Some(target) = is_new(&link) else {
+            continue;
+        };
+        if target.is_dir() {
+            let walked = walk(&link, threads, times);
+            links.extend(walked.links);
+            let files = walked.files.into_iter();
+            found.extend(files.filter(|file| is_new(&file.path).is_some()));
+        } else if target.is_file() && is_session_name(&link) {
+            found.extend(named(target, times));
+        }
+    }
+    found
 }
 
 /// Returns a root that is a file.
@@ -148,7 +195,7 @@ pub(super) fn is_subagent_name(path: &Path, prefix: &str) -> bool {
 
 /// Returns the id of a subagent, which its file is named after.
 pub(super) fn subagent_id(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = session_stem(path).unwrap_or_default().to_string_lossy();
     stem.strip_prefix("agent-").unwrap_or(&stem).to_owned()
 }
 
@@ -230,6 +277,48 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_followed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for file in [
+            "shared/p/one.jsonl",
+            "root/q/two.jsonl",
+            "three.jsonl",
+            "notes.md",
+        ] {
+            fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            fs::write(at(file), "{}").unwrap();
+        }
+        for (target, link) in [
+            ("shared/p", "root/a"),
+            ("shared/p", "root/b"),
+            ("shared", "root/c"),
+            ("root", "root/loop"),
+            (".", "root/above"),
+            ("root/q", "root/again"),
+            ("root", "shared/back"),
+            ("three.jsonl", "root/q/link.jsonl"),
+            ("three.jsonl", "root/q/other.jsonl"),
+            ("notes.md", "root/notes.md"),
+            ("missing", "root/missing.jsonl"),
+        ] {
+            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+        }
+        let roots = [Root {
+            agent: None,
+            path: at("root"),
+        }];
+        for found in [discover(&roots), discover_names(NonZeroUsize::MIN, &roots)] {
+            let mut paths: Vec<PathBuf> = found.into_iter().map(|found| found.path).collect();
+            paths.sort();
+            let real = fs::canonicalize(at("three.jsonl")).unwrap();
+            let mut expected = [at("root/a/one.jsonl"), at("root/q/two.jsonl"), real];
+            expected.sort();
+            assert_eq!(paths, expected);
+        }
+    }
 
     #[test]
     fn other_files_of_sessions_are_not_sessions() {

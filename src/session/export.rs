@@ -45,8 +45,8 @@ pub enum ExportError {
 /// A page that was exported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Page {
-    /// The file of the session.
-    path: PathBuf,
+    /// The file of the session, for people if it is not UTF-8.
+    path: String,
     /// A digest of everything that determines the page. Empty until the page is written.
     stamp: String,
     #[serde(flatten)]
@@ -120,7 +120,7 @@ impl ExportFolder {
             stamp.push_str(&stamp_of(file));
         }
         let page = Page {
-            path: path.to_owned(),
+            path: path.display().to_string(),
             stamp,
             row,
         };
@@ -238,7 +238,7 @@ impl ExportFolder {
     fn is_free(&self, name: &str, path: &Path) -> bool {
         match self.pages.get(name) {
             _ if self.taken.contains(name) => false,
-            Some(page) => page.path == path || !exists(&page.path),
+            Some(page) => page.path == path.to_string_lossy() || !exists(Path::new(&page.path)),
             None => !exists(&self.directory.join(name)),
         }
     }

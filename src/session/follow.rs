@@ -10,8 +10,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 
+use super::lines::Place;
 use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow, watch};
 use crate::agent::DatabaseWatch;
 use crate::json::{object, text};
@@ -86,6 +87,8 @@ pub enum Seen {
     Lines(Vec<u8>),
     /// More bytes, but no complete line.
     Bytes,
+    /// A complete line that is too long to hold.
+    LongLine(Place),
     /// Reading starts over.
     Switch(SwitchReason),
 }
@@ -102,6 +105,10 @@ pub struct Follower {
     last: Vec<u8>,
     /// The bytes of a line whose newline is still missing.
     held: Vec<u8>,
+    /// The number of bytes of that line that are no longer held, because it is too long.
+    dropped: u64,
+    /// Maximum length of a line, in bytes.
+    max_line: usize,
     /// The database that the session is in.
     database: Option<DatabaseWatch>,
     known: KnownRecords,
@@ -110,11 +117,11 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows `file` from the offset `start`.
+    /// Follows `file` from the offset `start`. Longer lines than `max_line` bytes are skipped.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn new(file: SessionFile, start: u64) -> io::Result<Self> {
+    pub fn new(file: SessionFile, start: u64, max_line: usize) -> io::Result<Self> {
         let length = start.min(COMPARED as u64);
         let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
         let filled = read_at(&file.file, &mut last, start - length)?;
@@ -127,6 +134,8 @@ impl Follower {
             read: start,
             last,
             held: Vec::new(),
+            dropped: 0,
+            max_line,
             known: KnownRecords {
                 skipped: start,
                 ..KnownRecords::default()
@@ -147,12 +156,37 @@ impl Follower {
 
     /// Returns the number of bytes held back.
     pub fn pending(&self) -> u64 {
-        self.held.len() as u64
+        self.held.len() as u64 + self.dropped
     }
 
     /// Takes the bytes held back. Used when the writer did not end its last line.
-    pub fn take_rest(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+    pub fn take_rest(&mut self) -> Seen {
+        if self.dropped > 0 {
+            return self.long_line();
+        }
+        Seen::Lines(std::mem::take(&mut self.held))
+    }
+
+    /// Returns the line that was dropped.
+    fn long_line(&mut self) -> Seen {
+        let length = std::mem::take(&mut self.dropped);
+        Seen::LongLine(Place {
+            offset: self.read - length,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            index: 0,
+        })
+    }
+
+    /// Drops the next part of a line that is too long. Returns `None` if the line is not.
+    fn drop_long(&mut self, new: &[u8]) -> Option<(usize, Seen)> {
+        let newline = memchr(b'\n', new);
+        let length = newline.map_or(new.len(), |at| at + 1);
+        if self.dropped == 0 && self.held.len() + length <= self.max_line {
+            return None;
+        }
+        self.dropped += (std::mem::take(&mut self.held).len() + length) as u64;
+        self.read += length as u64;
+        Some((length, newline.map_or(Seen::Bytes, |_| self.long_line())))
     }
 
     /// Reads what is new, once. After a switch, records that the file had before are omitted.
@@ -176,6 +210,11 @@ impl Follower {
             return Ok(Seen::Switch(SwitchReason::Rewritten));
         }
         if filled > 0 {
+            if let Some((length, seen)) = self.drop_long(&bytes[known_bytes..]) {
+                bytes.truncate(known_bytes + length);
+                self.last = bytes.split_off(bytes.len().saturating_sub(COMPARED));
+                return Ok(seen);
+            }
             self.read += filled as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
             let mut lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
@@ -282,6 +321,7 @@ impl Follower {
         self.read = 0;
         self.last.clear();
         self.held.clear();
+        self.dropped = 0;
     }
 }
 
@@ -320,7 +360,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("s.jsonl"), folder.path().join("o"));
         fs::write(&path, "").unwrap();
-        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
         fs::write(&other, "a\n").unwrap();
         fs::rename(&other, &path).unwrap();
         let replaced = Seen::Switch(SwitchReason::Replaced);
@@ -332,7 +372,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
-        let mut follower = Follower::new(open_safely(&path).unwrap(), 4).unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 4, 1000).unwrap();
         let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
         assert_eq!(follower.look().unwrap(), Seen::Nothing);
         append(&path, b"a\nb");
@@ -373,11 +413,48 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_are_too_long_are_not_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let long = "x".repeat(3 * READ_SIZE);
+        fs::write(&path, format!("a\n{long}\nb\n{long}")).unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
+        let (mut seen, mut most) = (Vec::new(), 0);
+        loop {
+            match follower.look().unwrap() {
+                Seen::Nothing => break,
+                Seen::Bytes => {}
+                other => seen.push(other),
+            }
+            most = most.max(follower.held.len());
+        }
+        let offset = follower.offset();
+        seen.push(follower.take_rest());
+        let length = long.len() as u64;
+        let place = |offset, length| {
+            Seen::LongLine(Place {
+                offset,
+                length: u32::try_from(length).unwrap(),
+                index: 0,
+            })
+        };
+        let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
+        let expected = [
+            lines("a\n"),
+            place(2, length + 1),
+            lines("b\n"),
+            place(length + 5, length),
+        ];
+        assert_eq!((seen, offset), (expected.to_vec(), length + 5));
+        assert!(most <= READ_SIZE, "{most}");
+    }
+
+    #[test]
     fn the_rest_of_a_replaced_file_is_read_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "").unwrap();
-        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
         append(&path, b"last\n");
         fs::remove_file(&path).unwrap();
         assert_eq!(follower.look().unwrap(), Seen::Lines(b"last\n".to_vec()));
@@ -434,7 +511,7 @@ mod tests {
             loop {
                 match self.follower.look().unwrap() {
                     Seen::Nothing => return,
-                    Seen::Bytes => {}
+                    Seen::Bytes | Seen::LongLine(_) => {}
                     Seen::Lines(lines) => self.seen.extend(lines),
                     Seen::Switch(_) => self.seen.clear(),
                 }
@@ -478,7 +555,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("s.jsonl");
             fs::write(&path, "").unwrap();
-            let follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+            let follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
             let mut bench = Bench { path, follower, seen: Vec::new(), rows: 0 };
             for change in &changes {
                 bench.make(change);

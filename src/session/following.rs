@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::discover::{Candidate, subagent_files, subagent_id};
 use super::follow::{Follower, Seen};
 use super::open::{Head, SessionError, SessionFile, open_safely};
-use super::session::Session;
+use super::session::{Session, skipped_record};
 use super::tail::{MessageLines, holds_only_repeats, start_of_last};
 use super::watch::{WakeReason, Watch};
 use crate::agent::{Agent, Format, NamedRoots};
-use crate::jsonl::{FixedFile, Mapping, WriteError, WriteResult};
+use crate::jsonl::{FixedFile, MAX_LINE_BYTES, Mapping, WriteError, WriteResult};
 use crate::message::{Message, MessageMerger, SessionId};
 use crate::records::{MessageContext, SwitchReason};
 
@@ -126,8 +126,14 @@ impl FollowedFile {
         if let (Some(messages), Some(format)) = (&mut messages, format) {
             messages.with_repeats = holds_only_repeats(&Head::read(&file)?, format);
         }
+        // Only messages have to be held whole.
+        let max_line = if options.is_raw {
+            usize::MAX
+        } else {
+            MAX_LINE_BYTES
+        };
         Ok(Self {
-            follower: Follower::new(file, start)?,
+            follower: Follower::new(file, start, max_line)?,
             messages,
             about,
         })
@@ -142,17 +148,28 @@ impl FollowedFile {
     /// Hands on whole lines, after the messages that `join` completes.
     fn hand_on(
         &mut self,
-        lines: &[u8],
+        seen: &Seen,
         join: &mut dyn FnMut(Message) -> Option<Message>,
         output: &mut impl FollowOutput,
     ) -> WriteResult {
         let Some(messages) = &mut self.messages else {
-            return output.raw(lines);
+            return match seen {
+                Seen::Lines(lines) => output.raw(lines),
+                _ => Ok(()),
+            };
         };
-        for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            for message in messages.messages(line).into_iter().filter_map(&mut *join) {
-                output.message(message, &self.about)?;
+        let mut said = Vec::new();
+        match seen {
+            Seen::Lines(lines) => {
+                for line in lines.split_inclusive(|byte| *byte == b'\n') {
+                    said.extend(messages.messages(line));
+                }
             }
+            Seen::LongLine(place) => said = messages.messages_in(skipped_record(*place)),
+            Seen::Nothing | Seen::Bytes | Seen::Switch(_) => {}
+        }
+        for message in said.into_iter().filter_map(&mut *join) {
+            output.message(message, &self.about)?;
         }
         Ok(())
     }
@@ -203,15 +220,12 @@ impl FollowedSession {
         let mut merger = MessageMerger::default();
         loop {
             match file.look()? {
-                Seen::Lines(new) => file.hand_on(&new, &mut |one| merger.push(one), output)?,
-                Seen::Bytes => {}
                 Seen::Nothing | Seen::Switch(_) => break,
+                new => file.hand_on(&new, &mut |one| merger.push(one), output)?,
             }
         }
         let rest = file.follower.take_rest();
-        if !rest.is_empty() {
-            file.hand_on(&rest, &mut |one| merger.push(one), output)?;
-        }
+        file.hand_on(&rest, &mut |one| merger.push(one), output)?;
         if let Some(last) = merger.finish() {
             output.message(last, &file.about)?;
         }
@@ -231,11 +245,13 @@ impl FollowedSession {
         for file in std::iter::once(&mut self.file).chain(subagents) {
             let seen = file.look()?;
             is_new |= seen != Seen::Nothing;
-            if matches!(seen, Seen::Lines(_)) && std::mem::replace(current, place) != place {
+            if matches!(seen, Seen::Lines(_) | Seen::LongLine(_))
+                && std::mem::replace(current, place) != place
+            {
                 output.switch(SwitchReason::Newer, file.follower.path())?;
             }
             match seen {
-                Seen::Lines(new) => file.hand_on(&new, &mut Some, output)?,
+                Seen::Lines(_) | Seen::LongLine(_) => file.hand_on(&seen, &mut Some, output)?,
                 Seen::Switch(reason) => {
                     file.restart();
                     *current = place;

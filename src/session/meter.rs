@@ -143,7 +143,10 @@ impl MeterReader {
             Meter::Total { model, usage } => {
                 let at = self.requests.len();
                 let (before, parts) = self.totals.entry(model.clone()).or_default();
-                let part = usage.since(before);
+                let part = Usage {
+                    is_sum: true,
+                    ..usage.since(before)
+                };
                 *before = usage;
                 parts.push(at);
                 let request = self.push(None, part, time);
@@ -158,7 +161,10 @@ impl MeterReader {
         if before == Some(total) {
             return;
         }
-        let usage = last.unwrap_or_else(|| total.since(&before.unwrap_or_default()));
+        let usage = last.unwrap_or_else(|| Usage {
+            is_sum: true,
+            ..total.since(&before.unwrap_or_default())
+        });
         if usage.total() == 0 {
             return;
         }

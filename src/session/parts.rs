@@ -98,7 +98,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .map(OsStr::to_string_lossy)
         .filter(|dir| Uuid::try_parse(dir).is_ok());
     let stored = name.split_once('#').map(|(_, id)| id.to_owned());
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = session_stem(path).unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem
         .char_indices()
         .filter(|(_, character)| matches!(character, '-' | '_'))

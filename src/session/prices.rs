@@ -145,6 +145,7 @@ pub(super) enum Unpriced {
     WebSearch,
     /// The input is not known.
     Input,
+    LongPrompts,
 }
 
 impl Unpriced {
@@ -155,17 +156,21 @@ impl Unpriced {
             Self::UnitedStates => "us",
             Self::WebSearch => "web search",
             Self::Input => "unknown input",
+            Self::LongPrompts => "long prompts",
         }
     }
 }
 
 impl ModelPrices<'_> {
     /// Returns the cost of a request in US dollars, without an adjustment whose price is unknown. `None` if the
-    /// model has no price.
+    /// model has no price. The requests of a sum have ordinary prices, although some may have long prompts.
     pub(super) fn cost(&self, usage: &Usage) -> Option<(f64, Option<Unpriced>)> {
         let read = usage.input + usage.cache_read + usage.cache_write;
-        let mut fitting = self.prices.iter();
-        let price = fitting.find(|price| price.above.is_none_or(|above| read > above))?;
+        let is_above = |price: &&&Price| price.above.is_none_or(|above| read > above);
+        let longest = self.prices.iter().find(is_above)?;
+        let is_usual = |price: &&&Price| price.above.is_none() || !usage.is_sum;
+        let price = self.prices.iter().filter(is_above).find(is_usual)?;
+        let has_one_price = longest.above == price.above;
         let cache_read = price.cache_read.unwrap_or(price.input);
         let for_minutes = price.cache_write_5m.unwrap_or(price.input);
         let for_an_hour = price.cache_write_1h.unwrap_or(for_minutes);
@@ -202,6 +207,7 @@ impl ModelPrices<'_> {
             (Unpriced::Tier(usage.tier), factor),
             (Unpriced::UnitedStates, us),
             (Unpriced::WebSearch, search),
+            (Unpriced::LongPrompts, has_one_price.then_some(1.0)),
         ];
         let unpriced = unpriced.into_iter().find(|(_, price)| price.is_none());
         let searches = dollars((usage.web_searches, search.unwrap_or_default()));

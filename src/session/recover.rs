@@ -52,6 +52,41 @@ pub(super) fn each_entry_on(
     }
 }
 
+/// Returns the beginning of a JSON document that is cut off, up to the last whole member or element of its outer two
+/// levels. `None` if it is not cut off, or has none.
+pub(super) fn mended(json: &str) -> Option<String> {
+    let (mut open, mut whole) = (Vec::new(), None);
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for (at, byte) in json.bytes().enumerate() {
+        if is_in_string {
+            is_in_string = byte != b'"' || is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            continue;
+        }
+        let mut end = at;
+        match byte {
+            b'"' => is_in_string = true,
+            b'{' => open.push('}'),
+            b'[' => open.push(']'),
+            b'}' | b']' => {
+                open.pop()?;
+                end += 1;
+            }
+            _ => {}
+        }
+        if matches!(byte, b'[' | b',' | b'}' | b']') && open.len() <= 2 {
+            let start = if byte == b'[' { at + 1 } else { end };
+            whole = Some((start, open.clone()));
+        }
+        if open.is_empty() {
+            return None;
+        }
+    }
+    let (end, open) = whole?;
+    let ends: String = open.iter().rev().collect();
+    Some(json[..end].to_owned() + &ends)
+}
+
 fn recover(line: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut at = 0;
@@ -122,6 +157,29 @@ mod tests {
         ];
         for (line, expected) in table {
             assert_eq!(texts(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn documents_end_after_the_last_whole_element() {
+        let table = [
+            (
+                r#"{"a":"x","m":[{"b":[1]},{"c":"]","#,
+                Some(r#"{"a":"x","m":[{"b":[1]}]}"#),
+            ),
+            (
+                r#"{"a":"x","m":[{"b":[1]}"#,
+                Some(r#"{"a":"x","m":[{"b":[1]}]}"#),
+            ),
+            (r#"{"a":"x","m":[{"b":"#, Some(r#"{"a":"x","m":[]}"#)),
+            (r#"{"a":"x","m":[],"s":"y"#, Some(r#"{"a":"x","m":[]}"#)),
+            (r#"{"a":"x,{\"","m"#, Some(r#"{"a":"x,{\""}"#)),
+            (r#"{"a":"x"#, None),
+            (r#"{"a":[1]}"#, None),
+            ("7", None),
+        ];
+        for (json, expected) in table {
+            assert_eq!(mended(json).as_deref(), expected, "{json}");
         }
     }
 

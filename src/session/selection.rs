@@ -19,8 +19,10 @@ pub(super) const MIN_ID_CHARS: usize = 8;
 pub struct Selection {
     /// Active at or after this time.
     pub since: Option<Timestamp>,
-    /// Last active before this time.
+    /// Started before this time.
     pub until: Option<Timestamp>,
+    /// Last active before this time.
+    pub before: Option<Timestamp>,
     /// Worked in this directory or below it.
     pub cwd: Option<PathBuf>,
     /// Written by this agent.
@@ -72,8 +74,10 @@ impl Selection {
     /// Whether a session with these facts is selected, except by agent.
     pub(super) fn admits(&self, facts: &Facts) -> bool {
         let active = facts.activity();
+        let started = facts.started.unwrap_or(active);
         let is_in_time = self.since.is_none_or(|since| active >= since)
-            && self.until.is_none_or(|until| active < until);
+            && self.until.is_none_or(|until| started < until)
+            && self.before.is_none_or(|before| active < before);
         is_in_time
             && self.cwd.as_ref().is_none_or(|cwd| worked_in(facts, cwd))
             && !(self.untitled && facts.title.is_some())

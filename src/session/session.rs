@@ -5,7 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::compressed::{self, elements_as_lines, trajectory_as_lines, unpacked};
+use serde::de::IgnoredAny;
+
+use super::compressed::{self, elements_as_lines, trajectory_as_lines, unpacked, unpacked_name};
 use super::discover::subagent_files;
 use super::lines::{Line, Place, RawLine, RawLines, each_line, for_each_line};
 use super::listed::OtherFile;
@@ -13,7 +15,7 @@ use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
     session_at,
 };
-use super::recover::{each_entry_on, each_record_on};
+use super::recover::{each_entry_on, each_record_on, mended};
 use crate::agent::{
     self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, NamedRoots, Part,
     ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
@@ -49,6 +51,8 @@ pub struct Session {
     pub(super) named_roots: NamedRoots,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
+    /// Whether the document is cut off.
+    pub(super) is_cut_off: bool,
     /// Whether the file is compressed, or a database.
     is_unpacked: bool,
     /// Records derived from files next to it.
@@ -128,15 +132,24 @@ impl Session {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
+        // The lines of a document may look like records.
+        let packed = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = Path::new(unpacked_name(&packed).unwrap_or(&packed));
+        let is_json = name.extension().is_some_and(|end| end == "json");
+        let mut document = None;
+        if is_json && trajectory.is_none() && head.opens(b'{') {
+            document = Document::read(&file)?;
+        }
         let by_path = named.format_at(&file.path);
         let by_path = by_path.filter(|format| is_in(&head, format));
         let mut format = match by_path.or_else(|| format_in(&head)) {
-            _ if trajectory.is_some() => None,
+            _ if trajectory.is_some() || document.is_some() => None,
             Some(format) => Some(format),
             None if is_database => None,
             None => detected(&file)?,
         };
-        if format.is_none() && trajectory.is_none() && head.opens(b'{') {
+        let is_known = format.is_some() || document.is_some();
+        if !is_known && trajectory.is_none() && head.opens(b'{') {
             trajectory = trajectory_as_lines(&file)?;
         }
         if let Some(lines) = trajectory {
@@ -145,19 +158,24 @@ impl Session {
             head = Head::read(&file)?;
             format = Some(trajectory_format());
         }
-        let (format, document) = if let Some(format) = format {
-            (format, None)
-        } else {
-            let document = if is_database { None } else { document(&file)? };
-            let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
-            (format, Some(rows))
+        if format.is_none() && document.is_none() && !is_database && !is_json {
+            document = Document::read(&file)?;
+        }
+        let known = format.or(document.as_ref().map(|document| document.format));
+        let Some(format) = known else {
+            if is_json && Document::is_cut_off(&Document::json(&file)?) {
+                let problem = "the document is cut off before its first message";
+                return Err(io::Error::other(problem).into());
+            }
+            return Err(unknown(&file.path, is_database));
         };
         Ok(Self {
             beside: (format.beside)(&file.path),
             file,
             format,
             named_roots: named.clone(),
-            document,
+            is_cut_off: document.as_ref().is_some_and(|read| read.is_cut_off),
+            document: document.map(|read| read.rows),
             is_unpacked,
             head,
             may_have_side_file: true,
@@ -225,12 +243,18 @@ impl Session {
         }
     }
 
-    /// Lines without any of these words are skipped. Empty if every line is read.
-    pub(super) fn words(&self, detail: Detail) -> &'static [&'static str] {
+    /// Lines without any of these words are skipped. Empty if every line is read, or the file has no lines.
+    pub(super) fn words(&self, detail: Detail) -> Vec<&'static str> {
+        let Format {
+            cost_words,
+            activity_words,
+            ..
+        } = self.format;
         match detail {
-            Detail::Costs => self.format.cost_words,
-            Detail::Activity => self.format.activity_words,
-            Detail::Outline | Detail::Counts | Detail::Full => &[],
+            _ if self.is_document() => Vec::new(),
+            Detail::Costs => cost_words.to_vec(),
+            Detail::Activity => [*cost_words, *activity_words].concat(),
+            Detail::Outline | Detail::Counts | Detail::Full => Vec::new(),
         }
     }
 
@@ -257,15 +281,17 @@ impl Session {
             let entry = self.format.read(row, detail);
             visit(Place::of_line(0, &[]), entry.unwrap_or_default());
         }
-        if let Some(rows) = &self.document {
-            for (offset, row) in (0..).zip(rows) {
-                let entry = self.format.read(row, detail);
-                visit(Place::of_line(offset, &[]), entry.unwrap_or_default());
+        if self.is_document() {
+            let mut rows = 0..;
+            while let Some(offset) = rows.next()
+                && let Some(entry) = self.entry_of_row(offset, detail)
+            {
+                visit(Place::of_line(offset, &[]), entry);
             }
             return Ok(());
         }
         let mut entries = self.entries();
-        let mut lines = RawLines::new(self.reader(), self.words(detail))?;
+        let mut lines = RawLines::new(self.reader(), &self.words(detail))?;
         while let Some(line) = lines.next()? {
             self.each_entry_in(line, &mut entries, detail, visit);
         }
@@ -273,6 +299,18 @@ impl Session {
             visit(Place::of_line(self.file.size, &[]), last);
         }
         Ok(())
+    }
+
+    /// Returns the entry of a row of a document. If the document is cut off, a note follows the last one.
+    pub(super) fn entry_of_row(&self, at: u64, detail: Detail) -> Option<Entry> {
+        let rows = self.document.as_ref()?;
+        match rows.get(usize::try_from(at).ok()?) {
+            Some(row) => Some(self.format.read(row, detail).unwrap_or_default()),
+            None if self.is_cut_off && at == rows.len() as u64 => {
+                Some(notice("end", "[the rest of the document is missing]"))
+            }
+            None => None,
+        }
     }
 
     /// Calls `visit` with each entry on a line, unless the line has nothing of this detail.
@@ -331,17 +369,22 @@ pub(super) fn each_entry_on_line(
 /// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
 pub(super) fn skipped_record(place: Place) -> Entry {
     let size = byte_size(u64::from(place.length)).replace("MB", " MB");
-    let notice = format!("[a record of {size} was skipped]");
-    let id = format!("skipped record at {}", place.offset);
+    let text = format!("[a record of {size} was skipped]");
+    notice(&format!("skipped record at {}", place.offset), &text)
+}
+
+/// Returns an entry about the file.
+fn notice(id: &str, text: &str) -> Entry {
     let message = Message {
-        uuid: Some(id.clone()),
-        blocks: vec![Block::Text(notice)],
+        uuid: Some(id.to_owned()),
+        blocks: vec![Block::Text(text.to_owned())],
         ..Message::new(Role::System, Origin::Injected)
     };
     Entry {
+        is_known: true,
         parent: Some(format!("parent of {id}")),
-        change: Change::Put(id.clone()),
-        uuid: Some(id),
+        change: Change::Put(id.to_owned()),
+        uuid: Some(id.to_owned()),
         part: Part::Turn,
         messages: vec![message],
         ..Entry::default()
@@ -414,14 +457,43 @@ fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     Ok(found.flatten())
 }
 
-/// Returns the rows of an old document, and their format.
-fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
-    if file.size == 0 || file.size > MAX_DOCUMENT {
-        return Ok(None);
+/// An old document.
+struct Document {
+    format: &'static Format,
+    rows: Vec<String>,
+    is_cut_off: bool,
+}
+
+impl Document {
+    /// Reads a document, which may be cut off. `None` if the file is not one.
+    fn read(file: &SessionFile) -> io::Result<Option<Self>> {
+        let json = Self::json(file)?;
+        let parse = |json: &str, is_cut_off| {
+            let (format, rows) = agent::document(json)?;
+            Some(Self {
+                format,
+                rows,
+                is_cut_off,
+            })
+        };
+        Ok(parse(&json, false).or_else(|| parse(&mended(&json)?, true)))
     }
-    let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
-    let filled = read_at(&file.file, &mut bytes, 0)?;
-    bytes.truncate(filled);
-    let json = String::from_utf8_lossy(&bytes);
-    Ok(agent::document(json.trim_start_matches('\u{feff}').trim()))
+
+    /// Returns the text of a file that may be a document. Empty if it is too large.
+    fn json(file: &SessionFile) -> io::Result<String> {
+        if file.size > MAX_DOCUMENT {
+            return Ok(String::new());
+        }
+        let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
+        let filled = read_at(&file.file, &mut bytes, 0)?;
+        bytes.truncate(filled);
+        let json = String::from_utf8_lossy(&bytes);
+        Ok(json.trim_start_matches('\u{feff}').trim().to_owned())
+    }
+
+    /// Whether the beginning of a JSON text is one, but not the whole.
+    fn is_cut_off(json: &str) -> bool {
+        let parsed = serde_json::from_str::<IgnoredAny>(json);
+        !json.is_empty() && parsed.is_err_and(|error| error.is_eof())
+    }
 }

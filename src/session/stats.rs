@@ -110,7 +110,11 @@ impl Current {
         let (number, before) = self.total;
         self.total = (number + 1, usage);
         let key = |session| Key::of(&format!("{session} total {number}"));
-        (Some(usage.since(&before)), self.keys.session().map(key))
+        let usage = Usage {
+            is_sum: true,
+            ..usage.since(&before)
+        };
+        (Some(usage), self.keys.session().map(key))
     }
 }
 

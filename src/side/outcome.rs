@@ -44,7 +44,7 @@ pub struct Cost {
 /// Returns the part of a record that names the model of a text and its cost.
 pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     SideExtension {
-        model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
+        model: model.or_else(|| cost.map(|cost| cost.model.clone())),
         prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
         usage: cost.map(|cost| cost.usage),
         ..SideExtension::default()

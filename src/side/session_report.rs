@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::builtin;
 use super::excerpt::Excerpt;
@@ -17,7 +18,10 @@ use crate::io::Environment;
 use crate::message::{DecidedBy, Origin, Thread};
 use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules};
 use crate::process::NotEnforced;
-use crate::records::{FileChange, GateResult, ReportedCall, ReportedSession, SessionReportRecord};
+use crate::records::{
+    Dimension, FileChange, GateResult, ReportedCall, ReportedSession, SessionCostRecord,
+    SessionReportRecord,
+};
 use crate::session::{
     Detail, Listed, Prices, Scope, SeenCall, Session, SessionCall, Tally, counts_in,
     session_description,
@@ -261,13 +265,12 @@ impl ReportBuilder {
         matching.map(|(text, _)| text.clone()).collect()
     }
 
-    /// Returns the report without gates, and the number of replies.
-    pub fn finish(mut self, prices: &Prices) -> (SessionReportRecord, u64) {
+    /// Returns the report without gates, and the spending of each session.
+    pub fn finish(mut self, prices: &Prices) -> (SessionReportRecord, Vec<SessionCostRecord>) {
         let mut report = self.report;
         report.files = self.files.into_values().collect();
         self.tally.price(prices);
-        let sum = self.tally.total();
-        report.spending = sum.spending;
+        report.spending = self.tally.total().spending;
         if let Some(runs) = self.tally.runs() {
             let is_error = |reason: &str| !SUCCESSFUL_ENDS.contains(&reason);
             let ends = runs.ends.iter().filter(|(reason, _)| is_error(reason));
@@ -276,7 +279,10 @@ impl ReportBuilder {
             report.duration_ms = report.duration_ms.max(runs.duration_ms);
             report.runs = Some(runs.clone());
         }
-        (report, sum.replies)
+        (
+            report,
+            self.tally.costs(&[Dimension::Session], &TimeZone::UTC),
+        )
     }
 }
 
@@ -300,35 +306,45 @@ fn gate(gate: &str, passed: bool, message: String) -> GateResult {
     }
 }
 
-/// Whether sessions with this many replies have no token counts.
-fn has_no_counts(report: &SessionReportRecord, replies: u64) -> bool {
-    report.spending.usage.total() == 0 && replies > 0
+/// Whether a session has replies without token counts.
+fn has_no_counts(session: &SessionCostRecord) -> bool {
+    session.spending.usage.total() == 0 && session.replies > 0
 }
 
-/// Checks the cost of sessions with this many replies, in US dollars.
-pub fn max_cost(report: &SessionReportRecord, limit: f64, replies: u64) -> GateResult {
-    let is_unpriced =
-        report.spending.recorded_cost.is_none() && !report.spending.unpriced_models.is_empty();
-    let name = format!("--max-cost {limit}");
-    match report.cost() {
-        _ if is_unpriced => gate(&name, false, "unknown cost: a model has no price".into()),
-        None if has_no_counts(report, replies) => {
-            gate(&name, false, "unknown cost: no token counts".into())
-        }
-        cost => {
-            let cost = cost.unwrap_or_default();
-            gate(&name, cost <= limit, dollars(cost))
+/// Checks the cost of sessions in US dollars. A cost that is not known whole fails.
+pub fn max_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
+    let (mut cost, mut unknown) = (0.0, None);
+    for session in sessions {
+        let spending = &session.spending;
+        let costs = [spending.recorded_cost, spending.usage.cost];
+        cost += costs.into_iter().flatten().fold(0.0, f64::max);
+        if spending.recorded_cost.is_none() {
+            let reason = if spending.unpriced_models.is_empty() {
+                has_no_counts(session).then_some("a session has no token counts")
+            } else {
+                Some("a model, or a part of the requests, has no price")
+            };
+            unknown = unknown.or(reason);
         }
     }
+    let message = match unknown {
+        Some(reason) => format!("unknown cost, at least {}: {reason}", dollars(cost)),
+        None => dollars(cost),
+    };
+    let passed = unknown.is_none() && cost <= limit;
+    gate(&format!("--max-cost {limit}"), passed, message)
 }
 
-/// Checks the number of tokens of sessions with this many replies.
-pub fn max_tokens(report: &SessionReportRecord, limit: u64, replies: u64) -> GateResult {
+/// Checks the number of tokens of sessions.
+pub fn max_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
     let name = format!("--max-tokens {limit}");
-    if has_no_counts(report, replies) {
+    if sessions.iter().any(has_no_counts) {
         return gate(&name, false, "no token counts".to_owned());
     }
-    let tokens = report.spending.usage.total();
+    let tokens = sessions
+        .iter()
+        .map(|session| session.spending.usage.total());
+    let tokens = tokens.sum();
     let message = format!("{} tokens", with_separators(tokens));
     gate(&name, tokens <= limit, message)
 }

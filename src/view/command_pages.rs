@@ -10,8 +10,8 @@ use super::times::recorded_minute;
 use crate::message::CallOutcome;
 use crate::records::{
     DoctorRecord, HookStatusRecord, SessionArchiveRecord, SessionArchivedRecord,
-    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionDamageRecord,
-    SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
+    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionChecksRecord,
+    SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
 };
 use crate::text::{byte_size, counted, fitted, terminal_safe_line};
 
@@ -162,7 +162,7 @@ pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
 
 /// Returns the totals of `session archive` as a line.
 pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
-    let [archived, unchanged] = [totals.archived, totals.unchanged];
+    let [archived, unchanged] = [totals.archived + totals.would_archive, totals.unchanged];
     let [failed, skipped] = [totals.failed, totals.skipped];
     let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
     let verb = if totals.dry_run {
@@ -178,9 +178,21 @@ pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
     )
 }
 
+/// Returns the totals of `session check` as a line.
+pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
+    let SessionChecksRecord {
+        sessions,
+        ok,
+        damaged,
+        unreadable,
+    } = *totals;
+    let count = counted(sessions, "session", "sessions");
+    format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n")
+}
+
 /// Returns the totals of `session remove` as a line.
 pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
-    let [removed, in_use] = [totals.removed, totals.in_use];
+    let [removed, in_use] = [totals.removed + totals.would_remove, totals.in_use];
     let [failed, skipped] = [totals.failed, totals.skipped];
     let (verb, hint) = if totals.dry_run {
         ("would be removed", "; `--yes` removes them")

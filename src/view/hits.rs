@@ -25,7 +25,7 @@ pub(crate) fn hits_heading(
         let name = fitted(&terminal_safe_line(name), TITLE_COLUMNS);
         format!("subagent of {name}")
     });
-    let resume = about.resume.as_ref().map(|command| match &about.cwd {
+    let resume = about.resume.as_ref().map(|command| match about.home() {
         Some(cwd) => terminal_safe_line(&format!("{command} (in {cwd})")),
         None => terminal_safe_line(command),
     });
@@ -46,6 +46,7 @@ pub(crate) fn hit_line(
     let who = match (hit.block, hit.role) {
         (HitBlock::Call, _) => hit.tool.as_deref().unwrap_or("call"),
         (HitBlock::Result, _) => "result",
+        (HitBlock::Title, _) => "title",
         (HitBlock::Thinking, _) => "thinking",
         (HitBlock::Text, Role::User) => "user",
         (HitBlock::Text, Role::Assistant) => "assistant",

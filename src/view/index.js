@@ -79,9 +79,10 @@ function show() {
     micros += Number(row.cells[6].dataset.value);
   });
   const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-  const partial = rows.some((row) => !row.hidden && row.cells[6].textContent.endsWith("+")) ? "+" : "";
+  const partial = rows.some((row) => !row.hidden && /[+?]$/.test(row.cells[6].textContent)) ? "+" : "";
+  const cost = partial && !micros ? "?" : dollars(micros) + partial;
   output.textContent =
-    `${shown} of ${counted(rows.length, "session", "sessions")}, ${counted(replies, "reply", "replies")}, ${dollars(micros)}${partial}`;
+    `${shown} of ${counted(rows.length, "session", "sessions")}, ${counted(replies, "reply", "replies")}, ${cost}`;
 }
 function sort(head, place) {
   const isDown = head.ariaSort === "descending";
@@ -103,22 +104,25 @@ for (const time of body.querySelectorAll("time")) {
 }
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 document.querySelector("th.time button").textContent += ` (${zone})`;
-// Draws the cost of each day, as the times in the list count days, of the last days.
+// Draws the cost of each day, as the times in the list count days. A long time is drawn by months.
 const [WIDTH, HEIGHT, MAX_DAYS, MAX_BAR] = [900, 120, 90, 40];
 function draw(figure) {
   const { models, costs } = JSON.parse(figure.dataset.costs);
   const sums = new Map();
+  const time = (quarter) => new Date(quarter * 900000);
+  const [start, end] = [time(costs[0][0]), time(costs.at(-1)[0])];
+  const isLong = end - start > MAX_DAYS * 86400000;
+  const name = (date) => dayOf(date).slice(0, isLong ? 7 : 10);
   for (const [quarter, model, micros] of costs) {
-    const day = dayOf(new Date(quarter * 900000));
+    const day = name(time(quarter));
     if (!sums.has(day)) sums.set(day, models.map(() => 0));
     sums.get(day)[model] += micros;
   }
-  const known = [...sums.keys()].sort();
-  const days = [known.at(-1)];
-  const date = new Date(`${days[0]}T12:00`);
-  while (days.length < MAX_DAYS && days[0] > known[0]) {
-    date.setDate(date.getDate() - 1);
-    days.unshift(dayOf(date));
+  const days = [name(start)];
+  const date = new Date(`${dayOf(start)}T12:00`);
+  while (days.at(-1) < name(end)) {
+    date.setDate(date.getDate() + 1);
+    if (days.at(-1) !== name(date)) days.push(name(date));
   }
   const total = (day) => (sums.get(day) ?? []).reduce((sum, micros) => sum + micros, 0);
   const highest = Math.max(...days.map(total), 1);
@@ -128,7 +132,7 @@ function draw(figure) {
     node.textContent = text;
     return parent.appendChild(node);
   };
-  const svg = add(figure, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 20}`, preserveAspectRatio: "xMinYMin", role: "img", "aria-label": "Cost per day" });
+  const svg = add(figure, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 20}`, preserveAspectRatio: "xMinYMin", role: "img", "aria-label": "Costs" });
   const width = Math.min(WIDTH / days.length, MAX_BAR);
   days.forEach((day, column) => {
     if (!sums.has(day)) return;
@@ -145,7 +149,7 @@ function draw(figure) {
   add(svg, "text", { x: 0, y: HEIGHT + 15 }, days[0]);
   if (days.length > 1) add(svg, "text", { x: days.length * width, y: HEIGHT + 15, "text-anchor": "end" }, days.at(-1));
   const caption = figure.appendChild(document.createElement("figcaption"));
-  caption.textContent = `Cost per day (${zone}), up to ${dollars(highest)}`;
+  caption.textContent = `Cost per ${isLong ? "month" : "day"} (${zone}), up to ${dollars(highest)}`;
   models.forEach((name, model) => {
     const label = caption.appendChild(document.createElement("span"));
     label.className = `m${model}`;

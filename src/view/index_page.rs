@@ -55,11 +55,14 @@ impl Sum {
         })
     }
 
-    /// Formats the cost: `-` without a cost, followed by a plus if it is incomplete.
+    /// Formats the cost: `-` without a cost, `?` if it is unknown, followed by a plus if it is incomplete.
     fn cost(&self) -> String {
-        let mark = if self.is_partial { "+" } else { "" };
-        let cost = self.micros.map_or_else(|| "-".to_owned(), spent);
-        cost + mark
+        match (self.micros, self.is_partial) {
+            (None, false) => "-".to_owned(),
+            (None, true) => "?".to_owned(),
+            (Some(micros), false) => spent(micros),
+            (Some(micros), true) => spent(micros) + "+",
+        }
     }
 }
 
@@ -275,7 +278,8 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
     let mut models: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sums: BTreeMap<(i64, &str), u64> = BTreeMap::new();
     for cost in costs {
-        if let Some((quarter, micros)) = cost.quarter.zip(cost.micros) {
+        let micros = cost.micros.filter(|micros| *micros > 0);
+        if let Some((quarter, micros)) = cost.quarter.zip(micros) {
             *models.entry(&cost.model).or_default() += micros;
             *sums.entry((quarter, &cost.model)).or_default() += micros;
         }
@@ -331,12 +335,23 @@ mod chart_tests {
             cost(7, "c", 5),
             cost(7, "a<b>\"", 2),
             cost(9, "a<b>\"", 3),
+            // Neither is drawn.
+            cost(1, "free", 0),
             CostSlice::default(),
         ];
         let expected = r#"<figure data-costs="{&quot;models&quot;:[&quot;a&lt;b&gt;\&quot;&quot;,&quot;c&quot;],"#.to_owned()
             + r#"&quot;costs&quot;:[[7,0,3],[7,1,5],[9,0,3]]}"></figure>"#;
         assert_eq!(cost_chart(costs.iter()).trim_end(), expected);
         assert_eq!(cost_chart(std::iter::empty()), "");
+        let unknown = CostSlice {
+            micros: None,
+            is_partial: true,
+            ..cost(7, "a", 0)
+        };
+        let spent = |costs: &[&CostSlice]| Sum::of(costs.iter().copied()).cost();
+        assert_eq!(spent(&[]), "-");
+        assert_eq!(spent(&[&unknown]), "?");
+        assert_eq!(spent(&[&unknown, &cost(7, "a", 10_000)]), "$0.01+");
         let many: Vec<CostSlice> = (0..8).map(|at| cost(at, &at.to_string(), 9)).collect();
         let chart = cost_chart(many.iter());
         assert!(chart.contains("[4,4,9],[5,5,9],[6,5,9],[7,5,9]"), "{chart}");

@@ -32,8 +32,8 @@ pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrapped};
 pub(crate) use command_pages::{
-    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, doctor_page,
-    hooks_page, removal_sum, removed_line,
+    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
+    doctor_page, hooks_page, removal_sum, removed_line,
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};

@@ -146,7 +146,7 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
             fitted(&text(title), TITLE_COLUMNS)
         }
         "RESUME" => text(about.resume.as_ref()),
-        _ => text(about.cwd.as_ref()),
+        _ => text(about.home()),
     }
 }
 

@@ -14,10 +14,14 @@ fn heads(by: &[Dimension]) -> Vec<String> {
     heads.collect()
 }
 
+/// The name of a group whose sessions do not contain it.
+const UNKNOWN: &str = "(unknown)";
+
 /// Returns the names of a group. The group of all requests is the total.
-fn names<'a>(by: &[Dimension], group: &'a BTreeMap<Dimension, String>) -> Vec<&'a str> {
+fn names<'a>(by: &[Dimension], group: &'a BTreeMap<Dimension, Option<String>>) -> Vec<&'a str> {
     let names = by.iter().enumerate().map(|(place, dimension)| {
-        let name = group.get(dimension).map(String::as_str);
+        let name = group.get(dimension);
+        let name = name.map(|name| name.as_deref().unwrap_or(UNKNOWN));
         name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
     });
     names.collect()
@@ -99,7 +103,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
             continue;
         }
         let rows = shares.iter().map(|share| CostRow {
-            names: vec![&share.name],
+            names: vec![share.name.as_deref().unwrap_or(UNKNOWN)],
             counts: vec![share.replies],
             spending: &share.spending,
         });
@@ -112,7 +116,7 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
         return page;
     }
     let tools = stats.by_tool.iter();
-    let tools = tools.map(|tool| ([tool.name.as_str()], [tool.calls, tool.failed]));
+    let tools = tools.map(|tool| ([tool.tool.as_str()], [tool.calls, tool.failed]));
     page.push('\n');
     page.push_str(&count_table("TOOL CALLS FAILED", tools, columns));
     page

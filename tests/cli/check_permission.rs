@@ -37,7 +37,7 @@ fn calls_come_in_many_forms() {
     let lines = calls.map(|call| call.to_string() + "\n").concat();
     let decisions: Vec<(Value, Value)> = records(&[], &lines)
         .into_iter()
-        .map(|record| (record["name"].clone(), record["decision"].clone()))
+        .map(|record| (record["tool"].clone(), record["decision"].clone()))
         .collect();
     let expected = [
         ("Bash", "allow"),

@@ -132,7 +132,7 @@ fn the_configuration_of_a_given_directory_is_read() {
     git(&["config", "core.fsmonitor", "evil"]);
     let dirty = verdict(&question);
     assert_eq!(dirty["verdict"], "unknown");
-    assert!(dirty["why"].as_str().unwrap().contains("core.fsmonitor"));
+    assert!(dirty["reason"].as_str().unwrap().contains("core.fsmonitor"));
     fs::remove_dir_all(place.path().join(".git")).unwrap();
     let elsewhere = serde_json::json!({"command": "git -C sub status"});
     assert_eq!(verdict(&elsewhere)["verdict"], "unknown");
@@ -157,7 +157,7 @@ fn a_program_of_the_workspace_is_not_the_known_one() {
     assert_eq!(records[0]["verdict"], "read-only", "{told:?}");
     assert_eq!(records[1]["verdict"], "unknown");
     assert_eq!(
-        records[1]["why"],
+        records[1]["reason"],
         "`wc` is, or may start, a program of the workspace"
     );
 }

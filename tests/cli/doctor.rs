@@ -110,7 +110,7 @@ fn every_value_has_its_source_and_keys_stay_secret() {
         (&claude["value"], &claude["condition"]),
         (&"1".into(), &"ok".into())
     );
-    let problem = claude["problem"].as_str().unwrap();
+    let problem = claude["reason"].as_str().unwrap();
     assert!(
         problem.contains("deleted after 30 days (`cleanupPeriodDays` in "),
         "{problem}"
@@ -200,7 +200,7 @@ fn settings_that_cannot_work_are_reported() {
             "{text}: {broken:?}"
         );
         assert!(
-            broken.iter().all(|record| record["problem"] != ""),
+            broken.iter().all(|record| record["reason"] != ""),
             "{broken:?}"
         );
         let (status, table) = doctor(home.path(), &[], &["--config", path, "-o", "text"]);
@@ -229,7 +229,7 @@ fn a_directory_that_cannot_be_written_to_is_reported() {
             .iter()
             .find(|record| record["name"] == name)
             .unwrap();
-        let problem = found["problem"].as_str().unwrap();
+        let problem = found["reason"].as_str().unwrap();
         assert!(
             problem.starts_with(&format!("cannot write to {directory}")),
             "{problem}"
@@ -344,7 +344,7 @@ fn a_probe_sends_a_request_and_lists_models() {
         let records = records(&text);
         let model = named(&records, "model", name);
         assert_eq!(model["value"], value);
-        let told = model["problem"].as_str().unwrap_or_default();
+        let told = model["reason"].as_str().unwrap_or_default();
         assert!(told.ends_with(problem), "{told}");
     }
     server.join().unwrap();
@@ -393,7 +393,7 @@ fn servers_are_listed_and_started_only_when_asked() {
             "{record}"
         );
     }
-    let problem = named(&found, "mcp_server", "missing")["problem"].clone();
+    let problem = named(&found, "mcp_server", "missing")["reason"].clone();
     let hint = "command not found; install it, or write its whole path as `command`";
     assert!(problem.as_str().unwrap().ends_with(hint), "{problem}");
     let log = fs::read_to_string(log).unwrap();

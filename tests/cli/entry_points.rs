@@ -128,7 +128,7 @@ fn expected_of_hook(permission: &Value) -> Option<&str> {
     let is_said = match decision {
         "deny" => true,
         "ask" => by.get("rule").is_some(),
-        _ => permission["name"] == "Bash" || by.get("builtin").is_none(),
+        _ => permission["tool"] == "Bash" || by.get("builtin").is_none(),
     };
     is_said.then_some(decision)
 }
@@ -543,7 +543,7 @@ fn hostile_repositories_are_judged_alike() {
             }
             // Only our own shell prevents git from writing its index and running that hook, and from a pager; only an
             // agent's is kept from other repositories.
-            let why = said.shell["why"].as_str().unwrap();
+            let why = said.shell["reason"].as_str().unwrap();
             let reasons = ["post-index-change", "pager", "may read another"];
             let is_kept = reasons.iter().any(|reason| why.contains(reason));
             assert_eq!(is_kept, allowed && !reads, "{told}");

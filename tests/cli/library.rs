@@ -18,7 +18,7 @@ mod session_tokens;
 fn the_library_reads_a_session() {
     let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl");
     let described = session_tokens::describe(&session).unwrap();
-    assert!(described.starts_with("claude: "), "{described}");
+    assert!(described.starts_with("turnpipe: "), "{described}");
 }
 
 #[test]

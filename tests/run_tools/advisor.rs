@@ -72,7 +72,7 @@ fn another_model_sees_the_conversation_and_gives_advice() {
     let records = run.records();
     let usage = records.iter().find(|record| record["subtype"] == "usage");
     let usage = &usage.unwrap()["turnpipe"];
-    assert_eq!(usage["model_used"], "openai:strong");
+    assert_eq!(usage["model"], "openai:strong");
     assert_eq!(usage["prompt_id"], "advisor");
     assert_eq!(usage["usage"]["input_tokens"], 11);
 }

@@ -48,7 +48,7 @@ fn a_hook_reads_the_call_and_its_status_decides() {
     assert!(bench.work().join("kept/file").exists() && bench.work().join("made").exists());
     let report = &run.result("a")["turnpipe"]["hooks"][0];
     assert_eq!(report["event"], "PreToolUse");
-    assert_eq!(report["exit_code"], 2);
+    assert_eq!(report["exit_status"], 2);
     assert_eq!(report["decision"], "deny");
     let input: Value = serde_json::from_str(&bench.read("input.json")).unwrap();
     assert_eq!(input["hook_event_name"], "PreToolUse");

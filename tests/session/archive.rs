@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
 use crate::bench::{Said, data, files, said, turnpipe};
@@ -223,7 +224,7 @@ fn only_the_user_can_read_an_archive_and_a_second_run_copies_only_changes() {
     assert!(!home.path("archive").exists());
     let totals = home.archived();
     assert_eq!(
-        (&planned["archived"], &planned["bytes"]),
+        (&planned["would_archive"], &planned["bytes"]),
         (&totals["archived"], &totals["bytes"])
     );
     for path in all_files(&home.path("archive")) {
@@ -302,23 +303,48 @@ fn a_session_that_is_being_written_is_archived_up_to_a_whole_record_and_complete
         ".claude/projects/p/s.jsonl",
         format!("{whole}{{\"type\":\"us").as_bytes(),
     );
-    File::options()
-        .append(true)
-        .open(&path)
-        .unwrap()
-        .set_modified(SystemTime::now())
-        .unwrap();
     let archive = home.archive();
     let size = || {
         home.archived();
-        home.run(&["list", "--root", &archive]).records()[0]["size"].clone()
+        home.run(&["list", "--root", &archive]).records()[0]["bytes"].clone()
     };
-    assert_eq!(size(), whole.len());
+    // The writer also writes after the run started.
+    for later in [0, 3600] {
+        let file = File::options().append(true).open(&path).unwrap();
+        let modified = SystemTime::now() + Duration::from_secs(later);
+        file.set_modified(modified).unwrap();
+        assert_eq!(size(), whole.len(), "{later}");
+    }
     // Nothing has continued the torn record, which is kept as it is.
     age(&path);
     assert_eq!(size(), path.metadata().unwrap().len());
     fs::write(&path, whole.trim_end()).unwrap();
     assert_eq!(size(), whole.trim_end().len());
+}
+
+#[test]
+fn compressed_sessions_are_copied_as_they_are() {
+    let home = Home::new();
+    let text = fs::read(data("codex.jsonl")).unwrap();
+    let packed = compress_to_vec(&text[..], CompressionLevel::Fastest);
+    let path = home.write(".codex/sessions/2026/01/01/rollout-x.jsonl.zst", &packed);
+    assert_eq!(home.archived()["archived"], 1);
+    assert_eq!(home.archived()["unchanged"], 1);
+    // An archive consists of compressed sessions too.
+    let (archive, again) = (home.archive(), home.path("again").display().to_string());
+    let said = home.run(&["archive", &again, "--root", &archive]);
+    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let stats = |root: &str| home.run(&["stats", "--root", root]).records();
+    let of_original = stats(path.parent().unwrap().to_str().unwrap());
+    assert_eq!(stats(&archive), of_original);
+    assert_eq!(stats(&again), of_original);
+    let removal = ["remove", "--before", "1h", "--yes", "--archive", &archive];
+    let removed = home.run(&removal).records().pop().unwrap();
+    assert_eq!(
+        (&removed["removed"], path.exists()),
+        (&1.into(), false),
+        "{removed}"
+    );
 }
 
 #[test]
@@ -430,7 +456,7 @@ fn commands_for_all_sessions_name_the_missing_home_directory() {
     let home = Home::new();
     for arguments in [
         vec!["archive", &home.archive()],
-        vec!["remove", "--until", "1d"],
+        vec!["remove", "--before", "1d"],
     ] {
         let mut command = turnpipe(&[vec!["session"], arguments].concat());
         command.env_remove("HOME");
@@ -740,21 +766,25 @@ fn removal_needs_a_selection_and_confirmation() {
         "{}",
         outside.messages
     );
-    let mut plan = home.run(&["remove", "--until", "1h"]).records();
+    let mut plan = home.run(&["remove", "--before", "1h"]).records();
     let planned = plan.pop().unwrap();
     let outcomes: Vec<&Value> = plan.iter().map(|record| &record["outcome"]).collect();
     assert_eq!(outcomes, vec!["would_remove"; plan.len()]);
-    let text = home.run(&["remove", "--until", "1h", "-o", "text"]).text;
+    let text = home.run(&["remove", "--before", "1h", "-o", "text"]).text;
     assert_eq!(text.matches("would remove: ").count(), plan.len(), "{text}");
     assert_eq!(all_files(home.folder.path()), before);
     let removed = home
-        .run(&["remove", "--until", "1h", "--yes"])
+        .run(&["remove", "--before", "1h", "--yes"])
         .records()
         .pop()
         .unwrap();
     assert_eq!(
-        (&planned["removed"], &planned["bytes"]),
+        (&planned["would_remove"], &planned["bytes"]),
         (&removed["removed"], &removed["bytes"])
+    );
+    assert_eq!(
+        (&planned["removed"], &removed["would_remove"]),
+        (&0.into(), &0.into())
     );
     let rest = all_files(home.folder.path());
     let rest: Vec<_> = rest
@@ -787,7 +817,7 @@ fn sessions_in_use_are_kept() {
         .unwrap();
     let mut line = [0];
     std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut line).unwrap();
-    let records = home.run(&["remove", "--until", "1h", "--yes"]).records();
+    let records = home.run(&["remove", "--before", "1h", "--yes"]).records();
     drop(shell.stdin.take());
     shell.wait().unwrap();
     let in_use: Vec<&Value> = records
@@ -818,7 +848,7 @@ fn what_is_not_in_the_archive_is_not_removed() {
     let mut bytes = fs::read(&copy).unwrap();
     bytes[40] ^= 0xff;
     fs::write(&copy, bytes).unwrap();
-    let said = home.run(&["remove", "--until", "1h", "--yes", "--archive", &archive]);
+    let said = home.run(&["remove", "--before", "1h", "--yes", "--archive", &archive]);
     assert_eq!(said.status, Some(2), "{}", said.messages);
     let records = said.records();
     let failed: Vec<&Value> = records

@@ -1,5 +1,7 @@
 //! `session check` and `session stats`.
 
+use serde_json::json;
+
 use crate::bench::{data, session, some_recordings, status_for};
 
 #[test]
@@ -52,6 +54,55 @@ fn as_text_only_sessions_with_findings_are_printed_and_one_line_of_totals() {
         "{pages:?}"
     );
     assert!(pages.len() > 1, "{pages:?}");
+}
+
+#[test]
+fn without_names_only_findings_and_totals_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["claude-damaged.jsonl", "pi.jsonl"] {
+        std::fs::copy(data(name), folder.path().join(name)).unwrap();
+    }
+    let said = session(&["check", "--root", folder.path().to_str().unwrap()]);
+    let mut records = said.records();
+    let totals = records.pop().unwrap();
+    let expected =
+        json!({"type": "session_checks", "sessions": 2, "ok": 1, "damaged": 1, "unreadable": 0});
+    assert_eq!(totals, expected);
+    let checked = records
+        .iter()
+        .filter(|record| record["type"] == "session_check");
+    assert_eq!(checked.count(), 1);
+}
+
+#[test]
+fn a_document_that_is_cut_off_is_read_as_far_as_possible() {
+    let whole = std::fs::read_to_string(data("session-document.json")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session-document.json");
+    let root = folder.path().to_str().unwrap();
+    let cut = whole.find("\"quota\"").unwrap();
+    std::fs::write(&path, &whole[..cut]).unwrap();
+    let list = session(&["list", "--root", root]).records();
+    assert_eq!(list[0]["title"], "A document");
+    let shown = session(&["show", path.to_str().unwrap(), "-o", "text"]).text;
+    assert!(
+        shown.contains("Reading.") && !shown.contains("quota"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("the rest of the document is missing"),
+        "{shown}"
+    );
+    let check = session(&["check", "--root", root]).records();
+    assert_eq!(check[0]["reason"], "the document is cut off");
+    assert_eq!(check[1]["ok"], false);
+    // Nothing of it can be read.
+    std::fs::write(&path, &whole[..20]).unwrap();
+    for command in ["list", "check"] {
+        let said = session(&[command, "--root", root]);
+        assert_eq!(said.status, Some(2));
+        assert!(said.messages.contains("is cut off"), "{}", said.messages);
+    }
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn models(stats: &Value) -> Value {
     let models = stats["by_model"].as_array().unwrap().iter();
     let models = models.filter_map(|model| {
         let tokens = tokens(&model["usage"]);
-        let name = model["name"].as_str().unwrap().to_owned();
+        let name = model["name"].as_str().unwrap_or("(unknown)").to_owned();
         (tokens != [0; 4]).then(|| (name, json!(tokens)))
     });
     models.collect::<serde_json::Map<_, _>>().into()

@@ -361,31 +361,98 @@ fn tools_are_counted_with_the_size_of_their_results() {
 }
 
 #[test]
-fn a_budget_is_a_line_and_a_status() {
-    let said = |budget: &str, form: &str| {
+fn a_limit_of_the_cost_is_a_line_and_a_status() {
+    let said = |limit: &str, form: &str| {
         stats(
-            &["--budget", budget, "--since", "2026-01-01", "-o", form],
+            &["--max-cost", limit, "--since", "2026-01-01", "-o", form],
             &FILES,
         )
     };
-    let table = [("5.24", Some(0)), ("5.23", Some(1)), ("0", Some(1))];
-    for (budget, status) in table {
-        let said = said(budget, "jsonl");
-        assert_eq!(said.status, status, "{budget}");
+    let table = [("5.24", Some(0)), ("5.23", Some(6)), ("0", Some(6))];
+    for (limit, status) in table {
+        let said = said(limit, "jsonl");
+        assert_eq!(said.status, status, "{limit}");
         assert_eq!(said.records().len(), 1);
         assert_costs(&said.records()[0]["usage"], TOTAL);
     }
     assert_eq!(said("20", "text").text, "$5.23 of $20.00\n");
     for wrong in ["-1", "much", "inf"] {
-        let budget = format!("--budget={wrong}");
-        assert_eq!(stats(&[&budget], &FILES).status, Some(2), "{wrong}");
+        let limit = format!("--max-cost={wrong}");
+        assert_eq!(stats(&[&limit], &FILES).status, Some(2), "{wrong}");
     }
-    // Unknown costs cannot exceed a budget.
-    let unknown = stats(&["--budget", "0", "-o", "text"], &["claude-parallel.jsonl"]);
+    // An unknown cost may be too high.
+    let unknown = stats(
+        &["--max-cost", "9", "-o", "text"],
+        &["claude-parallel.jsonl"],
+    );
     assert_eq!(
         (unknown.status, unknown.text.as_str()),
-        (Some(0), "? of $0.00\n")
+        (Some(6), "? of $9.00\n")
     );
+    assert!(
+        unknown.messages.contains("gate failed"),
+        "{}",
+        unknown.messages
+    );
+}
+
+/// Only the sum of the requests is known, each of which may have read more than the limit of the ordinary price.
+#[test]
+fn sums_of_requests_have_ordinary_prices() {
+    let folder = tempfile::tempdir().unwrap();
+    let cost = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let said = session(&["stats", path.to_str().unwrap()]);
+        let record = &said.records()[0];
+        (
+            record["usage"]["cost_usd"].as_f64().unwrap(),
+            record["unpriced_models"].to_string(),
+        )
+    };
+    let gemini = |input: u64, calls: u64| {
+        format!(
+            r#"{{"type":"init","timestamp":"2026-01-30T06:18:17.750Z","session_id":"s","model":"gemini-3-pro-preview"}}
+{{"type":"message","timestamp":"2026-01-30T06:18:20.000Z","role":"assistant","content":"one","delta":true}}
+{{"type":"result","timestamp":"2026-01-30T06:26:18.281Z","status":"success","stats":{{"total_tokens":{},"input_tokens":{input},"output_tokens":10000,"cached":0,"tool_calls":{calls}}}}}
+"#,
+            input + 10_000
+        )
+    };
+    let copilot = |input: u64| {
+        format!(
+            r#"{{"type":"session.start","data":{{"sessionId":"s","selectedModel":"gpt-5.5"}},"id":"e1","timestamp":"2026-05-07T14:16:48.000Z","parentId":null}}
+{{"type":"session.shutdown","data":{{"modelMetrics":{{"gpt-5.5":{{"usage":{{"inputTokens":{input},"outputTokens":10000,"cacheReadTokens":0,"cacheWriteTokens":0}}}}}},"currentModel":"gpt-5.5"}},"id":"e4","timestamp":"2026-05-07T14:17:00.000Z","parentId":"e1"}}
+"#
+        )
+    };
+    let table = [
+        (
+            "g.jsonl",
+            gemini(1_000_000, 40),
+            2.12,
+            r#"["gemini-3-pro-preview (long prompts)"]"#,
+        ),
+        ("h.jsonl", gemini(100_000, 40), 0.32, "null"),
+        // The run was one request.
+        ("i.jsonl", gemini(1_000_000, 0), 4.18, "null"),
+        (
+            "c.jsonl",
+            copilot(1_000_000),
+            5.30,
+            r#"["gpt-5.5 (long prompts)"]"#,
+        ),
+        ("d.jsonl", copilot(100_000), 0.80, "null"),
+    ];
+    for (name, text, dollars, unpriced) in table {
+        assert_eq!(cost(name, &text), (dollars, unpriced.to_owned()), "{name}");
+    }
+    let gate = |limit: &str| {
+        let path = folder.path().join("c.jsonl");
+        let arguments = ["report", "--max-cost", limit, path.to_str().unwrap()];
+        session(&arguments).status
+    };
+    assert_eq!((gate("9"), gate("1")), (Some(6), Some(6)));
 }
 
 #[test]
@@ -428,6 +495,10 @@ fn a_status_line_fits_claude_code() {
         "{:?}",
         line(&old)
     );
+    // A byte order mark, and control characters that a name contains.
+    let odd =
+        format!("\u{feff}{{\"session_name\":\"a\nb\tc\",\"transcript_path\":\"{transcript}\"}}");
+    assert_eq!(line(&odd), line(&old));
     assert_eq!(line("{}").0, Some(0));
     assert_eq!(line("no json").0, Some(2));
 }

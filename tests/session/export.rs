@@ -1,7 +1,9 @@
 //! `session export`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -485,6 +487,28 @@ fn markdown_also_has_an_index() {
         said.messages
     );
     assert!(!content(pages.path())["index.html"].0.contains(".md\""));
+}
+
+#[test]
+fn a_path_that_is_not_utf_8_stops_nothing() {
+    let (sessions, pages) = folders();
+    let name = OsStr::from_bytes(b"not-\xff.jsonl");
+    let text =
+        r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Go"}}"#;
+    fs::write(sessions.path().join(name), text).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    assert!(
+        said.messages.contains("4 sessions, 4 written"),
+        "{}",
+        said.messages
+    );
+    assert_eq!(said.status, Some(0));
+    let again = export(&sessions, &pages, &[]);
+    assert!(
+        again.messages.contains("4 sessions, 0 written"),
+        "{}",
+        again.messages
+    );
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn filters_are_the_same_for_all_commands() {
         };
         let paths = |command: &[&str]| {
             let records = records(command).into_iter();
-            let paths = records.map(|record| record["path"].as_str().unwrap().to_owned());
+            let paths = records.filter_map(|record| Some(record["path"].as_str()?.to_owned()));
             paths.collect::<std::collections::BTreeSet<_>>()
         };
         let expected = paths(&["session", "list"]);
@@ -451,23 +451,68 @@ fn missing_sessions_are_reported() {
     );
 }
 
+/// Claude Code keeps a session that moved into a worktree for the worktree.
 #[test]
-fn times_have_both_names_everywhere() {
-    let root = data("");
-    for command in ["list", "stats --by day"] {
-        for option in ["--before", "--until"] {
-            let words = command
-                .split(' ')
-                .chain(["--root", &root, option, "2026-01-02"]);
-            let told = session(&words.collect::<Vec<_>>());
-            assert_eq!(
-                told.status,
-                Some(0),
-                "{command} {option}: {}",
-                told.messages
-            );
-        }
+fn a_session_is_resumed_where_its_agent_finds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, expected) in [
+        ("-srv-repo", None),
+        ("-srv-repo--worktrees-x", Some("/srv/repo/.worktrees/x")),
+    ] {
+        let rows = ["/srv/repo", "/srv/repo/.worktrees/x"].map(|cwd| {
+            let message = json!({"role": "user", "content": "Go"});
+            let row = json!({"type": "user", "uuid": cwd, "sessionId": "s", "cwd": cwd, "message": message});
+            format!("{row}\n")
+        });
+        let root = folder.path().join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("s.jsonl"), rows.concat()).unwrap();
+        let root = root.to_str().unwrap();
+        let record = &session(&["list", "--root", root]).records()[0];
+        assert_eq!(record["resume_cwd"].as_str(), expected, "{name}");
+        let table = session(&["list", "--root", root, "--resume", "-o", "text"]).text;
+        assert!(table.contains(expected.unwrap_or("/srv/repo ")), "{table}");
     }
+}
+
+/// A session that was active on two days belongs to both.
+#[test]
+fn periods_select_what_overlaps_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |number: u32, time: &str| {
+        let message = json!({"role": "user", "content": format!("pineapple {number}")});
+        let row = json!({"type": "user", "uuid": format!("u{number}"), "sessionId": "s", "cwd": "/w",
+            "timestamp": time, "message": message});
+        format!("{row}\n")
+    };
+    let text = row(1, "2026-07-08T23:00:00Z") + &row(2, "2026-07-09T08:00:00Z");
+    std::fs::write(folder.path().join("s.jsonl"), text).unwrap();
+    let root = folder.path().to_str().unwrap();
+    let table: [(&[&str], usize); 7] = [
+        (&["--since", "2026-07-09", "--until", "2026-07-10"], 1),
+        (&["--since", "2026-07-08", "--until", "2026-07-09"], 1),
+        (&["--since", "2026-07-07", "--until", "2026-07-08"], 0),
+        (&["--since", "2026-07-10"], 0),
+        (&["--before", "2026-07-09"], 0),
+        (&["--before", "2026-07-10"], 1),
+        (&["--until", "2026-07-08"], 0),
+    ];
+    for (period, count) in table {
+        for command in [
+            &["list", "--all"][..],
+            &["search", "pineapple", "-l"],
+            &["path"],
+        ] {
+            let said = session(&[command, period, &["--root", root, "-o", "jsonl"]].concat());
+            let records = said.records().into_iter();
+            let found = records.filter(|record| record["type"] != "session_search");
+            assert_eq!(found.count(), count, "{command:?} {period:?}");
+        }
+        let stats = session(&[&["stats", "--root", root], period].concat()).records();
+        assert_eq!(stats[0]["sessions"], count, "{period:?}");
+    }
+    let said = session(&["remove", "--root", root, "--until", "2026-07-09"]);
+    assert_eq!(said.status, Some(2), "{}", said.messages);
 }
 
 /// `[agents.NAME]` names an agent whose sessions have the format of a known one.

@@ -187,7 +187,8 @@ fn what_is_not_known_fails_a_gate() {
     let file = folder.path("s.jsonl");
     fs::write(&file, transcript("model-x")).unwrap();
     let report = folder.report(&["--max-cost", "1"]);
-    let message = "turnpipe: gate failed: --max-cost 1: unknown cost: a model has no price\n";
+    let message = "turnpipe: gate failed: --max-cost 1: unknown cost, at least $0.00: \
+                   a model, or a part of the requests, has no price\n";
     assert_eq!((report.status, &*report.messages), (Some(6), message));
     assert!(
         report.text.contains("| Without a price | model-x |"),
@@ -201,7 +202,7 @@ fn what_is_not_known_fails_a_gate() {
     )
     .unwrap();
     let report = folder.report(&["--max-cost", "1", "--max-tokens", "1"]);
-    let message = "turnpipe: gate failed: --max-cost 1: unknown cost: no token counts\n\
+    let message = "turnpipe: gate failed: --max-cost 1: unknown cost, at least $0.00: a session has no token counts\n\
                    turnpipe: gate failed: --max-tokens 1: no token counts\n";
     assert_eq!((report.status, &*report.messages), (Some(6), message));
 }

@@ -87,6 +87,20 @@ fn hits_include_the_title_for_any_number_of_hits() {
 }
 
 #[test]
+fn titles_are_searched() {
+    let file = data("session-document.json");
+    let hits = |arguments: &[&str]| {
+        let said = session(&[&["search", "A docum", &file], arguments].concat());
+        let records = said.records().into_iter();
+        records.map(|hit| hit["block"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(hits(&[]), [json!(null); 0]);
+    assert_eq!(hits(&["--in", "title"]), [json!("title")]);
+    assert_eq!(hits(&["--in", "all", "-m", "1"]), [json!("title")]);
+    assert_eq!(hits(&["--in", "all", "--role", "user"]), [json!(null); 0]);
+}
+
+#[test]
 fn no_hits_are_a_result_and_an_invalid_pattern_is_an_error() {
     let file = data("claude-parallel.jsonl");
     let nothing = session(&["search", "no such words", &file]);

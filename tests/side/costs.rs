@@ -9,7 +9,7 @@ use crate::turnpipe::run;
 #[test]
 fn tokens_count_for_the_model_that_was_paid() {
     let paid = |prompt: &str| {
-        json!({"v": 1, "model_used": "openai:small", "prompt_id": prompt,
+        json!({"v": 1, "model": "openai:small", "prompt_id": prompt,
             "usage": {"input_tokens": 100, "output_tokens": 0}})
     };
     let stream = [

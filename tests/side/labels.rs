@@ -37,7 +37,7 @@ fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
     assert_eq!(found[3]["summary"], "Read f0.rs");
     assert_eq!(found[3]["preceding_tool_use_ids"], json!(["t0"]));
     assert_eq!(found[3]["session_id"], "s");
-    assert_eq!(found[3]["turnpipe"]["model_used"], "builtin");
+    assert_eq!(found[3]["turnpipe"]["model"], "builtin");
     let echoed: String = told
         .stdout
         .lines()

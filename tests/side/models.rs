@@ -35,7 +35,7 @@ fn a_label_is_requested_cleaned_and_accounted() {
         "tool_use_summary_generation"
     );
     assert_eq!(found[0]["turnpipe"]["usage"]["output_tokens"], 3);
-    assert_eq!(found[0]["turnpipe"]["model_used"], "openai:small");
+    assert_eq!(found[0]["turnpipe"]["model"], "openai:small");
     let body = server.bodies.lock().unwrap()[0].clone();
     assert_eq!(body["temperature"], 0.3);
     let text = body.to_string();

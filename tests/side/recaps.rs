@@ -19,7 +19,7 @@ fn recaps_are_records_or_one_line_of_text() {
         (&record["type"], &record["recap"]),
         (&"recap".into(), &RECAP.into())
     );
-    assert_eq!(record["turnpipe"]["model_used"], "builtin");
+    assert_eq!(record["turnpipe"]["model"], "builtin");
     let text = run(&["recap", "--model", "builtin", "-o", "text", path], b"");
     assert_eq!(text.stdout, format!("※ recap: {RECAP}\n"));
 }

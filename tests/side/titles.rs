@@ -27,7 +27,7 @@ fn each_session_gets_one_record_in_order() {
     assert_eq!(
         (
             &found[0]["ok"],
-            &found[0]["model_used"],
+            &found[0]["model"],
             &found[0]["title_source"]
         ),
         (&true.into(), &"builtin".into(), &"auto".into())

@@ -268,7 +268,7 @@ fn limits_end_the_loop_before_a_request() {
     let table = [
         (["--max-turns", "1"], "error_max_turns", "max_turns"),
         (
-            ["--max-budget", "0.00001"],
+            ["--max-cost", "0.00001"],
             "error_max_budget_usd",
             "budget_exhausted",
         ),
@@ -287,7 +287,7 @@ fn limits_end_the_loop_before_a_request() {
         assert_eq!(written[1]["is_error"], true);
     }
     assert_eq!(server.bodies.lock().unwrap().len(), 1);
-    let arguments = ["turn", "--model", "openai:unheard-of", "--max-budget", "1"];
+    let arguments = ["turn", "--model", "openai:unheard-of", "--max-cost", "1"];
     let free = fed(server.command(&arguments), DIALOG);
     assert_eq!(free.status, Some(2));
     assert!(
@@ -302,13 +302,13 @@ fn other_requests_count_towards_the_limits() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
     let cost = json!({"type": "system", "subtype": "usage", "uuid": "u2", "sessionId": "s", "turnpipe": {"v": 1,
-        "model_used": "openai:gpt-5", "prompt_id": "advisor", "usage": {"input_tokens": 11, "output_tokens": 3}}});
+        "model": "openai:gpt-5", "prompt_id": "advisor", "usage": {"input_tokens": 11, "output_tokens": 3}}});
     let prompt = json!({"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "Hello"}});
     let dialog = format!("{prompt}\n{cost}\n");
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, &dialog).unwrap();
     let session = ["--session", file.to_str().unwrap()];
-    let limits = [["--max-session-tokens", "14"], ["--max-budget", "0.00004"]];
+    let limits = [["--max-session-tokens", "14"], ["--max-cost", "0.00004"]];
     for limit in limits {
         for (source, input) in [(&session[..], ""), (&[], &*dialog)] {
             let arguments = [source, &limit].concat();

@@ -17,7 +17,9 @@ use crate::cmd::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::model::{known_for, known_providers};
 use crate::records::{Condition, DoctorRecord, Subject, record_names};
-use crate::session::{Depth, Listing, Prices, Selection, discover, list, session_roots};
+use crate::session::{
+    Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, session_roots,
+};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
@@ -134,29 +136,35 @@ fn offered<Value: Into<String>>(
 
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
+    let typed = typed.to_string_lossy().into_owned();
+    let mut files = discover(&session_roots(environment));
+    // Most names of files contain the id.
+    let is_named = |file: &Candidate| ids_in(&file.path).any(|id| id.starts_with(&typed));
+    let is_decisive = files.iter().any(is_named);
+    files.retain(|file| !is_decisive || is_named(file));
     let listing = Listing {
         selection: Selection {
-            limit: Some(MAX_SESSIONS),
+            limit: typed.is_empty().then_some(MAX_SESSIONS),
             without_empty: true,
             ..Selection::default()
         },
         jobs: NonZeroUsize::MIN,
         ..SourceArguments::default().listing(Depth::Ends)
     };
-    let (listed, _) = list(&discover(&session_roots(environment)), &listing);
+    let (listed, _) = list(&files, &listing);
     let known = listed.into_iter().filter_map(|session| {
         let facts = session.facts;
         let title = facts.heading().cloned();
         let title = terminal_safe_line(&title.unwrap_or_default());
         Some((facts.session_id?, fitted(&title, TITLE_COLUMNS)))
     });
-    let typed = typed.to_string_lossy().into_owned();
     std::iter::once((
         "latest".to_owned(),
         "the most recently active session".to_owned(),
     ))
     .chain(known)
     .filter(move |(id, _)| id.starts_with(&typed))
+    .take(MAX_SESSIONS.get() + 1)
     .enumerate()
     .map(|(index, (id, title))| {
         CompletionCandidate::new(id.clone())

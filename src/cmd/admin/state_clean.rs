@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 
-use crate::cmd::times::parse_span;
+use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{FormArguments, Globals, Run, Status};
 use crate::config::Overrides;
 use crate::io::Io;
@@ -19,7 +19,7 @@ use crate::text::{byte_size, counted, terminal_safe_line};
 #[derive(Debug, Args)]
 pub(crate) struct StateCleanArguments {
     /// Minimum time since the last change (e.g. 30d, 12h)
-    #[arg(long, value_name = "AGE", value_parser = parse_span)]
+    #[arg(long, value_name = "AGE", value_parser = parse_span_or_seconds)]
     older_than: Duration,
     /// Directory of session state
     #[arg(long, value_name = "DIR")]

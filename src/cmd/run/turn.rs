@@ -10,6 +10,7 @@ use crate::cmd::model_arguments::{ModelArguments, StopWatch};
 use crate::cmd::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_reply::{StopArguments, report_end};
+use crate::cmd::session::gates::amount;
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
@@ -85,8 +86,8 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
     /// Stop once the conversation has cost this many US dollars
-    #[arg(long, value_name = "USD")]
-    max_budget: Option<f64>,
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    max_cost: Option<f64>,
     /// Stop once the conversation has used this many tokens
     #[arg(long, value_name = "N")]
     max_session_tokens: Option<u64>,
@@ -286,18 +287,16 @@ impl TurnArguments {
     fn limits(&self) -> TurnLimits {
         TurnLimits {
             turns: self.max_turns,
-            dollars: self.max_budget,
+            dollars: self.max_cost,
             tokens: self.max_session_tokens,
         }
     }
 
     /// Refuses a budget that could not be enforced because the model has no price.
     fn check_budget(&self, model: &str, prices: &Prices) -> Result<(), UsageError> {
-        if self.max_budget.is_some() && prices.cost(model, &Usage::default()).is_none() {
-            return Err(
-                UsageError::new(format!("--max-budget: {model} has no price"))
-                    .with_hint("use `--max-session-tokens`, or add a price to the configuration"),
-            );
+        if self.max_cost.is_some() && prices.cost(model, &Usage::default()).is_none() {
+            return Err(UsageError::new(format!("--max-cost: {model} has no price"))
+                .with_hint("use `--max-session-tokens`, or add a price to the configuration"));
         }
         Ok(())
     }

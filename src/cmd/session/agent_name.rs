@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use crate::agent::{Agent, NamedRoots};
 use crate::cmd::UsageError;
+use crate::cmd::peers_words::hint_about;
 use crate::session::Root;
 
 /// The agent of `--agent`.
@@ -57,10 +58,13 @@ impl AgentName {
         }
         let mut known: Vec<&str> = Agent::ALL.map(Agent::name).to_vec();
         known.extend(named_roots.fork_names());
-        let hint = format!(
-            "agents: {}; `[agents.NAME]` in the configuration adds others",
-            known.join(", ")
-        );
+        let all = || {
+            format!(
+                "agents: {}; `[agents.NAME]` in the configuration adds others",
+                known.join(", ")
+            )
+        };
+        let hint = hint_about(name).unwrap_or_else(all);
         Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
     }
 }

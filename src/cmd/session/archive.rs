@@ -117,7 +117,12 @@ impl Run for SessionRemoveArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.sessions.is_empty() && !self.matching.is_restrictive() {
             let error = UsageError::new("no session is named");
-            let hint = "name sessions, or select them with a filter such as `--until 90d`";
+            let hint = "name sessions, or select them with a filter such as `--before 90d`";
+            return Err(error.with_hint(hint).into());
+        }
+        if self.matching.filter.has_later_activity() {
+            let error = UsageError::new("`--until` also selects sessions that continued later");
+            let hint = "`--before` selects those that were last active before a time";
             return Err(error.with_hint(hint).into());
         }
         let form = self.form.form(io.terminal);

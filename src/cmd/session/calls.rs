@@ -15,6 +15,7 @@ use crate::records::SessionDescription;
 use crate::session::{
     CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
 };
+use crate::text::terminal_safe_line;
 use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 
 /// List tool calls with their subjects and outcomes
@@ -91,7 +92,7 @@ impl Run for SessionCallsArguments {
         };
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
-        let mut written = Ok(());
+        let (mut written, mut any) = (Ok(()), false);
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
@@ -103,6 +104,7 @@ impl Run for SessionCallsArguments {
                     if !self.admits(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
+                    any = true;
                     if self.count {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
@@ -133,6 +135,11 @@ impl Run for SessionCallsArguments {
                 Form::Jsonl => counts.iter().try_for_each(|count| writer.record(count)),
                 Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),
             }?;
+        }
+        if let Some(path) = path.filter(|_| form == Form::Text && !any) {
+            let path = path.display().to_string();
+            let problem = format!("no call names {}", terminal_safe_line(&path));
+            io.messages.warn(&problem);
         }
         writer.flush()?;
         Ok(errors.outcome(Status::Done))

@@ -10,16 +10,16 @@ use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
-use crate::records::DamageKind;
+use crate::records::{DamageKind, SessionChecksRecord};
 use crate::session::{SecretSearch, Session};
-use crate::text::counted;
-use crate::view::{ProgressLine, check_page};
+use crate::view::{ProgressLine, check_page, check_sum};
 
 /// Report problems in session files
 ///
-/// Writes one record `session_damage` for each finding of a session, then one with its totals. As text, prints only
-/// sessions with findings, then the number of sessions. Only lost or broken data is damage
-/// (`ok` is then false): lines that are not records, records glued together, duplicate ids, cycles of parents.
+/// Writes one record `session_damage` for each finding of a session, then one with its totals. Without names, only
+/// sessions with findings have records, as in text, and the totals of all sessions follow. Only lost or broken data is damage
+/// (`ok` is then false): lines that are not records, records glued together, documents that are cut off, duplicate
+/// ids, cycles of parents, impossible numbers of tokens.
 /// Other findings are not: an unfinished last line, which may still be being written, calls without results,
 /// unknown kinds of records, times out of order.
 #[derive(Debug, Args)]
@@ -53,7 +53,8 @@ impl Run for SessionCheckArguments {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
         let form = self.form.form(io.terminal);
-        let (mut is_damaged, mut ok, mut damaged) = (false, 0, 0);
+        let mut is_damaged = false;
+        let mut all = SessionChecksRecord::default();
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.selection.named(&self.sessions, io)?.into_iter();
         let sessions: Vec<NamedSession> = sessions
@@ -79,7 +80,11 @@ impl Run for SessionCheckArguments {
                     continue;
                 }
             };
-            *if totals.ok { &mut ok } else { &mut damaged } += 1;
+            *if totals.ok {
+                &mut all.ok
+            } else {
+                &mut all.damaged
+            } += 1;
             is_damaged |= !totals.ok || totals.findings.contains_key(&DamageKind::Secret);
             if let Some(copy) = &self.repair_to {
                 repair(&session, copy)?;
@@ -89,18 +94,21 @@ impl Run for SessionCheckArguments {
                     for finding in findings.iter().filter(|_| !self.summary) {
                         writer.record(finding)?;
                     }
-                    writer.record(&totals)?;
+                    if self.summary || !self.sessions.is_empty() || !findings.is_empty() {
+                        writer.record(&totals)?;
+                    }
                 }
                 Form::Text if self.summary => {}
                 Form::Text => writer.echo(check_page(&totals, &findings).as_bytes())?,
             }
         }
         drop(progress);
-        if form == Form::Text {
-            let count = counted(sessions.len() as u64, "session", "sessions");
-            let unreadable = sessions.len() - ok - damaged;
-            let sum = format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n");
-            writer.echo(sum.as_bytes())?;
+        all.sessions = sessions.len() as u64;
+        all.unreadable = all.sessions - all.ok - all.damaged;
+        match form {
+            Form::Text => writer.echo(check_sum(&all).as_bytes())?,
+            Form::Jsonl if self.sessions.is_empty() => writer.record(&all)?,
+            Form::Jsonl => {}
         }
         writer.flush()?;
         Ok(errors.outcome(Status::negative_if(is_damaged && self.exit_status)))

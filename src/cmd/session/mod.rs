@@ -6,6 +6,7 @@ pub(crate) mod archive;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod export;
+pub(crate) mod gates;
 pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod names;

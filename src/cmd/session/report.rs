@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::cmd::session::gates::{amount, gate_status};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::MatchArguments;
-use crate::cmd::session::stats::amount;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::permission::Rules;
-use crate::records::{GateResult, SessionReportRecord};
+use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
 use crate::session::{CallEvent, calls_of_all};
 use crate::side::{
     FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
@@ -115,7 +115,7 @@ impl Run for SessionReportArguments {
         if let Some(error) = failure {
             return Err(error.into());
         }
-        let (mut report, replies) = builder.finish(&prices);
+        let (mut report, costs) = builder.finish(&prices);
         for about in report.sessions.iter_mut().map(|session| &mut session.about) {
             let is_copy = |named: &&NamedSession| named.is_copy(Path::new(&about.path));
             if let Some(copied) = named.iter().find(is_copy) {
@@ -129,7 +129,7 @@ impl Run for SessionReportArguments {
                 Err(UsageError::new("no sessions found").into())
             };
         }
-        report.gates = self.gates.results(&report, replies);
+        report.gates = self.gates.results(&report, &costs);
         report.passed = report.gates.iter().all(|gate| gate.passed);
         if self.json || self.output == ReportForm::Jsonl {
             let mut writer = output::record_writer(io)?;
@@ -143,15 +143,7 @@ impl Run for SessionReportArguments {
             file.set_len(0)?;
         }
         write_to(test_cases, &junit(&report))?;
-        for gate in report.gates.iter().filter(|gate| !gate.passed) {
-            io.messages
-                .error(&format!("gate failed: {}: {}", gate.gate, gate.message));
-        }
-        Ok(errors.outcome(if report.passed {
-            Status::Done
-        } else {
-            Status::GateFailed
-        }))
+        Ok(errors.outcome(gate_status(&report.gates, io)))
     }
 }
 
@@ -180,12 +172,15 @@ pub(crate) struct GateArguments {
 }
 
 impl GateArguments {
-    /// Returns the results of the gates for a report on sessions with this many replies.
-    pub(crate) fn results(&self, report: &SessionReportRecord, replies: u64) -> Vec<GateResult> {
+    /// Returns the results of the gates for a report on sessions that spent this.
+    pub(crate) fn results(
+        &self,
+        report: &SessionReportRecord,
+        costs: &[SessionCostRecord],
+    ) -> Vec<GateResult> {
         let mut gates = Vec::new();
-        gates.extend(self.max_cost.map(|limit| max_cost(report, limit, replies)));
-        let tokens = self.max_tokens;
-        gates.extend(tokens.map(|limit| max_tokens(report, limit, replies)));
+        gates.extend(self.max_cost.map(|limit| max_cost(costs, limit)));
+        gates.extend(self.max_tokens.map(|limit| max_tokens(costs, limit)));
         let mut fail_on = self.fail_on.clone();
         fail_on.dedup();
         let events = fail_on.into_iter();

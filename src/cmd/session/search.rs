@@ -101,6 +101,8 @@ enum PlaceName {
     Calls,
     /// The results of calls
     Results,
+    /// Titles of sessions
+    Title,
     /// All of these
     All,
 }
@@ -254,13 +256,14 @@ impl SessionSearchArguments {
 
 impl PlaceName {
     fn places(self) -> &'static [HitBlock] {
-        use HitBlock::{Call, Result, Text, Thinking};
+        use HitBlock::{Call, Result, Text, Thinking, Title};
         match self {
             Self::Text => &[Text],
             Self::Thinking => &[Thinking],
             Self::Calls => &[Call],
             Self::Results => &[Result],
-            Self::All => &[Text, Thinking, Call, Result],
+            Self::Title => &[Title],
+            Self::All => &[Title, Text, Thinking, Call, Result],
         }
     }
 }

@@ -57,9 +57,12 @@ pub(crate) struct FilterArguments {
     /// 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<TimeArgument>,
-    /// Only sessions last active before this time
-    #[arg(long, alias = "before", value_name = "TIME")]
+    /// Only sessions that started before this time; with `--since`, those that overlap with the period
+    #[arg(long, value_name = "TIME")]
     until: Option<TimeArgument>,
+    /// Only sessions last active before this time
+    #[arg(long, value_name = "TIME")]
+    before: Option<TimeArgument>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -250,6 +253,8 @@ impl FilterArguments {
         let (since, until) = self.period(clock.now(), &zone);
         selection.since = since;
         selection.until = until;
+        let before = self.before.map(|moment| moment.time(clock.now(), &zone));
+        selection.before = before;
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
@@ -265,6 +270,11 @@ impl FilterArguments {
     ) -> (Option<Timestamp>, Option<Timestamp>) {
         let time = |moment: TimeArgument| moment.time(now, zone);
         (self.since.map(time), self.until.map(time))
+    }
+
+    /// Whether sessions that continued later are selected too.
+    pub(crate) fn has_later_activity(&self) -> bool {
+        self.until.is_some()
     }
 
     /// Whether there is any filter.
@@ -302,11 +312,10 @@ impl MatchArguments {
     }
 
     /// Returns the settings to list the sessions with whose calls to read, and the period of the calls.
-    /// A session may continue after the period.
     pub(crate) fn listing_of_calls(&self, clock: &dyn Clock) -> (Listing, Range<Timestamp>) {
         let mut listing = self.listing(Depth::Ends, clock);
         let since = listing.selection.since.unwrap_or(Timestamp::MIN);
-        let until = listing.selection.until.take().unwrap_or(Timestamp::MAX);
+        let until = listing.selection.until.unwrap_or(Timestamp::MAX);
         listing.selection.with_subagents = true;
         (listing, since..until)
     }

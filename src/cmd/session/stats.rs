@@ -11,11 +11,13 @@ use serde::Serialize;
 
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::agent_name::AgentName;
+use crate::cmd::session::gates::{amount, gate_status};
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::Dimension;
 use crate::session::{Agent, Depth, Detail, Prices, Tally, status_line, subagents_beside};
+use crate::side::max_cost;
 use crate::text::{dollars, terminal_safe_line};
 use crate::view::{ProgressLine, cost_cell, cost_page, stats_page, tool_page};
 
@@ -46,23 +48,16 @@ pub(crate) struct SessionStatsArguments {
     /// format
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Print one line, and exit with 1 if more than this many US dollars were spent
+    /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
     #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
-    budget: Option<f64>,
+    max_cost: Option<f64>,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
     /// the cost of the session, the day and the current block of five hours, and the use of the
     /// context. Only sessions of the last 24 hours are read
-    #[arg(long, conflicts_with_all = ["by", "budget", "since", "until", "sessions", "output", "json"])]
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"])]
     statusline: bool,
     #[command(flatten)]
     form: FormArguments,
-}
-
-pub(crate) fn amount(text: &str) -> Result<f64, &'static str> {
-    let amount = text.parse().ok();
-    amount
-        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
-        .ok_or("not an amount of US dollars, such as 20 or 2.50")
 }
 
 fn zone(name: &str) -> Result<TimeZone, &'static str> {
@@ -84,7 +79,10 @@ impl Run for SessionStatsArguments {
             return Ok(Status::Done);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
-        let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
+        let detail = match (
+            is_about_tools,
+            self.by.is_empty() && self.max_cost.is_none(),
+        ) {
             (true, _) => Detail::Full,
             (false, true) => Detail::Activity,
             (false, false) => Detail::Costs,
@@ -100,16 +98,14 @@ impl Run for SessionStatsArguments {
         }
         let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
-        if count == 0 && form == Form::Text && self.budget.is_none() {
+        if count == 0 && form == Form::Text && self.max_cost.is_none() {
             self.matching.source.note_none(count, io);
             return Ok(errors.outcome(Status::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, io);
         if self.sessions.is_empty() {
             let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
-            // The period applies to requests. A session may continue after it.
-            listing.selection.since = since;
-            listing.selection.until = None;
+            (listing.selection.since, listing.selection.until) = (since, until);
             listing.examined = progress.done();
             errors.report_all(tally.add_all(&candidates, &listing));
         }
@@ -138,14 +134,14 @@ impl Run for SessionStatsArguments {
             io.messages.hint("`--prices FILE` adds prices");
         }
         let columns = io.terminal.columns;
-        if let Some(budget) = self.budget {
+        if let Some(limit) = self.max_cost {
             let page = |_: &[_]| {
                 let cost = cost_cell(&all.spending);
-                format!("{cost} of {}\n", dollars(budget))
+                format!("{cost} of {}\n", dollars(limit))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let is_exceeded = all.spending.usage.cost.is_some_and(|cost| cost > budget);
-            return Ok(errors.outcome(Status::negative_if(is_exceeded)));
+            let gate = max_cost(&tally.costs(&[Dimension::Session], &zone), limit);
+            return Ok(errors.outcome(gate_status(&[gate], io)));
         }
         if is_about_tools {
             let tools = tally.tools(&self.by, &zone);
@@ -196,12 +192,14 @@ fn statusline(
     zone: &TimeZone,
     io: &mut Io,
 ) -> anyhow::Result<String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let mut stdin = take_stdin(io)?.take(MAX_INPUT);
     stdin
-        .read_to_string(&mut text)
+        .read_to_end(&mut bytes)
         .context("cannot read standard input")?;
-    let input = serde_json::from_str(&text).map_err(|_| {
+    // Claude Code writes control characters of names as they are.
+    let text = String::from_utf8_lossy(&bytes).replace(|one: char| one.is_ascii_control(), " ");
+    let input = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| {
         UsageError::new("standard input is not the input of a status line").with_hint(
             "set it up in Claude Code's settings: \
              {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe session stats --statusline\"}}",

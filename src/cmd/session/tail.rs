@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::times::parse_span;
+use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
@@ -68,10 +68,10 @@ pub(crate) struct SessionTailArguments {
     #[arg(long)]
     cursor: bool,
     /// Stop when nothing has been appended for this long (e.g. 500ms, 30s, 5m)
-    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span_or_seconds)]
     until_idle: Option<Duration>,
     /// Stop after this long in any case
-    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
     /// Exit with 1 if --timeout ended it
     #[arg(long)]

@@ -370,7 +370,7 @@ fn recaps_are_written_once_for_each_absence_with_something_new() {
     watching.is_away(299);
     watching.is_away(301);
     let shown = watching.next_record();
-    assert_eq!(shown["turnpipe"]["model_used"], "builtin");
+    assert_eq!(shown["turnpipe"]["model"], "builtin");
     assert_eq!(
         (&shown["written"], &shown["session_id"]),
         (&true.into(), &"s".into())

@@ -134,7 +134,7 @@ impl Printer for Titles {
                     ..extension(Some(title.model.clone()), title.cost.as_ref())
                 },
                 title: Some(title.text),
-                model_used: Some(title.model),
+                model: Some(title.model),
                 error: not_shown(recorded).map(str::to_owned),
                 written: recorded.map(|_| not_shown(recorded).is_none()),
                 ..of_session

@@ -183,12 +183,11 @@ impl ArchiveDir {
             let modified = modified.map_err(|error| Problem::of(file, error))?;
             (opened.size, modified, Some(opened))
         };
-        let is_recent = self
-            .now
-            .duration_since(modified)
-            .is_ok_and(|age| age < IN_USE);
+        // A writer may change it after the start of this run.
+        let age = self.now.duration_since(modified);
+        let is_settled = age.is_ok_and(|age| age >= IN_USE);
         if let Some(opened) =
-            opened.filter(|_| is_recent && file.extension().is_some_and(|end| end == "jsonl"))
+            opened.filter(|_| !is_settled && file.extension().is_some_and(|end| end == "jsonl"))
         {
             size = end_of_records(&opened).map_err(|error| Problem::of(file, error))?;
         }
@@ -198,7 +197,7 @@ impl ArchiveDir {
         let is_unchanged = match &old {
             Some(old) if *old == origin => true,
             Some(old) if old.scope != origin.scope => {
-                match compare(&target, &mut *source(bundle, file, size)?)? {
+                match compare(&target, true, &mut *source(bundle, file, size)?)? {
                     Comparison::Same | Comparison::Shorter => true,
                     Comparison::Longer => false,
                     Comparison::Different => {
@@ -238,7 +237,8 @@ impl ArchiveDir {
         for file in &bundle.files {
             let size = open(file)?.size;
             let target = bundle.target_of(file, &self.dir);
-            if compare(&target, &mut *source(bundle, file, size)?)? != Comparison::Same {
+            let is_packed = bundle.is_packed(file);
+            if compare(&target, is_packed, &mut *source(bundle, file, size)?)? != Comparison::Same {
                 return Err(Problem::of(file, "is not in the archive as it is now"));
             }
         }

@@ -12,7 +12,7 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
 use crate::agent::ReadExtent;
 use crate::io::{UNFINISHED, replace_below, uninterrupted};
-use crate::session::compressed::{is_compressed, unpack};
+use crate::session::compressed::unpack;
 use crate::session::open::{SessionError, SessionFile, open_safely};
 use crate::session::origin::Origin;
 
@@ -73,7 +73,7 @@ impl Copy<'_> {
             let copy = file.try_clone().map_err(failed)?;
             let copy = SessionFile::of(self.target, copy).map_err(failed)?;
             size = copy.size;
-            if compare_file(copy, &mut (self.open)()?)? != Comparison::Same {
+            if compare_file(copy, self.origin.is_some(), &mut (self.open)()?)? != Comparison::Same {
                 return Err(Problem::of(
                     self.target,
                     "the session changed while it was read",
@@ -176,19 +176,28 @@ impl Write for Comparer<'_> {
     }
 }
 
-/// Compares an archived file, uncompressed if necessary, with a source.
-pub(super) fn compare(archived: &Path, source: &mut dyn Read) -> Result<Comparison, Problem> {
-    compare_file(open(archived)?, source)
+/// Compares an archived file with a source. If it `is_packed`, its unpacked content is compared; a file that was
+/// compressed before is copied as it is.
+pub(super) fn compare(
+    archived: &Path,
+    is_packed: bool,
+    source: &mut dyn Read,
+) -> Result<Comparison, Problem> {
+    compare_file(open(archived)?, is_packed, source)
 }
 
-fn compare_file(mut file: SessionFile, source: &mut dyn Read) -> Result<Comparison, Problem> {
+fn compare_file(
+    mut file: SessionFile,
+    is_packed: bool,
+    source: &mut dyn Read,
+) -> Result<Comparison, Problem> {
     let path = file.path.clone();
     let failed = |error: io::Error| Problem::of(&path, error);
     let mut comparer = Comparer {
         source,
         result: Comparison::Same,
     };
-    if is_compressed(&file).map_err(failed)? {
+    if is_packed {
         unpack(&file.file, &mut comparer, ReadExtent::Whole).map_err(failed)?;
     } else {
         file.file.rewind().map_err(failed)?;

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::io::uninterrupted;
+use crate::jsonl::escape_separators;
 
 /// Length of the end of the file that is checked for damage by a crash, in bytes.
 const LOOKED_AT: usize = 4096;
@@ -38,6 +39,7 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<u64, AppendError>
     if record.contains('\n') || serde_json::from_str::<serde::de::IgnoredAny>(record).is_err() {
         return Err(AppendError::NotALine);
     }
+    let record = &*escape_separators(record);
     let failed = |written: u64| move |source| AppendError::Failed { written, source };
     let mut start_anew = false;
     for _ in 0..ATTEMPTS {

@@ -2,6 +2,7 @@
 //! subagents.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use super::run::SearchHit;
 use crate::agent::NamedRoots;
 use crate::jsonl::Mapping;
 use crate::message::{SessionId, Thread};
-use crate::records::{SessionDescription, SessionHitRecord};
+use crate::records::{HitBlock, SessionDescription, SessionHitRecord};
 use crate::session::discover::Candidate;
 use crate::session::distinct::Key;
 use crate::session::listed::Listed;
@@ -151,8 +152,21 @@ fn found_in(
             let mut hits = hits.into_iter();
             hits.try_for_each(|hit| report(SearchEvent::Found(Box::new(hit))))
         };
-    let mut held = Some(Vec::new());
+    let mut hits = Vec::new();
+    if query.places.contains(&HitBlock::Title)
+        && query.roles.is_empty()
+        && let Some(listed) = listing.examine(&session, candidate.context, names)?
+        && let Some(title) = &listed.facts.title
+    {
+        hits.extend(SearchHit::in_title(query, &title.text));
+    }
+    let mut left = query.most.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
+    let mut held = Some(hits);
     let searched = session.search(query, &mut |found| {
+        if left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
         if let Some(hits) = &mut held {
             hits.push(found);
             if hits.len() < MAX_HELD {

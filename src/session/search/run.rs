@@ -69,6 +69,23 @@ impl SearchHit {
         })
     }
 
+    /// Returns the hit in the title of a session, if titles are searched.
+    pub(super) fn in_title(query: &Query, title: &str) -> Option<Self> {
+        let (excerpt, matches) = query.first(&[title])?;
+        Some(Self {
+            line: None,
+            uuid: None,
+            role: Role::System,
+            origin: Origin::Injected,
+            thread: Thread::Main,
+            time: None,
+            place: HitBlock::Title,
+            tool: None,
+            excerpt,
+            matches,
+        })
+    }
+
     /// Returns a key of the record and the hit in it, which copies of the record share.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;

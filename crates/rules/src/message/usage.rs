@@ -44,6 +44,9 @@ pub struct Usage {
     /// Whether the request was confined to the United States. Not in records.
     #[serde(skip)]
     pub is_us_only: bool,
+    /// Whether it may be the sum of several requests, of which each has its own price. Not in records.
+    #[serde(skip)]
+    pub is_sum: bool,
 }
 
 /// Service tier of a request, which affects its price.

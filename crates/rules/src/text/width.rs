@@ -1,6 +1,6 @@
 //! Lengths of text: columns of a terminal, and UTF-16 units, which JavaScript agents count as characters.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Returns the width of a line in columns: 2 for wide East Asian characters and emoji, 0 for combining marks.
 /// The text should be terminal-safe; control characters have no defined width.
@@ -13,8 +13,8 @@ pub fn fitted(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
     }
-    let kept: String = fitting(line.chars(), columns).collect();
-    kept + "…"
+    let starts = line.char_indices().skip(1).map(|(end, _)| &line[..end]);
+    longest(starts, columns).to_owned() + "…"
 }
 
 /// Truncates a line at its start to `columns`, with `…` if it was longer.
@@ -22,20 +22,15 @@ pub fn fitted_end(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
     }
-    let mut kept: Vec<char> = fitting(line.chars().rev(), columns).collect();
-    kept.push('…');
-    kept.iter().rev().collect()
+    let ends = line.char_indices().rev().map(|(start, _)| &line[start..]);
+    "…".to_owned() + longest(ends, columns)
 }
 
-/// Returns the characters that fit into one column less than `columns`.
-fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> impl Iterator<Item = char> {
-    let mut remaining = columns.saturating_sub(1);
-    characters.take_while(move |character| {
-        let width = character.width().unwrap_or(0);
-        let fits = width <= remaining;
-        remaining = remaining.saturating_sub(width);
-        fits
-    })
+/// Returns the last part, of parts that become longer, that fits into one column less than `columns`. A character
+/// may widen the one before it.
+fn longest<'a>(parts: impl Iterator<Item = &'a str>, columns: usize) -> &'a str {
+    let fits = |part: &&str| display_width(part) < columns;
+    parts.take_while(fits).last().unwrap_or_default()
 }
 
 /// Returns the length of `text` in UTF-16 units: 2 for each character outside the Basic Multilingual Plane, 1
