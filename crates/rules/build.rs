@@ -203,7 +203,7 @@ fn group(beginnings: &[(String, Option<usize>)]) -> String {
         classes[usize::from(*byte)] = class;
         classes[usize::from(byte.to_ascii_uppercase())] = class;
     }
-    let mut group_of = vec![vec![0; bytes.len() + 1]; bytes.len() + 1];
+    let mut group_of = vec![[0; 64]; 64];
     let mut rows = "&[],\n".to_owned();
     for (((before, last), mut group), number) in groups.into_iter().zip(1_u8..) {
         let class = |byte: u8| usize::from(classes[usize::from(byte)]);
@@ -214,7 +214,5 @@ fn group(beginnings: &[(String, Option<usize>)]) -> String {
             group.map(|(text, shape)| format!("Beginning {{ text: {text:?}, shape: {shape:?} }},"));
         rows += &format!("&[{}],\n", group.collect::<String>());
     }
-    let group_of: Vec<_> = group_of.iter().map(|row| format!("&{row:?},\n")).collect();
-    let group_of = group_of.concat();
-    format!("Beginnings {{ classes: {classes:?}, group_of: &[{group_of}], groups: &[{rows}] }}")
+    format!("Beginnings {{ classes: {classes:?}, group_of: {group_of:?}, groups: &[{rows}] }}")
 }

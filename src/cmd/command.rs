@@ -37,7 +37,7 @@ macro_rules! reads_sessions {
 const RARE: &str = "\
     add_dir agent all allow_network_reads ask away_minutes before branch compact context count cursor dry_run \
     enforce exit_status files files_with_matches first_cwd ignore_unknown_settings injected jobs \
-    json language last_model max_count max_session_tokens max_tokens mode no_mmap \
+    json language last_model max_cost max_count max_session_tokens max_tokens mode no_mmap \
     no_thinking on_error permission_prompt prices print_prompt prompt_file record replace \
     role root rpm schedule since_compact state_dir statusline strict style subagents \
     thinking thinking_tokens timeout title tz until untitled";

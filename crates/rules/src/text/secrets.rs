@@ -57,12 +57,15 @@ struct Secrets {
     placeholder: LazyLock<Regex>,
 }
 
+/// Maximum number of classes of bytes; a power of two, which makes an index cheap to check.
+const CLASSES: usize = 64;
+
 /// The prefixes of shapes and the parts of names, by their last two bytes.
 struct Beginnings {
     /// The class of each byte; bytes at the end of no beginning have class 0.
     classes: [u8; 256],
     /// A number in `groups` by the classes of two bytes.
-    group_of: &'static [&'static [u8]],
+    group_of: [[u8; CLASSES]; CLASSES],
     /// Beginnings with the same last two bytes, the longest first. The first group is empty.
     groups: &'static [&'static [Beginning]],
 }
@@ -96,7 +99,7 @@ impl Beginnings {
         let bytes = text.as_bytes();
         let mut before = 0;
         for (last, byte) in bytes.iter().enumerate() {
-            let class = usize::from(self.classes[usize::from(*byte)]);
+            let class = usize::from(self.classes[usize::from(*byte)]) % CLASSES;
             let group = self.group_of[before][class];
             before = class;
             if group == 0 {
