@@ -151,9 +151,9 @@ fn secrets() -> io::Result<()> {
         let is_before = shape.get("is_before").is_some();
         let anchor = if is_before { "" } else { "^" };
         let rest = compiled(format!("{anchor}(?:{rest})"));
-        shapes += &format!(
+        shapes.extend([format!(
             "Shape {{ at: &{at:?}, rest: {rest}, is_any_case: {is_any_case}, is_before: {is_before} }},\n"
-        );
+        )]);
         beginnings.extend(at.iter().map(|at| (at.to_ascii_lowercase(), Some(number))));
     }
     for row in list("names") {
@@ -162,7 +162,7 @@ fn secrets() -> io::Result<()> {
         let pattern = compiled(format!("(?s)^(?:{})$", patterns.join("|")));
         let (letter, rest) = class.split_at(1);
         let letter = letter.to_ascii_uppercase();
-        names += &format!("(NameClass::{letter}{rest}, {pattern}),\n");
+        names.extend([format!("(NameClass::{letter}{rest}, {pattern}),\n")]);
     }
     let parts = string(&table["parts"]).split(' ');
     beginnings.extend(parts.map(|part| (part.to_owned(), None)));
@@ -212,7 +212,7 @@ fn group(beginnings: &[(String, Option<usize>)]) -> String {
         let group = group.into_iter();
         let group =
             group.map(|(text, shape)| format!("Beginning {{ text: {text:?}, shape: {shape:?} }},"));
-        rows += &format!("&[{}],\n", group.collect::<String>());
+        rows.extend([format!("&[{}],\n", group.collect::<String>())]);
     }
     format!("Beginnings {{ classes: {classes:?}, group_of: {group_of:?}, groups: &[{rows}] }}")
 }

@@ -116,7 +116,9 @@ fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -
         let later: Vec<Candidate> = later.cloned().collect();
         let mut spawned = Spawned::default();
         let (sessions, _) = list_files(&later, &listing.of_all());
-        sessions.iter().for_each(|session| spawned.add(session));
+        for session in &sessions {
+            spawned.add(session);
+        }
         spawned.count(&mut found);
     }
     found.files()

@@ -383,7 +383,7 @@ impl Tally {
         }
         self.replies.retain(|reply| {
             let is_copy = reply.reading.take().is_some_and(|at| is_copied[at]);
-            !is_copy && !(reply.may_repeat && repeated.contains(&tokens(reply)))
+            !(is_copy || reply.may_repeat && repeated.contains(&tokens(reply)))
         });
         let contexts = self.replies.values().map(|reply| &reply.context);
         let contexts = contexts.chain(self.prompts.values());

@@ -39,12 +39,12 @@ impl ReplyCounts {
     pub(super) fn join(&mut self, copy: Self) {
         self.is_reply |= copy.is_reply;
         self.may_repeat &= copy.may_repeat;
-        if Usage::larger(copy.usage, self.usage) != self.usage {
+        if Usage::larger(copy.usage, self.usage) == self.usage {
+            self.context.join(copy.context);
+        } else {
             (self.usage, self.reading) = (copy.usage, copy.reading);
             let known = std::mem::replace(&mut self.context, copy.context);
             self.context.join(known);
-        } else {
-            self.context.join(copy.context);
         }
     }
 }

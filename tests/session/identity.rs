@@ -121,6 +121,7 @@ fn time(turn: u32, second: u32) -> String {
 }
 
 /// Returns the rows of a turn. `from` is the session that a fork copied it from.
+#[expect(clippy::too_many_lines, reason = "the rows of each agent")]
 fn rows(agent: Agent, id: &str, turn: u32, from: Option<&str>, is_side: bool) -> Vec<Value> {
     let [first, second] = tokens(turn);
     let prompt = format!("Prompt {turn}.");
@@ -402,7 +403,10 @@ fn file(agent: Agent, root: &Path, id: &str) -> PathBuf {
 
 fn write(path: &Path, rows: &[Value], end: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let lines: String = rows
+        .iter()
+        .flat_map(|row| [row.to_string(), "\n".to_owned()])
+        .collect();
     fs::write(path, lines + end).unwrap();
 }
 

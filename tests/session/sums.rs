@@ -18,7 +18,10 @@ impl Home {
         for (name, rows) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+            let lines: String = rows
+                .iter()
+                .flat_map(|row| [row.to_string(), "\n".to_owned()])
+                .collect();
             fs::write(path, lines).unwrap();
         }
         Self { folder }
