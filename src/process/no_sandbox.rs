@@ -7,6 +7,7 @@ use rustix::process::Pid;
 
 use super::LaneOptions;
 use super::confinement::{Confinement, FileRulesEnforced};
+use super::posix_spawn::spawn;
 use super::start::Start;
 
 /// The sandbox of a run.
@@ -17,6 +18,14 @@ pub enum Sandbox {}
 pub(super) struct Entrance {
     sandbox: Arc<Sandbox>,
     pub(super) confinement: Option<Confinement>,
+}
+
+/// Starts a child of the lane.
+///
+/// # Errors
+/// As [`spawn`].
+pub(super) fn start_in_lane(start: &Start) -> io::Result<Pid> {
+    spawn(start)
 }
 
 impl Entrance {

@@ -28,12 +28,20 @@ const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
 /// # Errors
 /// The directory cannot be entered, the program cannot be executed, or resources are exhausted.
 pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
+    retry_busy(|| spawn_once(start))
+}
+
+/// Starts a child by `spawn_once`, again if its program is open for writing.
+///
+/// # Errors
+/// As `spawn_once`.
+pub(super) fn retry_busy(spawn_once: impl Fn() -> io::Result<Pid>) -> io::Result<Pid> {
     // Static, since the action of a signal belongs to the whole process.
     static ONCE: Once = Once::new();
     ONCE.call_once(make_children_waitable);
     let mut pause = Duration::from_millis(1);
     for _ in 1..MAX_BUSY_ATTEMPTS {
-        match spawn_once(start) {
+        match spawn_once() {
             Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
                 std::thread::sleep(pause);
                 pause *= 2;
@@ -41,7 +49,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
             result => return result,
         }
     }
-    spawn_once(start)
+    spawn_once()
 }
 
 fn spawn_once(start: &Start) -> io::Result<Pid> {

@@ -6,12 +6,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
-#[cfg(target_os = "linux")]
-use rustix::process::{Resource, prlimit};
 
 use super::Sandbox;
-#[cfg(target_os = "linux")]
-use super::command::NO_CORE_FILE;
 use super::command::{PipeMaker, StdioPipes};
 use super::confinement::{
     Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
@@ -21,14 +17,14 @@ use super::confinement::{
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-use super::no_sandbox::Entrance;
+use super::no_sandbox::{Entrance, start_in_lane};
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-use super::sandbox::Entrance;
+use super::sandbox::{Entrance, start_in_lane};
 use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};
 use super::supervise::supervise;
@@ -230,12 +226,6 @@ impl Spawners {
             file_rules,
         } = started;
         let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
-        // Here, since the thread that started the child may not set its limits.
-        #[cfg(target_os = "linux")]
-        if is_confined && file_rules.is_none() {
-            // Of a child that has ended, nothing is left.
-            let _ = prlimit(Some(leader), Resource::Core, NO_CORE_FILE);
-        }
         let tree = ProcessTree::new(leader, self.adopts_orphans());
         let spill = &self.spill_directory;
         let finished = supervise(tree, registration, ours, command, cancel, spill);
@@ -365,8 +355,14 @@ impl SpawnerPool {
             return self.start_in_sandbox(entrance, start);
         }
         let spawn_here = move |confinement: &Option<Confinement>| {
+            let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
+            let leader = if is_confined {
+                start_in_lane(&start)
+            } else {
+                spawn(&start)
+            };
             Ok(Started {
-                leader: spawn(&start)?,
+                leader: leader?,
                 confinement: confinement.clone(),
                 file_rules: None,
             })

@@ -217,7 +217,7 @@ fn other_processes_cannot_be_reached() {
 fn core_files_are_switched_off_for_good() {
     let Some(lane) = enforced() else { return };
     let dir = TestDir::new();
-    let script = "until grep -q '^Max core file size  *1  *1 ' /proc/self/limits; do :; done; \
+    let script = "grep -q '^Max core file size  *1  *1 ' /proc/self/limits || echo unlimited; \
                   ulimit -c unlimited 2>/dev/null || echo refused";
     let finished = lane
         .run(&dir.script(script), &CancelToken::default())

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -472,7 +473,12 @@ impl Plan {
                             json!({"subagent": {"thread_spawn": {"parent_thread_id": ROOT}}});
                     }
                     head.extend(rows(agent, CHILD, 201, None, false));
-                    write(&file(agent, root, CHILD), &head, "");
+                    let child = file(agent, root, CHILD);
+                    write(&child, &head, "");
+                    // It ends before its session does, also on a file system with coarse times.
+                    let child = fs::File::options().write(true).open(child).unwrap();
+                    let before = SystemTime::now() - Duration::from_secs(10);
+                    child.set_modified(before).unwrap();
                 }
             }
         }
@@ -615,7 +621,13 @@ fn check(plan: &Plan) {
                 .iter()
                 .filter(|_| id == CHILD || in_file && id == ROOT);
             let own = model.own.get(id).into_iter().flatten().chain(side);
-            assert_eq!(usage(&one), sum(own.copied()), "{one}");
+            assert_eq!(
+                usage(&one),
+                sum(own.copied()),
+                "{:?} {} {one}",
+                plan.agent,
+                plan.end
+            );
         }
     }
     let hits = records(&["search", "^Answer [0-9]+\\.$", "--root", &at]);

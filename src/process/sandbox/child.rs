@@ -1,5 +1,5 @@
-//! Starts a child in namespaces with masks, as `posix_spawn` does: the child shares the memory of this process until
-//! it becomes its program, so that the start costs the same in a large process.
+//! Starts a child that restricts itself, as `posix_spawn` does: the child shares the memory of this process until it
+//! becomes its program, so that the start costs the same in a large process.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
@@ -11,7 +11,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::helper::MaskedNamespace;
 use super::restrictions::Restrictions;
-use crate::process::posix_spawn::{close_on_exec, pointers};
+use crate::process::posix_spawn::{close_on_exec, pointers, retry_busy};
 use crate::process::start::Start;
 
 /// Size of the child's stack before it becomes its program, in bytes.
@@ -22,7 +22,7 @@ const MAX_SIGNAL: c_int = 64;
 
 /// What the child needs, all of it in memory that the parent allocated.
 struct Plan<'a> {
-    namespace: &'a MaskedNamespace,
+    namespace: Option<&'a MaskedNamespace>,
     restrictions: &'a Restrictions,
     start: &'a Start,
     arguments: &'a [*mut c_char],
@@ -33,12 +33,21 @@ struct Plan<'a> {
     error: c_int,
 }
 
-/// Starts a child in the namespaces, with these restrictions and a session of its own.
+/// Starts a child in namespaces, if there are any, with these restrictions and a session of its own. It also inherits
+/// the restrictions of the calling thread.
 ///
 /// # Errors
 /// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
-pub(super) fn spawn_in(
-    namespace: &MaskedNamespace,
+pub(super) fn spawn_restricted(
+    namespace: Option<&MaskedNamespace>,
+    restrictions: &Restrictions,
+    start: &Start,
+) -> io::Result<Pid> {
+    retry_busy(|| spawn_once(namespace, restrictions, start))
+}
+
+fn spawn_once(
+    namespace: Option<&MaskedNamespace>,
     restrictions: &Restrictions,
     start: &Start,
 ) -> io::Result<Pid> {
@@ -111,11 +120,12 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
     let prepared = || -> io::Result<()> {
         reset_signals();
         rustix::process::setsid()?;
-        let namespace = plan.namespace;
-        if let Some(user) = &namespace.user {
+        if let Some(user) = plan.namespace.and_then(|namespace| namespace.user.as_ref()) {
             move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
         }
-        move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        if let Some(namespace) = plan.namespace {
+            move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        }
         rustix::process::chdir(&*plan.start.directory)?;
         plan.restrictions.take()?;
         // Last, since a number may be that of a descriptor that was needed until here.

@@ -1,10 +1,11 @@
 //! The way of children into the sandbox of a run.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustix::process::Pid;
 
+use super::child::spawn_restricted;
 use super::namespace::Privilege;
 use super::restrictions::{Restrictions, landlock_version};
 use super::space::Sandbox;
@@ -19,6 +20,16 @@ pub(in crate::process) struct Entrance {
     restrictions: Restrictions,
     /// The confinement of the children: `None` outside a lane.
     pub(in crate::process) confinement: Option<Confinement>,
+}
+
+/// Starts a child of a thread that has the restrictions of the lane. It gets a Landlock domain apart from other
+/// children, and writes no core file.
+///
+/// # Errors
+/// The directory cannot be entered, the program cannot be executed, or resources are exhausted.
+pub(in crate::process) fn start_in_lane(start: &Start) -> io::Result<Pid> {
+    static ADDED: LazyLock<Restrictions> = LazyLock::new(Restrictions::of_lane_child);
+    spawn_restricted(None, &ADDED, start)
 }
 
 impl Entrance {

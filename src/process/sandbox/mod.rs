@@ -9,7 +9,7 @@ mod restrictions;
 mod space;
 
 pub use descriptors::{InheritedDescriptor, inherited_descriptors};
-pub(super) use entrance::Entrance;
+pub(super) use entrance::{Entrance, start_in_lane};
 pub use helper::{SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper};
 pub use namespace::{Mask, MaskKind, Privilege, SandboxError};
 pub use space::{MaskList, MaskSource, Sandbox};

@@ -61,6 +61,15 @@ impl Restrictions {
         })
     }
 
+    /// Prepares what children of the lane add to the restrictions of the thread that starts them.
+    pub(in crate::process) fn of_lane_child() -> Self {
+        Self {
+            lost: CapabilitySet::empty(),
+            domain: own_domain(Scope::from_all(VERSION)),
+            filter: Filter::new(),
+        }
+    }
+
     /// Prepares the restrictions of a sandbox.
     pub(in crate::process) fn of_sandbox(privilege: Privilege) -> Self {
         Self {
@@ -68,7 +77,7 @@ impl Restrictions {
                 Privilege::User => CapabilitySet::all(),
                 Privilege::Root => LOST_BY_ROOT,
             },
-            domain: own_domain(),
+            domain: own_domain(Scope::AbstractUnixSocket.into()),
             filter: system_call_filter::sandbox_filter(),
         }
     }
@@ -91,15 +100,17 @@ impl Restrictions {
                 remove_capability_from_bounding_set(capability)?;
             }
         }
-        let own = capabilities(None)?;
-        set_capabilities(
-            None,
-            CapabilitySets {
-                effective: own.effective - self.lost,
-                permitted: own.permitted - self.lost,
-                inheritable: own.inheritable - self.lost,
-            },
-        )?;
+        if !self.lost.is_empty() {
+            let own = capabilities(None)?;
+            set_capabilities(
+                None,
+                CapabilitySets {
+                    effective: own.effective - self.lost,
+                    permitted: own.permitted - self.lost,
+                    inheritable: own.inheritable - self.lost,
+                },
+            )?;
+        }
         if let Some(domain) = &self.domain {
             // SAFETY: a system call on plain numbers.
             let result =
@@ -108,19 +119,22 @@ impl Restrictions {
                 return Err(io::Error::last_os_error());
             }
         }
+        if self.filter.is_empty() {
+            return Ok(());
+        }
         system_call_filter::install(&self.filter)
     }
 }
 
-/// Returns the rules of a domain that permits everything: a process cannot inspect processes of other domains, in
-/// `/proc` or otherwise, nor reach their sockets without a file. `None` if the kernel has no Landlock, or the first
+/// Returns the rules of a domain that permits all use of files: a process cannot inspect processes of other domains, in
+/// `/proc` or otherwise, nor reach them in these ways. `None` if the kernel has no Landlock, or the first
 /// version, whose domains forbid moving files to other directories.
-fn own_domain() -> Option<OwnedFd> {
+fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
     let rules = Ruleset::default()
         .handle_access(moving)
-        .and_then(|rules| rules.scope(Scope::AbstractUnixSocket))
+        .and_then(|rules| rules.scope(scopes))
         .and_then(Ruleset::create)
         .and_then(|rules| {
             rules.add_rules(path_beneath_rules(

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 
-use super::child::spawn_in;
+use super::child::spawn_restricted;
 use super::helper::{MaskedNamespace, PROGRAM};
 use super::namespace::{Mask, SandboxError};
 use super::restrictions::Restrictions;
@@ -104,6 +104,6 @@ impl Sandbox {
             }
         }
         let namespace = self.namespace().map_err(io::Error::other)?;
-        spawn_in(&namespace, restrictions, &start)
+        spawn_restricted(Some(&namespace), restrictions, &start)
     }
 }
