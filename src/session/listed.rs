@@ -60,7 +60,7 @@ pub struct Listed {
     pub size: u64,
     /// Its facts.
     pub facts: Facts,
-    /// Its counts, with [`Depth::Whole`].
+    /// Its counts, with `Depth::Whole`.
     pub counts: Option<SessionCounts>,
     /// The number of its subagents.
     pub subagents: u64,

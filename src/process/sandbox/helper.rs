@@ -45,7 +45,7 @@ pub struct SandboxedCommand<'a> {
 /// Replaces this process by a command for which files are masked. Returns only on failure.
 ///
 /// # Errors
-/// The helper cannot be started. Failures in it end the process with [`SANDBOX_FAILED`], 126 or 127.
+/// The helper cannot be started. Failures in it end the process with status 125, 126 or 127.
 pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> SandboxError {
     let become_helper = || -> io::Result<io::Error> {
         let memory = rustix::fs::memfd_create("turnpipe-masks", MemfdFlags::empty())?;
