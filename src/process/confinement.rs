@@ -49,6 +49,10 @@ pub struct FileRulesEnforced {
 
 impl Confinement {
     /// Returns all restrictions.
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
     pub(super) fn complete(landlock_abi: Option<u32>) -> Self {
         Self {
             landlock_abi,

@@ -131,6 +131,7 @@ pub fn processors() -> NonZeroUsize {
         .unwrap_or(NonZeroUsize::MIN)
 }
 
+/// Returns the number of processors that this process may use.
 #[cfg(not(target_os = "linux"))]
 pub fn processors() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)

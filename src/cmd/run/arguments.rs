@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::thread;
 
 use clap::Args;
 
@@ -193,7 +192,7 @@ fn sandbox_of(
     let gaps = files.find_masks().gaps;
     let sandbox = Arc::new(Sandbox::new(files, sandbox_variables(environment)));
     // On another thread, since the children of this one may be orphans.
-    let checked = thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
+    let checked = std::thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
     match checked {
         Ok(Ok(())) => Ok(Some(PreparedSandbox { sandbox, gaps })),
         Ok(Err(error)) => Err(error.to_string()),
