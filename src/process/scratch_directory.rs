@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::Errno;
 use rustix::path::Arg as _;
 use uuid::Uuid;
 
@@ -41,7 +42,11 @@ impl Drop for ScratchDirectory {
 fn remove_tree(path: &Path) -> io::Result<()> {
     let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
     loop {
-        let removed = names(&top)?.map(|name| remove_entry(top.as_fd(), &name?));
+        let removed = names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {
+            // Another thread has removed it: a directory in this one has an owner of its own.
+            Err(Errno::NOENT) => Ok(()),
+            removed => removed,
+        });
         let removed: Vec<rustix::io::Result<()>> = removed.collect();
         // Else the pass may have moved more entries to the top.
         if removed.iter().all(Result::is_err) {
