@@ -72,11 +72,7 @@ pub use turnpipe_rules::message;
 
 pub(crate) use turnpipe_rules::tool_facts;
 
-#[cfg(all(
-    feature = "model",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(all(feature = "model", sandbox))]
 #[doc(hidden)]
 pub mod sandbox;
 

@@ -14,10 +14,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Before inspection is forbidden: the id maps of a namespace could not be written.
-    #[cfg(all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
+    #[cfg(sandbox)]
     if let Some(status) = turnpipe::process::run_as_sandbox_helper(&arguments) {
         return ExitCode::from(status);
     }

@@ -8,20 +8,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 use rustix::process::Rlimit;
 
 use super::captured::{Capture, Captured};
 
 /// A limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
 /// With 0 it starts that program.
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 pub(super) const NO_CORE_FILE: Rlimit = Rlimit {
     current: Some(1),
     maximum: Some(1),

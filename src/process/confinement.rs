@@ -49,10 +49,7 @@ pub struct FileRulesEnforced {
 
 impl Confinement {
     /// Returns all restrictions.
-    #[cfg(all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
+    #[cfg(sandbox)]
     pub(super) fn complete(landlock_abi: Option<u32>) -> Self {
         Self {
             landlock_abi,
@@ -200,7 +197,7 @@ pub(super) mod linux {
         CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
     };
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(sandbox)]
     use crate::process::system_call_filter;
 
     /// The version of Landlock whose rights are dropped; older kernels drop the rights that they know.
@@ -279,10 +276,10 @@ pub(super) mod linux {
     /// # Errors
     /// The kernel lacks or forbids filters, or this architecture lacks a table.
     pub(super) fn filter() -> Result<(), String> {
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(sandbox)]
         return system_call_filter::install(&system_call_filter::lane_filter())
             .map_err(|error| format!("seccomp failed: {error}"));
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[cfg(not(sandbox))]
         Err("seccomp failed: no filter for this architecture".to_owned())
     }
 }

@@ -11,10 +11,7 @@ mod detached_write;
 mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(sandbox))]
 mod no_sandbox;
 #[cfg(target_os = "linux")]
 mod orphans;
@@ -26,20 +23,14 @@ mod posix_spawn;
 mod process_table;
 mod process_tree;
 mod running;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 mod sandbox;
 mod scratch_directory;
 mod spawners;
 mod start;
 mod supervise;
 mod supervisor;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 mod system_call_filter;
 mod thread_pool;
 
@@ -54,10 +45,7 @@ pub use confinement::{
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(sandbox))]
 pub use no_sandbox::Sandbox;
 #[cfg(target_os = "linux")]
 pub use own_memory::{forbid_inspection, hide_environment};
@@ -66,13 +54,11 @@ pub use own_process::{
     report_end_signals, stdout_was_closed,
 };
 pub use running::RunningProcesses;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 pub use sandbox::{
     InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Privilege, Sandbox, SandboxError,
-    SandboxedCommand, exec_in_sandbox, inherited_descriptors, run_as_sandbox_helper,
+    SandboxedCommand, exec_in_sandbox, inherited_descriptors, isolates_calls,
+    run_as_sandbox_helper,
 };
 pub use scratch_directory::ScratchDirectory;
 pub use spawners::Spawners;

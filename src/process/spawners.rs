@@ -13,17 +13,11 @@ use super::confinement::{
     Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
     enter_lane, looks_denied,
 };
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(sandbox))]
 use super::no_sandbox::{Entrance, start_in_lane};
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 use super::sandbox::{Entrance, start_in_lane};
 use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};

@@ -1,12 +1,13 @@
 //! The file rules of a sandbox: which files on this machine its patterns name, and the masks that protect them.
 //!
 //! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
-//! (`walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
+//! (`search`, `walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
 //! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
 
 mod environment;
 mod file_rules;
 mod mount_table;
+mod search;
 mod sockets;
 mod system;
 mod walk;

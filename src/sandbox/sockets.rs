@@ -1,12 +1,14 @@
 //! Sockets with a path, through which a program can ask another one, outside of the sandbox, to open a file.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::mount_table::MountTable;
-use super::walk::{EntryType, Walk};
+use super::walk::{EntryType, Walked};
 use crate::io::Environment;
 
 /// Directories of services.
@@ -20,35 +22,36 @@ const HARMLESS: [&str; 4] = [
     "dnsmasq",
 ];
 
+/// Returns the directories of services.
+pub(super) fn service_directories(environment: &Environment) -> Vec<PathBuf> {
+    let own = environment.get("XDG_RUNTIME_DIR").map(PathBuf::from);
+    DIRECTORIES.iter().map(PathBuf::from).chain(own).collect()
+}
+
 /// Returns the sockets that this user can reach: those that are bound, those in the directories of services, and
 /// those that are mounts. Not those of an agent for keys, which `git push` needs.
 pub(super) fn reachable_sockets(
     environment: &Environment,
     mounts: &MountTable,
-    walk: &mut Walk,
+    services: &Walked,
+    bound: &BTreeSet<PathBuf>,
 ) -> Vec<PathBuf> {
-    let variable = |name: &str| environment.get(name).map(PathBuf::from);
-    let docker = variable("DOCKER_HOST").and_then(|host| {
-        let path = host.as_os_str().as_bytes().strip_prefix(b"unix://")?;
-        Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+    let docker = environment.get("DOCKER_HOST").and_then(|host| {
+        let path = host.as_bytes().strip_prefix(b"unix://")?;
+        Some(PathBuf::from(OsStr::from_bytes(path)))
     });
-    let bound = fs::read("/proc/net/unix").unwrap_or_default();
-    let mut found: Vec<PathBuf> = bound_paths(&bound).collect();
+    let mut found: Vec<PathBuf> = bound.iter().cloned().collect();
     found.extend(docker);
     found.extend(mounts.points().map(Path::to_owned));
-    let roots = DIRECTORIES
-        .iter()
-        .map(PathBuf::from)
-        .chain(variable("XDG_RUNTIME_DIR"));
-    for (path, directory) in walk.run(&roots.collect::<Vec<_>>()).directories {
+    for (path, directory) in &services.directories {
         let entries = directory.entries.iter();
         let sockets = entries.filter(|entry| entry.kind == EntryType::Socket);
         found.extend(sockets.map(|entry| path.join(&entry.name)));
     }
-    let agent = variable("SSH_AUTH_SOCK");
+    let agent = environment.get("SSH_AUTH_SOCK").map(Path::new);
     let is_harmless = |path: &Path| {
         let text = path.to_string_lossy();
-        agent.as_deref() == Some(path)
+        agent == Some(path)
             || text.contains("/gnupg/")
             || HARMLESS.iter().any(|name| text.contains(name))
     };
@@ -63,12 +66,15 @@ pub(super) fn reachable_sockets(
     sockets
 }
 
-/// Returns the absolute paths in `/proc/net/unix`: the last column of its rows.
-fn bound_paths(table: &[u8]) -> impl Iterator<Item = PathBuf> {
+/// Returns the absolute paths of bound sockets: the last column of the rows in `/proc/net/unix`.
+pub(super) fn bound_sockets() -> BTreeSet<PathBuf> {
+    let table = fs::read("/proc/net/unix").unwrap_or_default();
     let lines = table.split(|byte| *byte == b'\n');
     let starts = lines.filter_map(|line| {
         let start = memchr::memmem::find(line, b" /")?;
         line.get(start + 1..)
     });
-    starts.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+    starts
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+        .collect()
 }

@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 pub(super) const KERNEL_SETTINGS: [&str; 4] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/sys"];
 
+/// The directory of devices.
+pub(super) const DEVICES: &str = "/dev";
+
 /// Returns the disks and their parts, and the devices that pass requests to disks.
 pub(super) fn disks() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut waiting = vec![PathBuf::from("/dev")];
+    let mut waiting = vec![PathBuf::from(DEVICES)];
     while let Some(directory) = waiting.pop() {
         for entry in entries(&directory) {
             let Ok(kind) = entry.file_type() else {
@@ -19,7 +22,10 @@ pub(super) fn disks() -> Vec<PathBuf> {
             };
             let is_request_device = || {
                 let path = entry.path();
-                let name = path.strip_prefix("/dev").unwrap_or(&path).to_string_lossy();
+                let name = path
+                    .strip_prefix(DEVICES)
+                    .unwrap_or(&path)
+                    .to_string_lossy();
                 name.starts_with("sg") || name.starts_with("bsg/")
             };
             if kind.is_block_device() || (kind.is_char_device() && is_request_device()) {

@@ -61,27 +61,35 @@ impl Entry {
 /// A directory as it was read.
 #[derive(Debug)]
 pub(super) struct Directory {
-    /// `None` if it changed a moment before, since another change could have the same time.
-    version: Option<Version>,
+    pub(super) version: Option<Version>,
     pub(super) device: u64,
     pub(super) entries: Vec<Entry>,
 }
 
 /// Changes with every change of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
+pub(super) struct Version {
     device: u64,
     inode: u64,
     changed: (i64, i64),
 }
 
 impl Version {
-    fn of(facts: &Metadata) -> Self {
-        Self {
+    /// Returns the version of a directory that exists. `None` if it changed a moment before, since another change
+    /// could have the same time.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        Self::of(&fs::metadata(path).ok()?)
+    }
+
+    fn of(facts: &Metadata) -> Option<Self> {
+        let changed = (facts.ctime(), facts.ctime_nsec());
+        let since = Duration::new(changed.0.try_into().ok()?, changed.1.try_into().ok()?);
+        let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + since);
+        age.is_ok_and(|age| age > CLOCK_TICK).then_some(Self {
             device: facts.dev(),
             inode: facts.ino(),
-            changed: (facts.ctime(), facts.ctime_nsec()),
-        }
+            changed,
+        })
     }
 }
 
@@ -97,6 +105,17 @@ pub(super) struct Walked {
     pub(super) directories: BTreeMap<PathBuf, Arc<Directory>>,
     /// Whether directories were left out, because there were too many entries.
     pub(super) is_incomplete: bool,
+}
+
+/// Whether the same directories were seen, and none has changed between.
+impl PartialEq for Walked {
+    fn eq(&self, other: &Self) -> bool {
+        let pairs = self.directories.iter().zip(&other.directories);
+        let mut same = pairs.map(|(own, other)| own.0 == other.0 && Arc::ptr_eq(own.1, other.1));
+        self.is_incomplete == other.is_incomplete
+            && self.directories.len() == other.directories.len()
+            && same.all(|is_same| is_same)
+    }
 }
 
 impl Walk {
@@ -143,14 +162,14 @@ impl Walk {
         let facts = fs::metadata(path).ok()?;
         let version = Version::of(&facts);
         if let Some(seen) = self.seen.get(path)
-            && seen.version == Some(version)
+            && version.is_some()
+            && seen.version == version
         {
             return Some(Arc::clone(seen));
         }
         let entries = fs::read_dir(path).ok()?;
-        let age = SystemTime::now().duration_since(facts.modified().ok()?);
         Some(Arc::new(Directory {
-            version: age.is_ok_and(|age| age > CLOCK_TICK).then_some(version),
+            version,
             device: facts.dev(),
             entries: entries.flatten().map(|entry| Entry::new(&entry)).collect(),
         }))

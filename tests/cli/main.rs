@@ -27,6 +27,8 @@ mod recorded;
 mod recording;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod sandbox_ladder;
 mod scale;
 #[path = "../skip/mod.rs"]
 mod skip;

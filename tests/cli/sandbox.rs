@@ -15,11 +15,15 @@ use std::thread;
 use crate::skip::{lacks, runs_all, search_path, skip};
 use crate::turnpipe::command;
 
-const SECRET: &str = "KEY=verysecret";
+/// The files that the rules of these tests name.
+const UNREADABLE: [&str; 2] = ["**/.env", "config/**"];
+const UNCHANGEABLE: [&str; 2] = ["locked", "**/frozen/**"];
+
+pub(crate) const SECRET: &str = "KEY=verysecret";
 
 /// A user that runs the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum User {
+pub(crate) enum User {
     /// The one of the test.
     Own,
     /// Another one without privileges, if the test runs as root.
@@ -27,7 +31,7 @@ enum User {
 }
 
 /// Returns the users that this test can be.
-fn users() -> Vec<User> {
+pub(crate) fn users() -> Vec<User> {
     if rustix::process::geteuid().is_root() {
         vec![User::Own, User::Ordinary]
     } else {
@@ -36,7 +40,7 @@ fn users() -> Vec<User> {
 }
 
 /// Returns the binary at a path that every user can reach.
-fn binary() -> &'static Path {
+pub(crate) fn binary() -> &'static Path {
     static COPY: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = COPY.get_or_init(|| {
         let directory = open_directory();
@@ -58,13 +62,13 @@ fn open_directory() -> tempfile::TempDir {
 }
 
 /// A directory with files to protect, that the user owns.
-struct Place {
+pub(crate) struct Place {
     directory: tempfile::TempDir,
     user: User,
 }
 
 impl Place {
-    fn new(user: User) -> Self {
+    pub(crate) fn new(user: User) -> Self {
         let place = Self {
             directory: open_directory(),
             user,
@@ -99,46 +103,86 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.path("work")
     }
 
     /// Returns `turnpipe sandbox` with the rules of these tests, which runs a command.
-    fn sandbox(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+    pub(crate) fn sandbox(&self, words: &[&str]) -> Command {
+        self.sandbox_below(&[], words)
+    }
+
+    /// Returns the same, started by another program.
+    pub(crate) fn sandbox_below(&self, outer: &[&str], words: &[&str]) -> Command {
+        let reads = UNREADABLE
+            .iter()
+            .flat_map(|pattern| ["--deny-read", *pattern]);
+        let writes = UNCHANGEABLE
+            .iter()
+            .flat_map(|pattern| ["--deny-write", *pattern]);
+        let mut command = self.command(outer);
         command
+            .arg("sandbox")
+            .args(reads)
+            .args(writes)
+            .arg("--")
+            .args(words);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Returns `turnpipe run-tools` with the rules of these tests, and one call of a command tool.
+    pub(crate) fn run_tools(&self, access: &str, script: &str) -> Command {
+        let tools = self.path("tools.toml");
+        let schema = "{ type = \"object\", properties = { script = { type = \"string\" } } }";
+        let tool = format!(
+            "[[tool]]\nname = \"Probe\"\ndescription = \"d\"\ninput_schema = {schema}\naccess = \"{access}\"\n\
+             command = [\"timeout\", \"60\", \"bash\", \"-c\", \"{{script}}\"]\n"
+        );
+        fs::write(&tools, tool).unwrap();
+        let input = serde_json::json!(
+            {"type": "tool_use", "id": "1", "name": "Probe", "input": {"script": script}}
+        );
+        let calls = self.path("calls.jsonl");
+        fs::write(&calls, format!("{input}\n")).unwrap();
+        let rule = |tool| move |pattern: &&str| ["--deny".to_owned(), format!("{tool}({pattern})")];
+        let mut command = self.command(&[]);
+        command
+            .args([
+                "run-tools",
+                "--no-echo",
+                "--permission-mode",
+                "bypassPermissions",
+                "--tools",
+            ])
+            .arg(&tools)
+            .args(UNREADABLE.iter().flat_map(rule("Read")))
+            .args(UNCHANGEABLE.iter().flat_map(rule("Edit")))
+            .stdin(File::open(calls).unwrap());
+        command
+    }
+
+    fn command(&self, outer: &[&str]) -> Command {
+        let mut words = outer.iter().map(Path::new).chain([binary()]);
+        let mut command = Command::new(words.next().unwrap());
+        command
+            .args(words)
             .env_clear()
             .env("PATH", search_path())
             .env("HOME", self.directory.path())
             .env("TMPDIR", self.path("tmp"))
-            .current_dir(self.work())
-            .args([
-                "sandbox",
-                "--deny-read",
-                "**/.env",
-                "--deny-read",
-                "config/**",
-            ])
-            .args([
-                "--deny-write",
-                "locked",
-                "--deny-write",
-                "**/frozen/**",
-                "--",
-            ])
-            .args(words)
-            .stdin(Stdio::null());
+            .current_dir(self.work());
         if self.user == User::Ordinary {
             command.uid(1000).gid(1000);
         }
         command
     }
 
-    fn run(&self, script: &str) -> Output {
+    pub(crate) fn run(&self, script: &str) -> Output {
         self.sandbox(&["bash", "-c", script]).output().unwrap()
     }
 
@@ -179,14 +223,14 @@ fn give_away(path: &Path) {
     }
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     [&output.stdout[..], &output.stderr]
         .map(String::from_utf8_lossy)
         .concat()
 }
 
 /// Whether this machine can run a command in a sandbox; if not, the test is skipped.
-fn works() -> bool {
+pub(crate) fn works() -> bool {
     let output = Place::new(User::Own).run("echo works");
     let works = output.stdout == b"works\n";
     if !works {
@@ -205,69 +249,104 @@ fn serve(listener: UnixListener) {
     });
 }
 
+/// Runs every `step`-th probe as each user.
+fn run_probes(step: usize, command: impl Fn(&Place, &str) -> Command) {
+    let probes = fs::read_to_string("tests/data/sandbox/probes.sh").unwrap();
+    let probes = probes.lines().filter(|line| !line.starts_with('#'));
+    let step = if runs_all() { 1 } else { step };
+    let probes: Vec<&str> = probes.step_by(step).collect();
+    for user in users() {
+        for probe in &probes {
+            let place = Place::new(user);
+            attempt(&place, probe, command(&place, probe));
+        }
+    }
+}
+
+/// Checks that a probe prints no secret, and changes nothing that must not change.
+fn attempt(place: &Place, probe: &str, mut command: Command) {
+    static ABSTRACT: OnceLock<String> = OnceLock::new();
+    let abstract_name = ABSTRACT.get_or_init(|| {
+        let name = format!("turnpipe-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name);
+        serve(UnixListener::bind_addr(&address.unwrap()).unwrap());
+        name
+    });
+    serve(UnixListener::bind(place.work().join("service")).unwrap());
+    symlink("service", place.work().join("service-link")).unwrap();
+    if place.user == User::Ordinary {
+        give_away(place.directory.path());
+    }
+    let protected = place.protected();
+    let before = facts(&protected);
+    let here = File::open(place.work()).unwrap();
+    let secret = File::open(place.work().join(".env")).unwrap();
+    let locked = File::options()
+        .append(true)
+        .open(place.work().join("locked"))
+        .unwrap();
+    let given = [
+        (7, here.as_raw_fd()),
+        (8, secret.as_raw_fd()),
+        (9, locked.as_raw_fd()),
+    ];
+    command
+        .env("ABSTRACT", abstract_name)
+        .env("OUTER", std::process::id().to_string());
+    // SAFETY: only makes system calls.
+    unsafe {
+        command.pre_exec(move || {
+            for (to, from) in given {
+                if libc::dup2(from, to) < 0 {
+                    return Err(std::io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+    let output = text(&command.output().unwrap());
+    let user = place.user;
+    assert!(
+        !output.contains("verysecret"),
+        "{user:?}: {probe}\n{output}"
+    );
+    let changed = ["changed\n", "changed\\n", "changed\""];
+    assert!(
+        !changed.iter().any(|sign| output.contains(sign)) && !output.ends_with("changed"),
+        "{user:?}: {probe}\n{output}"
+    );
+    assert_eq!(facts(&protected), before, "{user:?}: {probe}\n{output}");
+}
+
 #[test]
 fn no_probe_gets_past_the_masks() {
     if !works() || lacks("perl") || lacks("unshare") {
         return;
     }
-    let probes = fs::read_to_string("tests/data/sandbox/probes.sh").unwrap();
-    let probes = probes.lines().filter(|line| !line.starts_with('#'));
-    let step = if runs_all() { 1 } else { 5 };
-    let probes: Vec<&str> = probes.step_by(step).collect();
-    for user in users() {
-        let abstract_name = format!("turnpipe-test-{}", std::process::id());
-        let address = SocketAddr::from_abstract_name(&abstract_name);
-        if let Ok(listener) = UnixListener::bind_addr(&address.unwrap()) {
-            serve(listener);
-        }
-        for probe in &probes {
-            let place = Place::new(user);
-            serve(UnixListener::bind(place.work().join("service")).unwrap());
-            symlink("service", place.work().join("service-link")).unwrap();
-            if user == User::Ordinary {
-                give_away(&place.work());
-            }
-            let protected = place.protected();
-            let before = facts(&protected);
-            let here = File::open(place.work()).unwrap();
-            let secret = File::open(place.work().join(".env")).unwrap();
-            let locked = File::options()
-                .append(true)
-                .open(place.work().join("locked"))
-                .unwrap();
-            let given = [
-                (7, here.as_raw_fd()),
-                (8, secret.as_raw_fd()),
-                (9, locked.as_raw_fd()),
-            ];
-            let mut command = place.sandbox(&["timeout", "60", "bash", "-c", probe]);
-            command
-                .env("ABSTRACT", &abstract_name)
-                .env("OUTER", std::process::id().to_string());
-            // SAFETY: only makes system calls.
-            unsafe {
-                command.pre_exec(move || {
-                    for (to, from) in given {
-                        if libc::dup2(from, to) < 0 {
-                            return Err(std::io::Error::last_os_error());
-                        }
-                    }
-                    Ok(())
-                });
-            }
-            let output = command.output().unwrap();
-            let output = text(&output);
-            assert!(
-                !output.contains("verysecret"),
-                "{user:?}: {probe}\n{output}"
-            );
-            assert!(
-                !output.contains("changed\n") && !output.ends_with("changed"),
-                "{user:?}: {probe}\n{output}"
-            );
-            assert_eq!(facts(&protected), before, "{user:?}: {probe}\n{output}");
-        }
+    run_probes(5, |place, probe| {
+        place.sandbox(&["timeout", "60", "bash", "-c", probe])
+    });
+}
+
+#[test]
+fn no_probe_gets_past_the_masks_of_a_run() {
+    if !works() || lacks("perl") || lacks("unshare") {
+        return;
     }
+    for access in ["world", "read-only"] {
+        run_probes(16, |place, probe| place.run_tools(access, probe));
+    }
+}
+
+#[test]
+fn no_probe_gets_past_the_masks_in_a_container() {
+    if !works() || lacks("perl") || lacks("unshare") || lacks("bwrap") {
+        return;
+    }
+    let bwrap = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
+    run_probes(16, |place, probe| {
+        place.sandbox_below(&bwrap, &["timeout", "60", "bash", "-c", probe])
+    });
 }
 
 #[test]

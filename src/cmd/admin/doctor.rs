@@ -180,10 +180,7 @@ fn file_rules() -> DoctorRecord {
     found
 }
 
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 fn sandbox() -> Result<(), String> {
     use crate::process::{MaskList, MaskSource, Sandbox};
     /// Nothing to mask.
@@ -198,10 +195,7 @@ fn sandbox() -> Result<(), String> {
     sandbox.check().map_err(|error| error.to_string())
 }
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(sandbox))]
 fn sandbox() -> Result<(), String> {
     Err("sandboxes need Linux on x86-64 or aarch64".to_owned())
 }

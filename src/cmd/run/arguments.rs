@@ -14,10 +14,7 @@ use crate::io::{Environment, Io, Messages, unwritable};
 use crate::model::KeyCheck;
 use crate::permission::Rules;
 use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawners, Supervisor};
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 use crate::sandbox::{FileRules, check_unconfined, sandbox_variables};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
@@ -173,10 +170,7 @@ struct PreparedSandbox {
 ///
 /// # Errors
 /// The reason why the kernel cannot enforce them.
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(sandbox)]
 fn sandbox_of(
     rules: &Rules,
     directories: &[PathBuf],
@@ -200,10 +194,7 @@ fn sandbox_of(
     }
 }
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(sandbox))]
 fn sandbox_of(
     rules: &Rules,
     directories: &[PathBuf],

@@ -4,13 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod guards;
 pub(crate) mod hook;
 pub(crate) mod run_tools;
-#[cfg_attr(
-    not(all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    path = "no_sandbox.rs"
-)]
+#[cfg_attr(not(sandbox), path = "no_sandbox.rs")]
 pub(crate) mod sandbox;
 pub(crate) mod tools;
 pub(crate) mod turn;

@@ -12,4 +12,5 @@ pub use descriptors::{InheritedDescriptor, inherited_descriptors};
 pub(super) use entrance::{Entrance, start_in_lane};
 pub use helper::{SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper};
 pub use namespace::{Mask, MaskKind, Privilege, SandboxError};
+pub use restrictions::isolates_calls;
 pub use space::{MaskList, MaskSource, Sandbox};

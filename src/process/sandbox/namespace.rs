@@ -90,6 +90,15 @@ impl SandboxError {
         Self::reported(&format!("cannot {}: {}", step.into(), source.into()))
     }
 
+    /// A mount of the new interface failed.
+    fn of_mount(mask: &Mask, error: Errno) -> Self {
+        let step = format!("mask {}", mask.path.display());
+        if error == Errno::NOSYS {
+            return Self::reported(&format!("cannot {step}: this needs Linux 5.12 or newer"));
+        }
+        Self::new(step, error)
+    }
+
     /// Converts the message of a helper.
     pub(super) fn reported(message: &str) -> Self {
         Self {
@@ -133,10 +142,7 @@ pub(super) fn enter(privilege: Privilege, masks: &[Mask]) -> Result<(), SandboxE
     for mask in masks {
         match sources.mount(mask) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => {
-                let step = format!("mask {}", mask.path.display());
-                return Err(SandboxError::new(step, error));
-            }
+            Err(error) => return Err(SandboxError::of_mount(mask, error)),
         }
     }
     Ok(())

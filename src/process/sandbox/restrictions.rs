@@ -145,6 +145,11 @@ fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     rules.ok().and_then(Into::into)
 }
 
+/// Whether each call in a sandbox gets a Landlock domain, and cannot inspect processes outside of it.
+pub fn isolates_calls() -> bool {
+    own_domain(Scope::AbstractUnixSocket.into()).is_some()
+}
+
 /// Returns the version of the kernel's Landlock.
 pub(in crate::process) fn landlock_version() -> Option<u32> {
     const QUERY_VERSION: u32 = 1;

@@ -1,0 +1,368 @@
+//! The search for the files to mask.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::file_rules::{Earlier, FileRules, FoundMasks};
+use super::mount_table::MountTable;
+use super::sockets::{bound_sockets, reachable_sockets, service_directories};
+use super::system::{DEVICES, KERNEL_SETTINGS, disks};
+use super::walk::{Directory, EntryType, Version, Walk, Walked};
+use crate::permission::{DeniedFiles, FileUse};
+use crate::process::{Mask, MaskKind, Privilege, isolates_calls};
+
+/// What is looked at before each call. If it is as before, a search finds the same files, but for links and files
+/// elsewhere ([`Found::is_current`]).
+#[derive(Debug, PartialEq)]
+pub(super) struct Basis {
+    mounts: MountTable,
+    files: Walked,
+    services: Walked,
+    /// The paths of bound sockets.
+    sockets: BTreeSet<PathBuf>,
+}
+
+impl Basis {
+    pub(super) fn look(rules: &FileRules, earlier: &mut Earlier) -> Self {
+        let patterns = rules.patterns.iter().map(DeniedFiles::literal_start);
+        let starts = patterns.filter(|(start, is_whole)| !is_whole && rules.is_expanded(start));
+        // All working directories: a file that a rule names outside may have another name here.
+        let roots = rules.working_directories.iter().cloned();
+        let roots: Vec<PathBuf> = roots.chain(starts.map(|(start, _)| start)).collect();
+        Self {
+            mounts: MountTable::read(),
+            files: earlier.files.run(&roots),
+            services: earlier
+                .services
+                .run(&service_directories(&rules.environment)),
+            sockets: bound_sockets(),
+        }
+    }
+}
+
+/// What a search found, and what that depends on.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) masks: FoundMasks,
+    /// Changes if the masked files are other files of the same names.
+    pub(super) version: u64,
+    basis: Basis,
+    targets: Vec<Target>,
+    /// Directories of found files outside of the walk.
+    watched: BTreeMap<PathBuf, Option<Version>>,
+}
+
+impl Found {
+    /// Whether a search would find the same.
+    pub(super) fn is_current(&self, basis: &Basis) -> bool {
+        let is_same = |target: &Target| fs::canonicalize(&target.path).ok() == target.real;
+        let is_unchanged = |(path, version): (&PathBuf, &Option<Version>)| {
+            version.is_some() && Version::at(path) == *version
+        };
+        self.basis == *basis
+            && self.targets.iter().all(is_same)
+            && self.watched.iter().all(is_unchanged)
+    }
+}
+
+/// Where a path leads: through links, or nowhere.
+#[derive(Debug)]
+struct Target {
+    path: PathBuf,
+    real: Option<PathBuf>,
+}
+
+/// The files in a directory that patterns name, and sockets.
+#[derive(Debug, Clone)]
+pub(super) struct NamedFiles {
+    directory: Arc<Directory>,
+    files: Arc<[(PathBuf, FileUse)]>,
+}
+
+impl NamedFiles {
+    fn find(path: &Path, directory: &Arc<Directory>, patterns: &[&DeniedFiles]) -> Self {
+        let near = patterns.iter().filter_map(|pattern| {
+            let below = path.strip_prefix(&pattern.directory).ok()?;
+            Some((below, *pattern))
+        });
+        let near: Vec<_> = near.collect();
+        let mut files = Vec::new();
+        for entry in &directory.entries {
+            let naming = near
+                .iter()
+                .filter(|(below, pattern)| pattern.is_named(&below.join(&entry.name)));
+            let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
+            let denied = naming.map(|(_, pattern)| pattern.denied).chain(socket);
+            files.extend(denied.map(|denied| (path.join(&entry.name), denied)));
+        }
+        Self {
+            directory: Arc::clone(directory),
+            files: files.into(),
+        }
+    }
+}
+
+/// A search for the files to mask.
+pub(super) struct Search<'a> {
+    rules: &'a FileRules,
+    basis: Basis,
+    /// The files found, without links, and how they are masked.
+    files: BTreeMap<PathBuf, MaskKind>,
+    gaps: BTreeSet<String>,
+    targets: Vec<Target>,
+    watched: BTreeMap<PathBuf, Option<Version>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(rules: &'a FileRules, basis: Basis) -> Self {
+        Self {
+            rules,
+            basis,
+            files: BTreeMap::new(),
+            gaps: BTreeSet::new(),
+            targets: Vec::new(),
+            watched: BTreeMap::new(),
+        }
+    }
+
+    /// Searches; `named` is what was found in the directories of the walk before.
+    pub(super) fn run(mut self, named: &mut HashMap<PathBuf, NamedFiles>) -> Found {
+        self.expand(named);
+        self.add_other_names();
+        let environment = &self.rules.environment;
+        let Basis {
+            mounts,
+            services,
+            sockets,
+            ..
+        } = &self.basis;
+        for socket in reachable_sockets(environment, mounts, services, sockets) {
+            self.files.insert(socket, MaskKind::UnreadableFile);
+        }
+        if self.rules.privilege == Privilege::Root {
+            self.add_system();
+        }
+        for path in self.files.keys() {
+            if let Some(directory) = path.parent()
+                && !self.basis.files.directories.contains_key(directory)
+            {
+                let watched = self.watched.entry(directory.to_owned());
+                watched.or_insert_with(|| Version::at(directory));
+            }
+        }
+        let files = self.files.into_iter();
+        let mut masks: Vec<Mask> = files.map(|(path, kind)| Mask { kind, path }).collect();
+        masks.sort_unstable();
+        let mut version = DefaultHasher::new();
+        self.basis.mounts.hash(&mut version);
+        for mask in &masks {
+            let facts = fs::symlink_metadata(&mask.path).ok();
+            facts
+                .map(|facts| (facts.dev(), facts.ino()))
+                .hash(&mut version);
+        }
+        Found {
+            masks: FoundMasks {
+                masks,
+                gaps: self.gaps.into_iter().collect(),
+            },
+            version: version.finish(),
+            basis: self.basis,
+            targets: self.targets,
+            watched: self.watched,
+        }
+    }
+
+    /// Adds the files through which root could get around masks.
+    fn add_system(&mut self) {
+        let settings = KERNEL_SETTINGS.iter().map(PathBuf::from);
+        let settings = settings.filter(|path| path.exists());
+        let settings = settings.map(|path| (path, MaskKind::Unchangeable));
+        let disks = disks().into_iter();
+        let disks = disks.map(|path| (path, MaskKind::UnreadableFile));
+        self.files.extend(settings.chain(disks));
+        if !isolates_calls() {
+            let gap = "without Landlock, a program of root can take the user of a process outside, and then see \
+                       its files";
+            self.gaps.insert(gap.to_owned());
+        }
+        let devices = Path::new(DEVICES);
+        self.watched
+            .insert(devices.to_owned(), Version::at(devices));
+    }
+
+    /// Finds the files that the patterns name.
+    fn expand(&mut self, seen: &mut HashMap<PathBuf, NamedFiles>) {
+        let mut patterns = Vec::new();
+        for pattern in &self.rules.patterns {
+            let (start, is_whole) = pattern.literal_start();
+            if is_whole {
+                self.add(&start, pattern.denied);
+            } else if self.rules.is_expanded(&start) {
+                patterns.push(pattern);
+            } else {
+                self.gaps.insert(format!(
+                    "{}: only patterns in the working directories and the home directory are looked for",
+                    pattern.rule
+                ));
+            }
+        }
+        self.note_size(self.basis.files.is_incomplete);
+        let directories = self.basis.files.directories.iter();
+        let named = directories.map(|(path, directory)| {
+            let before = seen.remove(path);
+            let before = before.filter(|before| Arc::ptr_eq(&before.directory, directory));
+            let named = before.unwrap_or_else(|| NamedFiles::find(path, directory, &patterns));
+            (path.clone(), named)
+        });
+        let named: HashMap<_, _> = named.collect();
+        for named in named.values() {
+            for (path, denied) in &*named.files {
+                self.add(path, *denied);
+            }
+        }
+        *seen = named;
+    }
+
+    /// Adds a file or directory; a link stands for its target.
+    fn add(&mut self, path: &Path, denied: FileUse) {
+        let real = fs::canonicalize(path).ok();
+        if real.as_deref() != Some(path) {
+            self.targets.push(Target {
+                path: path.to_owned(),
+                real: real.clone(),
+            });
+        }
+        let Some(path) = real else {
+            return;
+        };
+        let Ok(facts) = fs::symlink_metadata(&path) else {
+            return;
+        };
+        let kind = match denied {
+            FileUse::Changing => MaskKind::Unchangeable,
+            FileUse::Reading if !facts.is_dir() => MaskKind::UnreadableFile,
+            // Root could read a directory of any mode, and an empty one looks as if its files were deleted.
+            FileUse::Reading if self.rules.privilege == Privilege::Root => {
+                for file in self.files_below(&path) {
+                    self.insert(file, MaskKind::UnreadableFile);
+                }
+                return;
+            }
+            FileUse::Reading => MaskKind::UnreadableDirectory,
+        };
+        self.insert(path, kind);
+    }
+
+    fn insert(&mut self, path: PathBuf, kind: MaskKind) {
+        for other in self.basis.mounts.other_paths(&path) {
+            self.insert_one(other, kind);
+        }
+        self.insert_one(path, kind);
+    }
+
+    /// What cannot be read cannot be changed either.
+    fn insert_one(&mut self, path: PathBuf, kind: MaskKind) {
+        let strictest = self.files.entry(path).or_insert(kind);
+        *strictest = (*strictest).max(kind);
+    }
+
+    /// Adds the other names of the found files: hard links.
+    fn add_other_names(&mut self) {
+        let mut wanted: BTreeMap<(u64, u64), Names> = BTreeMap::new();
+        let found = self.files.iter().map(|(path, kind)| (path.clone(), *kind));
+        for (path, kind) in found.collect::<Vec<_>>() {
+            let files = if path.is_dir() {
+                self.files_below(&path)
+            } else {
+                vec![path]
+            };
+            for file in files {
+                let Ok(facts) = fs::symlink_metadata(&file) else {
+                    continue;
+                };
+                if facts.nlink() > 1 {
+                    let key = (facts.dev(), facts.ino());
+                    let names = wanted
+                        .entry(key)
+                        .or_insert_with(|| Names::new(kind, facts.nlink()));
+                    names.paths.insert(file);
+                }
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        for (path, directory) in &self.basis.files.directories {
+            for entry in &directory.entries {
+                if let Some(names) = wanted.get_mut(&(directory.device, entry.inode))
+                    && let Ok(real) = fs::canonicalize(path.join(&entry.name))
+                {
+                    names.paths.insert(real);
+                }
+            }
+        }
+        for names in wanted.into_values() {
+            if (names.paths.len() as u64) < names.count
+                && let Some(path) = names.paths.first()
+            {
+                let path = path.display();
+                self.gaps
+                    .insert(format!("{path}: it has another name, which was not found"));
+            }
+            let kind = match names.kind {
+                MaskKind::Unchangeable => MaskKind::Unchangeable,
+                MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => {
+                    MaskKind::UnreadableFile
+                }
+            };
+            for path in names.paths {
+                self.insert(path, kind);
+            }
+        }
+    }
+
+    /// Returns the files below a directory. Links are not followed.
+    fn files_below(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let walked = Walk::default().run(&[directory.to_owned()]);
+        self.note_size(walked.is_incomplete);
+        let mut files = Vec::new();
+        for (path, directory) in walked.directories {
+            self.watched.insert(path.clone(), directory.version);
+            let entries = directory.entries.iter();
+            let is_file = |kind| !matches!(kind, EntryType::Directory | EntryType::Link);
+            let entries = entries.filter(|entry| is_file(entry.kind));
+            files.extend(entries.map(|entry| path.join(&entry.name)));
+        }
+        files
+    }
+
+    fn note_size(&mut self, is_incomplete: bool) {
+        if is_incomplete {
+            let gap = "there are too many files to look at all of them";
+            self.gaps.insert(gap.to_owned());
+        }
+    }
+}
+
+/// The names of a file.
+struct Names {
+    kind: MaskKind,
+    /// The number of names, by the file system.
+    count: u64,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl Names {
+    fn new(kind: MaskKind, count: u64) -> Self {
+        Self {
+            kind,
+            count,
+            paths: BTreeSet::new(),
+        }
+    }
+}
