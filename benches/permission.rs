@@ -52,6 +52,7 @@ fn main() -> io::Result<()> {
             directory: &directory,
             working_directories: &directories,
             confines_reads: false,
+            is_confined: false,
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
             entries: &|_| Box::new(std::iter::empty()),

@@ -327,6 +327,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         directory,
         working_directories: &[directory.to_owned()],
         confines_reads: false,
+        is_confined: false,
         home,
         real_path: &|path| Some(path.to_owned()),
         entries: &|_| Box::new(std::iter::empty()),

@@ -74,6 +74,7 @@ fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
             directory: Path::new("/"),
             working_directories: &["/".into()],
             confines_reads: false,
+            is_confined: false,
             home: None,
             real_path: &|path| Some(path.to_owned()),
             entries: &|_| Box::new(std::iter::empty()),

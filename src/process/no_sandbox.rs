@@ -14,6 +14,18 @@ use super::start::Start;
 #[derive(Debug)]
 pub enum Sandbox {}
 
+impl Sandbox {
+    /// Whether a call in it needs no approval.
+    pub fn needs_no_approval(&self) -> bool {
+        match *self {}
+    }
+
+    /// Returns the files that tell programs what to run and that have been made in it.
+    pub fn new_protected(&self) -> Vec<std::path::PathBuf> {
+        match *self {}
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Entrance {
     sandbox: Arc<Sandbox>,

@@ -4,15 +4,27 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::path::Arg as _;
 use uuid::Uuid;
 
 /// A new directory that is removed when it is dropped.
 #[derive(Debug)]
-pub struct ScratchDirectory(PathBuf);
+pub struct ScratchDirectory {
+    path: PathBuf,
+    /// The directory, locked as long as a process uses it.
+    lock: Option<OwnedFd>,
+    /// The directory that it is in, if the path is relative to it.
+    _parent: Option<OwnedFd>,
+}
+
+/// Time after which a directory that is not locked has no process.
+const MAX_HANDOVER: Duration = Duration::from_secs(60);
 
 impl ScratchDirectory {
     /// Creates a directory in `parent` that only this user can read.
@@ -23,18 +35,78 @@ impl ScratchDirectory {
         let directory = tempfile::Builder::new()
             .prefix("turnpipe-")
             .tempdir_in(parent)?;
-        Ok(Self(directory.keep()))
+        Ok(Self {
+            path: directory.keep(),
+            lock: None,
+            _parent: None,
+        })
+    }
+
+    /// Creates a directory in `parent`, which is created if it is missing, and removes those there whose processes have
+    /// ended without removing them. Another process may take it over ([`ScratchDirectory::keep`], then
+    /// [`ScratchDirectory::take_over`]).
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn new_locked_in(parent: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(parent)?;
+        for entry in std::fs::read_dir(parent)?.flatten() {
+            let path = entry.path();
+            let age = entry.metadata().and_then(|facts| facts.modified());
+            let age = age.map(|created| created.elapsed().unwrap_or_default());
+            // A younger one may be about to be locked.
+            if age.is_ok_and(|age| age > MAX_HANDOVER) && lock(&path).is_ok() {
+                // The next process tries again.
+                let _ = remove_tree(&path);
+            }
+        }
+        let mut created = Self::new_in(parent)?;
+        created.lock = Some(lock(&created.path)?);
+        Ok(created)
+    }
+
+    /// Takes over a directory that another process has kept. It is removed also if files cannot be changed any more
+    /// by its path.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn take_over(path: &Path) -> io::Result<Self> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let lock = lock(path)?;
+        let parent = rustix::fs::open(parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let path = format!("/proc/self/fd/{}", parent.as_raw_fd());
+        Ok(Self {
+            path: Path::new(&path).join(name),
+            lock: Some(lock),
+            _parent: Some(parent),
+        })
+    }
+
+    /// Leaves the directory to another process.
+    pub fn keep(self) -> PathBuf {
+        let mut this = std::mem::ManuallyDrop::new(self);
+        this.lock = None;
+        std::mem::take(&mut this.path)
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for ScratchDirectory {
     fn drop(&mut self) {
-        let _ = remove_tree(&self.0);
+        let _ = remove_tree(&self.path);
     }
+}
+
+/// Locks a directory that no process uses.
+fn lock(path: &Path) -> io::Result<OwnedFd> {
+    let directory = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(directory)
 }
 
 /// Removes a directory with everything below it. Follows no links. Uses the same stack and descriptors for a tree of

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::io::Environment;
 use crate::process::{Privilege, Variables};
@@ -42,4 +43,39 @@ pub fn sandbox_variables(environment: &Environment) -> Variables {
     let quoted = shlex::try_quote(settings).map_or("/dev/null".into(), |quoted| quoted);
     let command = OsString::from(format!("ssh -F {quoted}"));
     Variables::from([mark, ("GIT_SSH_COMMAND".into(), command)])
+}
+
+/// Directories for caches, as variables, and their names in the private temporary directory.
+const CACHES: [(&str, &str); 7] = [
+    ("XDG_CACHE_HOME", "xdg"),
+    ("npm_config_cache", "npm"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("UV_CACHE_DIR", "uv"),
+    ("GOCACHE", "go-build"),
+    ("GOMODCACHE", "go-mod"),
+    ("CARGO_TARGET_DIR", "cargo-target"),
+];
+
+/// Returns variables for programs in a workspace. Caches that it cannot change are replaced by temporary ones.
+pub fn workspace_variables(environment: &Environment, writable: &[PathBuf]) -> Variables {
+    let in_workspace = |name: &str| {
+        let path = environment.get(name).map(Path::new);
+        path.is_some_and(|path| writable.iter().any(|writable| path.starts_with(writable)))
+    };
+    let caches = CACHES.iter().filter(|(name, _)| {
+        let is_needed = *name != "CARGO_TARGET_DIR" || environment.get(name).is_some();
+        is_needed && !in_workspace(name)
+    });
+    let caches = caches.map(|(name, below)| {
+        let path = Path::new("/tmp/cache").join(below);
+        (OsString::from(name), path.into_os_string())
+    });
+    let mut variables: Vec<(OsString, OsString)> = sandbox_variables(environment)
+        .iter()
+        .filter(|(name, _)| environment.get(name.to_string_lossy().as_ref()).is_none())
+        .cloned()
+        .chain(caches)
+        .collect();
+    variables.push(("TMPDIR".into(), "/tmp".into()));
+    variables.into_iter().collect()
 }

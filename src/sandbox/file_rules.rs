@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::search::{Basis, Found, NamedFiles, Search};
 use super::walk::Walk;
+use super::workspace::WorkspaceFiles;
 use crate::io::{Environment, Lock};
 use crate::permission::DeniedFiles;
 use crate::process::{Mask, MaskList, MaskSource, Privilege};
@@ -18,6 +19,7 @@ pub struct FileRules {
     home: Option<PathBuf>,
     pub(super) environment: Arc<Environment>,
     pub(super) privilege: Privilege,
+    pub(super) workspace: Option<WorkspaceFiles>,
     earlier: Mutex<Earlier>,
 }
 
@@ -61,13 +63,23 @@ impl FileRules {
             home: environment.get("HOME").map(PathBuf::from),
             environment,
             privilege: Privilege::of_process(),
+            workspace: None,
             earlier: Mutex::default(),
+        }
+    }
+
+    /// Adds what a workspace protects besides.
+    #[must_use]
+    pub fn with_workspace(self, workspace: WorkspaceFiles) -> Self {
+        Self {
+            workspace: Some(workspace),
+            ..self
         }
     }
 
     /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
+        self.patterns.is_empty() && self.workspace.is_none()
     }
 
     /// Whether patterns are expanded in a directory.
@@ -97,6 +109,7 @@ impl MaskSource for FileRules {
         self.search(|found| MaskList {
             masks: found.masks.masks.clone(),
             version: found.version,
+            protected: found.protected.clone(),
         })
     }
 }

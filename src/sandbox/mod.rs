@@ -11,6 +11,8 @@ mod search;
 mod sockets;
 mod system;
 mod walk;
+mod workspace;
 
-pub use environment::{check_unconfined, sandbox_variables};
+pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::{FileRules, FoundMasks};
+pub use workspace::{WorkspaceFiles, hidden_files, writable_directories};

@@ -12,6 +12,7 @@ use super::mount_table::MountTable;
 use super::sockets::{bound_sockets, reachable_sockets, service_directories};
 use super::system::{DEVICES, KERNEL_SETTINGS, disks};
 use super::walk::{Directory, EntryType, Version, Walk, Walked};
+use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
 use crate::process::{Mask, MaskKind, Privilege, isolates_calls};
 
@@ -31,7 +32,8 @@ impl Basis {
         let patterns = rules.patterns.iter().map(DeniedFiles::literal_start);
         let starts = patterns.filter(|(start, is_whole)| !is_whole && rules.is_expanded(start));
         // All working directories: a file that a rule names outside may have another name here.
-        let roots = rules.working_directories.iter().cloned();
+        let writable = rules.workspace.iter().flat_map(|files| &files.writable);
+        let roots = rules.working_directories.iter().chain(writable).cloned();
         let roots: Vec<PathBuf> = roots.chain(starts.map(|(start, _)| start)).collect();
         Self {
             mounts: MountTable::read(),
@@ -50,6 +52,8 @@ pub(super) struct Found {
     pub(super) masks: FoundMasks,
     /// Changes if the masked files are other files of the same names.
     pub(super) version: u64,
+    /// What a workspace protects; sorted.
+    pub(super) protected: Vec<PathBuf>,
     basis: Basis,
     targets: Vec<Target>,
     /// Directories of found files outside of the walk.
@@ -81,10 +85,17 @@ struct Target {
 pub(super) struct NamedFiles {
     directory: Arc<Directory>,
     files: Arc<[(PathBuf, FileUse)]>,
+    /// What a workspace protects.
+    protected: Arc<[Mask]>,
 }
 
 impl NamedFiles {
-    fn find(path: &Path, directory: &Arc<Directory>, patterns: &[&DeniedFiles]) -> Self {
+    fn find(
+        path: &Path,
+        directory: &Arc<Directory>,
+        patterns: &[&DeniedFiles],
+        workspace: Option<&WorkspaceFiles>,
+    ) -> Self {
         let near = patterns.iter().filter_map(|pattern| {
             let below = path.strip_prefix(&pattern.directory).ok()?;
             Some((below, *pattern))
@@ -102,6 +113,9 @@ impl NamedFiles {
         Self {
             directory: Arc::clone(directory),
             files: files.into(),
+            protected: workspace.map_or_else(Arc::default, |workspace| {
+                workspace.protected(path, directory).into()
+            }),
         }
     }
 }
@@ -115,6 +129,7 @@ pub(super) struct Search<'a> {
     gaps: BTreeSet<String>,
     targets: Vec<Target>,
     watched: BTreeMap<PathBuf, Option<Version>>,
+    protected: BTreeSet<PathBuf>,
 }
 
 impl<'a> Search<'a> {
@@ -126,6 +141,7 @@ impl<'a> Search<'a> {
             gaps: BTreeSet::new(),
             targets: Vec::new(),
             watched: BTreeMap::new(),
+            protected: BTreeSet::new(),
         }
     }
 
@@ -140,7 +156,8 @@ impl<'a> Search<'a> {
             sockets,
             ..
         } = &self.basis;
-        for socket in reachable_sockets(environment, mounts, services, sockets) {
+        let allowed = self.rules.workspace.as_ref().map(|files| &*files.sockets);
+        for socket in reachable_sockets(environment, mounts, services, sockets, allowed) {
             self.files.insert(socket, MaskKind::UnreadableFile);
         }
         if self.rules.privilege == Privilege::Root {
@@ -171,6 +188,7 @@ impl<'a> Search<'a> {
                 gaps: self.gaps.into_iter().collect(),
             },
             version: version.finish(),
+            protected: self.protected.into_iter().collect(),
             basis: self.basis,
             targets: self.targets,
             watched: self.watched,
@@ -216,7 +234,9 @@ impl<'a> Search<'a> {
         let named = directories.map(|(path, directory)| {
             let before = seen.remove(path);
             let before = before.filter(|before| Arc::ptr_eq(&before.directory, directory));
-            let named = before.unwrap_or_else(|| NamedFiles::find(path, directory, &patterns));
+            let workspace = self.rules.workspace.as_ref();
+            let named =
+                before.unwrap_or_else(|| NamedFiles::find(path, directory, &patterns, workspace));
             (path.clone(), named)
         });
         let named: HashMap<_, _> = named.collect();
@@ -224,20 +244,23 @@ impl<'a> Search<'a> {
             for (path, denied) in &*named.files {
                 self.add(path, *denied);
             }
+            for mask in &*named.protected {
+                self.protected.insert(mask.path.clone());
+                if let Some(path) = self.real(&mask.path) {
+                    self.insert(path, mask.kind);
+                }
+            }
         }
         *seen = named;
+        let hidden = self.rules.workspace.iter().flat_map(|files| &files.hidden);
+        for path in hidden {
+            self.add(path, FileUse::Reading);
+        }
     }
 
     /// Adds a file or directory; a link stands for its target.
     fn add(&mut self, path: &Path, denied: FileUse) {
-        let real = fs::canonicalize(path).ok();
-        if real.as_deref() != Some(path) {
-            self.targets.push(Target {
-                path: path.to_owned(),
-                real: real.clone(),
-            });
-        }
-        let Some(path) = real else {
+        let Some(path) = self.real(path) else {
             return;
         };
         let Ok(facts) = fs::symlink_metadata(&path) else {
@@ -256,6 +279,18 @@ impl<'a> Search<'a> {
             FileUse::Reading => MaskKind::UnreadableDirectory,
         };
         self.insert(path, kind);
+    }
+
+    /// Returns the path of a file without links; `None` if there is none.
+    fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        let real = fs::canonicalize(path).ok();
+        if real.as_deref() != Some(path) {
+            self.targets.push(Target {
+                path: path.to_owned(),
+                real: real.clone(),
+            });
+        }
+        real
     }
 
     fn insert(&mut self, path: PathBuf, kind: MaskKind) {
@@ -315,7 +350,7 @@ impl<'a> Search<'a> {
                     .insert(format!("{path}: it has another name, which was not found"));
             }
             let kind = match names.kind {
-                MaskKind::Unchangeable => MaskKind::Unchangeable,
+                MaskKind::Pinned | MaskKind::Unchangeable => names.kind,
                 MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => {
                     MaskKind::UnreadableFile
                 }

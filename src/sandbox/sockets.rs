@@ -29,12 +29,13 @@ pub(super) fn service_directories(environment: &Environment) -> Vec<PathBuf> {
 }
 
 /// Returns the sockets that this user can reach: those that are bound, those in the directories of services, and
-/// those that are mounts. Not those of an agent for keys, which `git push` needs.
+/// those that are mounts. Not those that are `allowed`, if `None` those of an agent for keys, which `git push` needs.
 pub(super) fn reachable_sockets(
     environment: &Environment,
     mounts: &MountTable,
     services: &Walked,
     bound: &BTreeSet<PathBuf>,
+    allowed: Option<&[PathBuf]>,
 ) -> Vec<PathBuf> {
     let docker = environment.get("DOCKER_HOST").and_then(|host| {
         let path = host.as_bytes().strip_prefix(b"unix://")?;
@@ -51,9 +52,11 @@ pub(super) fn reachable_sockets(
     let agent = environment.get("SSH_AUTH_SOCK").map(Path::new);
     let is_harmless = |path: &Path| {
         let text = path.to_string_lossy();
-        agent == Some(path)
-            || text.contains("/gnupg/")
-            || HARMLESS.iter().any(|name| text.contains(name))
+        let is_allowed = match allowed {
+            Some(allowed) => allowed.iter().any(|allowed| allowed == path),
+            None => agent == Some(path) || text.contains("/gnupg/"),
+        };
+        is_allowed || HARMLESS.iter().any(|name| text.contains(name))
     };
     let real = found.iter().filter_map(|path| fs::canonicalize(path).ok());
     let is_socket =

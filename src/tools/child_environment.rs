@@ -47,6 +47,10 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
 
 /// Whether a variable contains a key, token or password, judging by its name and value.
 pub fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
+    // In nearly every environment, with parts of names of secrets, which would be compared with all patterns.
+    if ["PATH", "PWD", "OLDPWD"].iter().any(|known| name == *known) {
+        return false;
+    }
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
     // Most variables are paths, which are not secret.
     is_secret(&name, &value) || (!value.starts_with('/') && redact(&value) != value)

@@ -17,7 +17,9 @@ use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
-use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
+use crate::process::{
+    Enforcement, LaneOptions, NotEnforced, Sandbox, Spawners, Supervisor, Variables,
+};
 use crate::shell::{CommandPart, is_read_alike};
 use crate::state::ReadLog;
 
@@ -43,6 +45,8 @@ pub struct DecisionContext {
     pub lane: Arc<Spawners>,
     /// The shell that would run a command.
     pub shell: ShellGuarantees,
+    /// The sandbox in which commands run.
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
 /// Guarantees of the shell that would run a command.
@@ -140,6 +144,7 @@ impl DecisionContext {
             kept_variables: Arc::default(),
             lane: Arc::new(Supervisor::default().lane(1, lane)?),
             shell,
+            sandbox: None,
         })
     }
 
@@ -168,6 +173,15 @@ impl DecisionContext {
         }
     }
 
+    /// Whether the kernel keeps a command in its workspace, so that it needs no approval.
+    fn is_confined(&self, input: &Input, action: &Action) -> bool {
+        let wants_out = input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
+        let sandbox = self.sandbox.as_ref();
+        matches!(action, Action::Command { .. })
+            && !wants_out
+            && sandbox.is_some_and(|sandbox| sandbox.needs_no_approval())
+    }
+
     /// Returns the request for permission rules.
     pub fn request<'a>(
         &'a self,
@@ -182,6 +196,7 @@ impl DecisionContext {
             directory: &self.directory,
             working_directories: &self.allowed_directories,
             confines_reads: self.shell.confines_reads,
+            is_confined: self.is_confined(input, action),
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
             entries: &entries,

@@ -38,6 +38,7 @@ impl Session {
                 kept_variables: Arc::default(),
                 lane: Arc::new(Supervisor::default().spawners(1)),
                 shell: ShellGuarantees::OWN,
+                sandbox: None,
             },
             home_directory: directory.clone(),
             child_variables: ChildVariables::default(),

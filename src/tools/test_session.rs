@@ -44,6 +44,7 @@ impl TestSession {
                     kept_variables: Arc::default(),
                     lane: Arc::new(Supervisor::default().spawners(1)),
                     shell: ShellGuarantees::OWN,
+                    sandbox: None,
                 },
                 home_directory: home,
                 child_variables: ChildVariables::default(),

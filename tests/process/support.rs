@@ -42,6 +42,7 @@ impl MaskSource for OneFile {
         MaskList {
             masks: vec![mask],
             version: 0,
+            protected: Vec::new(),
         }
     }
 }

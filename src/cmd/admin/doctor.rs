@@ -192,7 +192,10 @@ fn sandbox() -> Result<(), String> {
         }
     }
     let sandbox = Sandbox::new(Nothing, [].into());
-    sandbox.check().map_err(|error| error.to_string())
+    sandbox
+        .check()
+        .map(|_| ())
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(not(sandbox))]

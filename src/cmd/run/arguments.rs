@@ -10,12 +10,9 @@ use super::guards::provider;
 use crate::cmd::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::exec::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
-use crate::io::{Environment, Io, Messages, unwritable};
+use crate::io::{Io, Messages, unwritable};
 use crate::model::KeyCheck;
-use crate::permission::Rules;
 use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawners, Supervisor};
-#[cfg(sandbox)]
-use crate::sandbox::{FileRules, check_unconfined, sandbox_variables};
 use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::{Registry, ToolContext};
 
@@ -98,113 +95,6 @@ pub(crate) struct LaneArguments {
     /// Run all shell commands in parallel (to test `--enforce`)
     #[arg(long, hide = true)]
     assume_read_only: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SandboxArguments {
-    /// Whether the kernel enforces `Read` and `Edit` deny rules on commands [default: files, if there are such rules]
-    ///
-    /// With `files`, no program that a call or an MCP server starts can open the files that `Read` deny rules name, or
-    /// change those of `Edit` deny rules; programs that need privileges, such as sudo, do not work in it.
-    #[arg(long, value_enum, value_name = "MODE", hide_short_help = true)]
-    sandbox: Option<SandboxMode>,
-    /// Fail if the kernel cannot enforce the deny rules for all files that they name
-    #[arg(long, hide_short_help = true)]
-    sandbox_required: bool,
-}
-
-/// The enforcement of file rules on commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum SandboxMode {
-    /// By the kernel.
-    Files,
-    /// By the text of commands alone.
-    Off,
-}
-
-impl SandboxArguments {
-    /// Returns the sandbox of a run in these directories; `None` if it is off, or not needed. Without
-    /// `--sandbox-required`, prints a warning about what is not enforced.
-    ///
-    /// # Errors
-    /// The enforcement is required, and not complete.
-    pub(crate) fn prepare(
-        &self,
-        rules: &Rules,
-        directories: &[PathBuf],
-        environment: &Environment,
-        messages: &Messages,
-    ) -> Result<Option<Arc<Sandbox>>, UsageError> {
-        if self.sandbox == Some(SandboxMode::Off) {
-            return Ok(None);
-        }
-        match sandbox_of(rules, directories, environment) {
-            Ok(None) => Ok(None),
-            Ok(Some(prepared)) if self.sandbox_required && !prepared.gaps.is_empty() => {
-                Err(UsageError::new(prepared.gaps.join("; ")))
-            }
-            Ok(Some(prepared)) => {
-                for gap in prepared.gaps {
-                    messages.warn(&format!("not enforced by the kernel: {gap}"));
-                }
-                Ok(Some(prepared.sandbox))
-            }
-            Err(reason) if self.sandbox_required => Err(UsageError::new(reason)),
-            Err(reason) => {
-                messages.warn(&format!(
-                    "deny rules about files are not enforced by the kernel: {reason}"
-                ));
-                Ok(None)
-            }
-        }
-    }
-}
-
-/// A sandbox that works, and what it does not enforce.
-struct PreparedSandbox {
-    sandbox: Arc<Sandbox>,
-    gaps: Vec<String>,
-}
-
-/// Returns the sandbox for these rules; `None` if none of them names files.
-///
-/// # Errors
-/// The reason why the kernel cannot enforce them.
-#[cfg(sandbox)]
-fn sandbox_of(
-    rules: &Rules,
-    directories: &[PathBuf],
-    environment: &Environment,
-) -> Result<Option<PreparedSandbox>, String> {
-    let home = environment.text("HOME").map(Path::new);
-    let denied = rules.denied_files(home, directories);
-    if denied.is_empty() {
-        return Ok(None);
-    }
-    check_unconfined(environment)?;
-    let files = FileRules::new(denied, directories, Arc::new(environment.clone()));
-    let gaps = files.find_masks().gaps;
-    let sandbox = Arc::new(Sandbox::new(files, sandbox_variables(environment)));
-    // On another thread, since the children of this one may be orphans.
-    let checked = std::thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
-    match checked {
-        Ok(Ok(())) => Ok(Some(PreparedSandbox { sandbox, gaps })),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the thread that checks it ended".to_owned()),
-    }
-}
-
-#[cfg(not(sandbox))]
-fn sandbox_of(
-    rules: &Rules,
-    directories: &[PathBuf],
-    environment: &Environment,
-) -> Result<Option<PreparedSandbox>, String> {
-    let home = environment.text("HOME").map(Path::new);
-    if rules.denied_files(home, directories).is_empty() {
-        return Ok(None);
-    }
-    Err("sandboxes need Linux on x86-64 or aarch64".to_owned())
 }
 
 impl LaneArguments {

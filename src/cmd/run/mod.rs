@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 pub(crate) mod guards;
 pub(crate) mod hook;
+mod run_sandbox;
 pub(crate) mod run_tools;
 #[cfg_attr(not(sandbox), path = "no_sandbox.rs")]
 pub(crate) mod sandbox;

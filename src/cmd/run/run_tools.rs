@@ -16,9 +16,9 @@ use crate::cmd::inputs::{
 };
 use crate::cmd::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
-    SandboxArguments,
 };
 use crate::cmd::run::guards::{self, open_trace};
+use crate::cmd::run::run_sandbox::{RunPlace, RunSandboxArguments, RunSandboxes};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -78,7 +78,7 @@ pub(crate) struct RunToolsArguments {
     #[command(flatten)]
     lane: LaneArguments,
     #[command(flatten)]
-    sandbox: SandboxArguments,
+    sandbox: RunSandboxArguments,
     #[command(flatten)]
     mcp: McpArguments,
     #[command(flatten)]
@@ -177,9 +177,10 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let permissions = guards::read_permissions(&self.permissions, &here, globals, io)?;
         let directories = self.directories(&here, &permissions)?;
-        let sandbox = self.sandbox(&permissions, &directories, io)?;
-        let (models, sandbox) = ((&channels, &briefing), sandbox.as_ref());
-        let registry = self.registry(&settings, &here, sandbox, models, globals, io)?;
+        let sandboxes = self.sandboxes(&permissions, &directories, &settings, io)?;
+        let (models, servers) = ((&channels, &briefing), sandboxes.servers.as_ref());
+        let registry = self.registry(&settings, &here, servers, models, globals, io)?;
+        let sandbox = sandboxes.calls.as_ref();
         guards::warn_of_rules(&permissions, &registry, &io.messages);
         let tools_only = self.tools_only(&registry)?;
         let form = self.form(io);
@@ -197,6 +198,7 @@ impl Run for RunToolsArguments {
                 Some(sandbox) => spawners.clone().in_sandbox(sandbox),
                 None => spawners.clone(),
             },
+            sandbox: sandboxes.calls.clone(),
         };
         let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
@@ -268,6 +270,7 @@ impl Run for RunToolsArguments {
 struct Starters {
     lane: Spawners,
     serial: Spawners,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 /// Passes the costs of the judge's and the advisor's requests to the run.
@@ -295,19 +298,24 @@ impl RunToolsArguments {
         }
     }
 
-    /// Returns the sandbox of commands, if one is needed. A plan runs none.
-    fn sandbox(
+    /// Returns the sandboxes of commands and servers, if they are needed. A plan runs none.
+    fn sandboxes(
         &self,
         permissions: &PermissionSettings,
         directories: &[PathBuf],
+        settings: &Settings,
         io: &Io,
-    ) -> Result<Option<Arc<Sandbox>>, UsageError> {
+    ) -> Result<RunSandboxes, UsageError> {
         if self.plan {
-            return Ok(None);
+            return Ok(RunSandboxes::default());
         }
-        let environment = io.environment.with(&permissions.environment);
-        self.sandbox
-            .prepare(&permissions.rules, directories, &environment, &io.messages)
+        let place = RunPlace {
+            rules: &permissions.rules,
+            directories,
+            environment: &io.environment.with(&permissions.environment),
+            state: &settings.state_root,
+        };
+        self.sandbox.prepare(&place, &io.messages)
     }
 
     /// Returns all tools: built-in and command tools, the advisor, and the tools of MCP servers.
@@ -453,6 +461,7 @@ impl RunToolsArguments {
                     network_reads: permissions.network_reads,
                     ..ShellGuarantees::OWN
                 },
+                sandbox: starters.sandbox,
             },
             home_directory: here,
             child_variables: ChildVariables::default(),

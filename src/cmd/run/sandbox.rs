@@ -2,36 +2,63 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::fs;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 
+use super::run_sandbox::Network;
 use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError};
-use crate::config::{PermissionFlags, PermissionSettings};
+use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
-use crate::process::{MaskKind, SandboxedCommand, exec_in_sandbox, inherited_descriptors};
-use crate::sandbox::{FileRules, FoundMasks, check_unconfined, sandbox_variables};
+use crate::process::{
+    MaskKind, Policy, SandboxedCommand, ScratchDirectory, Workspace, exec_in_sandbox,
+    inherited_descriptors,
+};
+use crate::sandbox::{
+    FileRules, FoundMasks, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
+    workspace_variables, writable_directories,
+};
 use crate::tools::holds_secret;
 
-/// Run a command that cannot open or change certain files
+/// Run a command in a workspace that it cannot leave, or without access to certain files
 ///
-/// The files that `Read` deny rules name cannot be opened, and those that `Edit` deny rules name cannot be changed, by
-/// the command and everything that it starts, in any language and by any name. The kernel enforces that: each file has
-/// a mask in a mount namespace of its own. Files that do not exist at the start have no mask.
+/// In mode `workspace`, the command and everything that it starts can change files only in the working directory and in
+/// directories of `--write`, and reach no network. Files with keys, such as `~/.ssh`, cannot be read. Temporary files are
+/// private and removed at the end, and so is what still runs. Hooks and settings of git and of agents cannot be changed.
 ///
-/// The command takes the place of this process, so that streams, exit status, signals and job control are its own. It
-/// does not get variables with secrets. Programs that need privileges, such as sudo, do not work in it.
+/// In both modes, files that `Read` deny rules name cannot be opened, and those that `Edit` deny rules name cannot be
+/// changed, in any language and by any name: each has a mask in a mount namespace of its own. Files that do not exist at
+/// the start have no mask. In mode `files`, nothing else is restricted.
+///
+/// Streams, exit status, signals and job control are those of the command. It does not get variables with secrets.
+/// Programs that need privileges, such as sudo, do not work in it.
 #[derive(Debug, Args)]
 pub(crate) struct SandboxArguments {
+    /// What is restricted
+    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    mode: Mode,
+    /// Let the command change files in a directory; repeatable
+    #[arg(long, value_name = "DIR")]
+    write: Vec<PathBuf>,
     /// Keep files from being read, e.g. `**/.env` or `~/.ssh/**`; repeatable
     #[arg(long, value_name = "PATTERN")]
     deny_read: Vec<String>,
     /// Keep files from being changed; repeatable
     #[arg(long, value_name = "PATTERN")]
     deny_write: Vec<String>,
+    /// Let a workspace read a file or directory with keys, e.g. `~/.ssh/known_hosts`; repeatable
+    #[arg(long, value_name = "PATH")]
+    allow_read: Vec<PathBuf>,
+    /// Whether a workspace has the network
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    network: Network,
+    /// Let a workspace use a socket, e.g. of an SSH agent; repeatable
+    #[arg(long, value_name = "PATH")]
+    allow_unix_socket: Vec<PathBuf>,
     /// Take `Read` and `Edit` deny rules from a settings file of Claude Code or Qwen Code; repeatable
     #[arg(long, value_name = "FILE")]
     settings: Vec<PathBuf>,
@@ -44,6 +71,16 @@ pub(crate) struct SandboxArguments {
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// What a sandbox restricts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Mode {
+    /// Writing, the network, and reading of keys and of files that rules name
+    #[default]
+    Workspace,
+    /// The use of files that rules name
+    Files,
 }
 
 impl Run for SandboxArguments {
@@ -68,24 +105,94 @@ impl SandboxArguments {
             &directories,
             Arc::new(io.environment.clone()),
         );
+        let (rules, variables, workspace) = match self.mode {
+            Mode::Files => (rules, sandbox_variables(&io.environment), None),
+            Mode::Workspace => {
+                let files = self.workspace_files(&directories, home)?;
+                let variables = workspace_variables(&io.environment, &files.writable);
+                let workspace = self.workspace(&files, globals, io)?;
+                (rules.with_workspace(files), variables, Some(workspace))
+            }
+        };
         let found = rules.find_masks();
         self.report(&found, io)?;
         let kept_descriptors = kept_descriptors(&found)?;
-        let environment = sandbox_variables(&io.environment);
-        let environment: Environment = environment.iter().cloned().collect();
-        let environment = environment.with(io.environment.iter());
+        let variables = variables.iter().map(|(name, value)| (&**name, &**value));
+        let inherited = io.environment.iter();
+        let inherited = inherited.filter(|(name, value)| {
+            self.env.iter().any(|passed| passed == name) || !holds_secret(name, value)
+        });
+        // Those of a workspace replace those of the user, others do not.
+        let environment: Environment = match self.mode {
+            Mode::Files => variables.chain(inherited).collect(),
+            Mode::Workspace => inherited.chain(variables).collect(),
+        };
         let variables = environment.iter();
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let is_passed = |(name, value): &(OsString, OsString)| {
-            self.env.contains(name) || !holds_secret(name, value)
-        };
         let command = SandboxedCommand {
             words: &self.command,
-            environment: variables.filter(is_passed).collect(),
+            environment: variables.collect(),
             directory: &directory,
             kept_descriptors: &kept_descriptors,
         };
-        Err(UsageError::reason(exec_in_sandbox(&found.masks, &command)))
+        let policy = Policy {
+            masks: found.masks,
+            workspace,
+        };
+        Err(UsageError::reason(exec_in_sandbox(&policy, &command)))
+    }
+
+    /// Returns the files of the workspace.
+    ///
+    /// # Errors
+    /// A directory does not exist.
+    fn workspace_files(
+        &self,
+        directories: &[PathBuf],
+        home: Option<&Path>,
+    ) -> Result<WorkspaceFiles, UsageError> {
+        for path in &self.write {
+            fs::metadata(path)
+                .map_err(|error| UsageError::new(format!("--write {}: {error}", path.display())))?;
+        }
+        let absolute = |path: &PathBuf| match (path.strip_prefix("~"), home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => directories
+                .iter()
+                .take(1)
+                .map(|first| first.join(path))
+                .collect(),
+        };
+        Ok(WorkspaceFiles {
+            writable: writable_directories(&[directories, &self.write].concat()),
+            hidden: hidden_files(
+                home,
+                &self.allow_read.iter().map(absolute).collect::<Vec<_>>(),
+            ),
+            sockets: self.allow_unix_socket.iter().map(absolute).collect(),
+        })
+    }
+
+    /// Returns the workspace, with a new directory for temporary files.
+    ///
+    /// # Errors
+    /// The directory cannot be created.
+    fn workspace(
+        &self,
+        files: &WorkspaceFiles,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Workspace, UsageError> {
+        let settings = globals.config(io)?.settings(Overrides::default());
+        let parent = settings.state_root.0.join("tmp");
+        let temporary = ScratchDirectory::new_locked_in(&parent)
+            .map_err(|error| UsageError::new(format!("{}: {error}", parent.display())))?;
+        Ok(Workspace {
+            writable: files.writable.clone(),
+            temporary: temporary.keep(),
+            has_network: self.network == Network::On,
+            is_required: self.required,
+        })
     }
 
     fn rules(
@@ -113,6 +220,7 @@ impl SandboxArguments {
     fn report(&self, found: &FoundMasks, io: &Io) -> Result<(), UsageError> {
         for mask in &found.masks {
             let effect = match mask.kind {
+                MaskKind::Pinned => "not to be moved",
                 MaskKind::Unchangeable => "unchangeable",
                 MaskKind::UnreadableDirectory | MaskKind::UnreadableFile => "unreadable",
             };

@@ -7,7 +7,10 @@ use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::ptr;
 
 use rustix::process::Pid;
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, configure_capability_in_ambient_set,
+    move_into_link_name_space, set_capabilities,
+};
 
 use super::helper::MaskedNamespace;
 use super::restrictions::Restrictions;
@@ -23,7 +26,7 @@ const MAX_SIGNAL: c_int = 64;
 /// What the child needs, all of it in memory that the parent allocated.
 struct Plan<'a> {
     namespace: Option<&'a MaskedNamespace>,
-    restrictions: &'a Restrictions,
+    restrictions: Option<&'a Restrictions>,
     start: &'a Start,
     arguments: &'a [*mut c_char],
     environment: &'a [*mut c_char],
@@ -34,13 +37,13 @@ struct Plan<'a> {
 }
 
 /// Starts a child in namespaces, if there are any, with these restrictions and a session of its own. It also inherits
-/// the restrictions of the calling thread.
+/// the restrictions of the calling thread. Without restrictions, it keeps what it needs to create a pid namespace.
 ///
 /// # Errors
 /// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
 pub(super) fn spawn_restricted(
     namespace: Option<&MaskedNamespace>,
-    restrictions: &Restrictions,
+    restrictions: Option<&Restrictions>,
     start: &Start,
 ) -> io::Result<Pid> {
     retry_busy(|| spawn_once(namespace, restrictions, start))
@@ -48,7 +51,7 @@ pub(super) fn spawn_restricted(
 
 fn spawn_once(
     namespace: Option<&MaskedNamespace>,
-    restrictions: &Restrictions,
+    restrictions: Option<&Restrictions>,
     start: &Start,
 ) -> io::Result<Pid> {
     let (arguments, environment) = (pointers(&start.arguments), pointers(&start.environment));
@@ -120,14 +123,18 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
     let prepared = || -> io::Result<()> {
         reset_signals();
         rustix::process::setsid()?;
-        if let Some(user) = plan.namespace.and_then(|namespace| namespace.user.as_ref()) {
-            move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
-        }
-        if let Some(namespace) = plan.namespace {
-            move_into_link_name_space(namespace.mount.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        for (kind, namespace) in plan
+            .namespace
+            .iter()
+            .flat_map(|entered| &entered.namespaces)
+        {
+            move_into_link_name_space(namespace.as_fd(), Some(*kind))?;
         }
         rustix::process::chdir(&*plan.start.directory)?;
-        plan.restrictions.take()?;
+        match plan.restrictions {
+            Some(restrictions) => restrictions.take()?,
+            None => pass_on_capabilities()?,
+        }
         // Last, since a number may be that of a descriptor that was needed until here.
         for (to, from) in plan.descriptors {
             // SAFETY: system calls on plain numbers; the table of descriptors is the child's own.
@@ -154,6 +161,24 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
         );
     }
     io::Error::last_os_error()
+}
+
+/// Lets the program have the capabilities that it needs to create a pid namespace, and to restrict a command. Root
+/// keeps all by itself.
+fn pass_on_capabilities() -> io::Result<()> {
+    let passed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
+    let own = capabilities(None)?;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            inheritable: own.permitted & passed,
+            ..own
+        },
+    )?;
+    for capability in passed.iter() {
+        configure_capability_in_ambient_set(capability, true)?;
+    }
+    Ok(())
 }
 
 /// Gives all signals their default actions. The actions are the child's own, though it shares the memory.

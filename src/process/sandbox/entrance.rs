@@ -29,7 +29,7 @@ pub(in crate::process) struct Entrance {
 /// The directory cannot be entered, the program cannot be executed, or resources are exhausted.
 pub(in crate::process) fn start_in_lane(start: &Start) -> io::Result<Pid> {
     static ADDED: LazyLock<Restrictions> = LazyLock::new(Restrictions::of_lane_child);
-    spawn_restricted(None, &ADDED, start)
+    spawn_restricted(None, Some(&ADDED), start)
 }
 
 impl Entrance {
@@ -68,6 +68,9 @@ impl Entrance {
     /// # Errors
     /// The sandbox cannot be entered, or the program cannot be executed.
     pub(in crate::process) fn start(&self, start: Start) -> io::Result<Pid> {
+        if self.confinement.is_none() && self.sandbox.has_workspace() {
+            return self.sandbox.start_in_workspace(start);
+        }
         self.sandbox.start(&self.restrictions, start)
     }
 

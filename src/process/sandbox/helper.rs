@@ -11,20 +11,32 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::fs::MemfdFlags;
+use rustix::thread::LinkNameSpaceType;
 
-use super::namespace::{Mask, MaskKind, Privilege, SandboxError, enter};
+use super::init::{
+    InitCommand, Processes, become_program, check_pid_namespace, run_in_pid_namespace,
+};
+use super::namespace::{Mask, MaskKind, Policy, Privilege, SandboxError, enter};
 use super::restrictions::Restrictions;
+use super::workspace::{Workspace, unmount_temporary};
 use crate::io::{Messages, Screen};
+use crate::process::ScratchDirectory;
 
-/// First arguments of a helper that becomes a command, and of one that waits for its parent.
+/// First arguments of a helper that becomes a command, of one that waits for its parent, and of one that runs a command
+/// in a workspace that it is in.
 const BECOMES: &str = "__sandbox-exec";
 const WAITS: &str = "__sandbox-hold";
+pub(super) const RUNS: &str = "__sandbox-run";
 
 /// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
 /// that does not exist.
-const SANDBOX_FAILED: u8 = 125;
-const NOT_EXECUTABLE: u8 = 126;
-const NOT_FOUND: u8 = 127;
+pub(super) const SANDBOX_FAILED: u8 = 125;
+pub(super) const NOT_EXECUTABLE: u8 = 126;
+pub(super) const NOT_FOUND: u8 = 127;
+
+/// What a workspace does not hold without a pid namespace.
+pub(super) const SEES_PROCESSES: &str =
+    "the command sees processes outside of the workspace, and may leave processes running";
 
 /// The binary of this process.
 pub(super) const PROGRAM: &str = "/proc/self/exe";
@@ -42,15 +54,15 @@ pub struct SandboxedCommand<'a> {
     pub kept_descriptors: &'a [RawFd],
 }
 
-/// Replaces this process by a command for which files are masked. Returns only on failure.
+/// Replaces this process by a command in a sandbox. Returns only on failure.
 ///
 /// # Errors
 /// The helper cannot be started. Failures in it end the process with status 125, 126 or 127.
-pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> SandboxError {
+pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> SandboxError {
     let become_helper = || -> io::Result<io::Error> {
         let memory = rustix::fs::memfd_create("turnpipe-masks", MemfdFlags::empty())?;
         let mut plan = File::from(memory);
-        plan.write_all(&encoded(masks))?;
+        plan.write_all(&encoded(policy))?;
         plan.rewind()?;
         let kept: Vec<String> = command
             .kept_descriptors
@@ -78,20 +90,22 @@ pub fn exec_in_sandbox(masks: &[Mask], command: &SandboxedCommand<'_>) -> Sandbo
     SandboxError::new("start the sandbox", error)
 }
 
-/// Namespaces in which files are masked. They exist as long as this value, or a process in them.
+/// Namespaces of a sandbox. They exist as long as this value, or a process in them.
 #[derive(Debug)]
 pub(super) struct MaskedNamespace {
-    /// `None` for root.
-    pub(super) user: Option<OwnedFd>,
-    pub(super) mount: OwnedFd,
+    /// In the order in which they are entered.
+    pub(super) namespaces: Vec<(LinkNameSpaceType, OwnedFd)>,
+    /// Why commands in a workspace see processes outside of it.
+    pub(super) sees_processes: Option<String>,
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces with these masks by a helper of `program`, a binary of turnpipe. Not on the first thread of a process that adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe. Not on the first thread of a process that
+    /// adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper cannot be started.
-    pub(super) fn new(program: &Path, masks: &[Mask]) -> Result<Self, SandboxError> {
+    pub(super) fn new(program: &Path, policy: &Policy) -> Result<Self, SandboxError> {
         let privilege = Privilege::of_process();
         let failed = |error| SandboxError::new("start the sandbox", error);
         let mut helper = Command::new(program)
@@ -103,7 +117,7 @@ impl MaskedNamespace {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let opened = Self::of_helper(&mut helper, masks, privilege);
+        let opened = Self::of_helper(&mut helper, policy, privilege);
         // Its standard input is closed, so it ends.
         helper.wait().map_err(failed)?;
         opened
@@ -111,7 +125,7 @@ impl MaskedNamespace {
 
     fn of_helper(
         helper: &mut Child,
-        masks: &[Mask],
+        policy: &Policy,
         privilege: Privilege,
     ) -> Result<Self, SandboxError> {
         let failed = |error| SandboxError::new("start the sandbox", error);
@@ -119,56 +133,101 @@ impl MaskedNamespace {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
         };
         let mut answer = String::new();
-        input.write_all(&encoded(masks)).map_err(failed)?;
+        input.write_all(&encoded(policy)).map_err(failed)?;
         BufReader::new(output)
             .read_line(&mut answer)
             .map_err(failed)?;
         let answer = answer.trim_end();
-        if answer != READY {
+        let Some(problem) = answer.strip_prefix(READY) else {
             return Err(SandboxError::reported(answer));
-        }
+        };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
             let file = File::open(format!("/proc/{}/ns/{name}", helper.id()));
             Ok(file.map_err(failed)?.into())
         };
+        let workspace = policy.workspace.as_ref();
+        let namespaces = [
+            (privilege == Privilege::User).then_some(("user", LinkNameSpaceType::User)),
+            Some(("mnt", LinkNameSpaceType::Mount)),
+            workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
+            workspace
+                .filter(|workspace| !workspace.has_network)
+                .map(|_| ("net", LinkNameSpaceType::Network)),
+        ];
+        let namespaces = namespaces.into_iter().flatten();
+        let namespaces = namespaces.map(|(name, kind)| Ok((kind, open(name)?)));
         Ok(Self {
-            user: match privilege {
-                Privilege::User => Some(open("user")?),
-                Privilege::Root => None,
-            },
-            mount: open("mnt")?,
+            namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
+            sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
         })
     }
 }
 
-/// The answer of a helper whose namespaces can be opened.
-const READY: &str = "ready";
+/// The answer of a helper whose namespaces can be opened. The reason follows why commands see processes outside.
+const READY: &str = "ready:";
 
-/// Returns masks as a helper reads them: the number of bytes, and for each mask a letter, the path and a NUL byte.
-fn encoded(masks: &[Mask]) -> Vec<u8> {
+// The letters of the parts of a workspace. Masks have others.
+const WRITABLE: u8 = b'w';
+const TEMPORARY: u8 = b't';
+const NETWORK: u8 = b'n';
+const REQUIRED: u8 = b'r';
+
+/// Returns a policy as a helper reads it: the number of bytes, and for each path a letter, the path and a NUL byte.
+fn encoded(policy: &Policy) -> Vec<u8> {
     let mut list = Vec::new();
-    for mask in masks {
-        list.push(mask.kind.letter());
-        list.extend(mask.path.as_os_str().as_bytes());
+    let mut add = |letter: u8, path: &Path| {
+        list.push(letter);
+        list.extend(path.as_os_str().as_bytes());
         list.push(0);
+    };
+    for mask in &policy.masks {
+        add(mask.kind.letter(), &mask.path);
+    }
+    if let Some(workspace) = &policy.workspace {
+        add(TEMPORARY, &workspace.temporary);
+        for path in &workspace.writable {
+            add(WRITABLE, path);
+        }
+        if workspace.has_network {
+            add(NETWORK, Path::new(""));
+        }
+        if workspace.is_required {
+            add(REQUIRED, Path::new(""));
+        }
     }
     [&list.len().to_ne_bytes()[..], &list].concat()
 }
 
-fn read_masks(input: &mut impl io::Read) -> io::Result<Vec<Mask>> {
+fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
     let mut length = [0; size_of::<usize>()];
     input.read_exact(&mut length)?;
     let mut list = vec![0; usize::from_ne_bytes(length)];
     input.read_exact(&mut list)?;
-    let entries = list.split(|byte| *byte == 0);
-    let masks = entries.filter_map(|entry| {
-        let (letter, path) = entry.split_first()?;
-        Some(Mask {
-            kind: MaskKind::of_letter(*letter)?,
-            path: PathBuf::from(OsStr::from_bytes(path)),
-        })
-    });
-    Ok(masks.collect())
+    let mut policy = Policy::default();
+    let mut workspace = Workspace {
+        writable: Vec::new(),
+        temporary: PathBuf::new(),
+        has_network: false,
+        is_required: false,
+    };
+    for entry in list.split(|byte| *byte == 0) {
+        let Some((letter, path)) = entry.split_first() else {
+            continue;
+        };
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        match *letter {
+            WRITABLE => workspace.writable.push(path),
+            TEMPORARY => workspace.temporary = path,
+            NETWORK => workspace.has_network = true,
+            REQUIRED => workspace.is_required = true,
+            letter => {
+                let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
+                policy.masks.push(Mask { kind, path });
+            }
+        }
+    }
+    policy.workspace = (workspace.temporary != Path::new("")).then_some(workspace);
+    Ok(policy)
 }
 
 /// Runs the helper of a sandbox if `arguments`, which include the program's name, say that this process is one. It
@@ -184,6 +243,27 @@ pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
             Some(become_command(plan, &kept, Path::new(directory), words))
         }
+        [
+            _,
+            first,
+            privilege,
+            processes,
+            directory,
+            program,
+            name,
+            arguments @ ..,
+        ] if first == RUNS => {
+            close_all_but(&[]);
+            let command = InitCommand {
+                program,
+                name,
+                arguments,
+                directory: Path::new(directory),
+                privilege: Privilege::of_name(privilege)?,
+                processes: Processes::of_name(processes)?,
+            };
+            Some(run_in_workspace(&command, None))
+        }
         _ => None,
     }
 }
@@ -191,47 +271,101 @@ pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
 /// Enters the namespaces, reports it, and waits until the parent has opened them.
 fn wait_for_parent() -> u8 {
     let mut input = io::stdin().lock();
-    let entered = read_masks(&mut input)
-        .map_err(|error| SandboxError::new("read the masks", error))
-        .and_then(|masks| enter(Privilege::of_process(), &masks));
-    let answer = entered.map_or_else(|error| error.to_string(), |()| READY.to_owned());
+    let entered = read_policy(&mut input)
+        .map_err(|error| SandboxError::new("read the policy", error))
+        .and_then(|policy| {
+            enter(Privilege::of_process(), &policy)?;
+            let checked = policy.workspace.map_or(Ok(()), |_| check_pid_namespace());
+            Ok(checked.map_or_else(|error| error.to_string(), |()| String::new()))
+        });
+    let answer = entered.map_or_else(
+        |error| error.to_string(),
+        |problem| READY.to_owned() + &problem,
+    );
     // If the parent has ended, nobody needs the namespaces.
     let _ = writeln!(io::stdout(), "{answer}").and_then(|()| io::copy(&mut input, &mut io::sink()));
     0
 }
 
-/// Enters the namespaces and becomes the command. Returns the exit status of a failure.
+/// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
 fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsString]) -> u8 {
     let privilege = Privilege::of_process();
-    let masks = read_masks(&mut plan);
+    let policy = read_policy(&mut plan);
     drop(plan);
     close_all_but(kept);
-    let entered = || -> Result<(), SandboxError> {
-        let masks = masks.map_err(|error| SandboxError::new("read the masks", error))?;
-        enter(privilege, &masks)?;
-        std::env::set_current_dir(directory)
-            .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
-        let restricted = Restrictions::of_sandbox(privilege).take();
-        restricted.map_err(|error| SandboxError::new("restrict the command", error))
-    };
-    if let Err(error) = entered() {
-        report(&error.to_string());
-        return SANDBOX_FAILED;
-    }
     let [program, arguments @ ..] = words else {
         return SANDBOX_FAILED;
     };
-    let error = Command::new(program).args(arguments).exec();
-    let status = if error.kind() == io::ErrorKind::NotFound {
-        NOT_FOUND
-    } else {
-        NOT_EXECUTABLE
+    let entered = || -> Result<Option<(ScratchDirectory, Processes)>, SandboxError> {
+        let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
+        let temporary = policy.workspace.as_ref().map(|workspace| {
+            let taken = ScratchDirectory::take_over(&workspace.temporary);
+            taken.map_err(|error| SandboxError::new("use the temporary directory", error))
+        });
+        let temporary = temporary.transpose()?;
+        enter(privilege, &policy)?;
+        if let Some(temporary) = temporary {
+            let processes = match check_pid_namespace() {
+                Ok(()) => Processes::Own,
+                Err(error)
+                    if policy
+                        .workspace
+                        .is_some_and(|workspace| workspace.is_required) =>
+                {
+                    return Err(error);
+                }
+                Err(error) => {
+                    report(&format!("{SEES_PROCESSES}: {error}"));
+                    Processes::All
+                }
+            };
+            return Ok(Some((temporary, processes)));
+        }
+        std::env::set_current_dir(directory)
+            .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
+        let restricted = Restrictions::of_sandbox(privilege).take();
+        restricted.map_err(|error| SandboxError::new("restrict the command", error))?;
+        Ok(None)
     };
-    report(&format!("{}: {error}", program.display()));
-    status
+    match entered() {
+        Ok(Some((temporary, processes))) => run_in_workspace(
+            &InitCommand {
+                program,
+                name: program,
+                arguments,
+                directory,
+                privilege,
+                processes,
+            },
+            Some(temporary),
+        ),
+        Ok(None) => become_program(Command::new(program).args(arguments)),
+        Err(error) => {
+            report(&error.to_string());
+            SANDBOX_FAILED
+        }
+    }
 }
 
-fn report(problem: &str) {
+/// Runs a command in the workspace that this process is in, and then removes its temporary files. Returns its exit
+/// status.
+fn run_in_workspace(command: &InitCommand<'_>, temporary: Option<ScratchDirectory>) -> u8 {
+    let ended = run_in_pid_namespace(command);
+    if let Some(temporary) = temporary {
+        unmount_temporary();
+        drop(temporary);
+    }
+    match ended {
+        Ok(ended) => ended.follow(),
+        Err(error) => {
+            report(&error.to_string());
+            SANDBOX_FAILED
+        }
+    }
+}
+
+/// Prints why there is no command.
+pub(super) fn report(problem: &str) {
     Messages::of_process(&Screen::of_process()).error(problem);
 }
 

@@ -4,18 +4,25 @@
 //! ([`run_as_sandbox_helper`]). The helper reads the masks, enters the namespaces and mounts the masks. Then it
 //! becomes a command, or waits until its parent has opened the namespaces ([`MaskedNamespace`]).
 
+use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rustix::fs::CWD;
 use rustix::io::Errno;
-use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
-    OpenTreeFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
-    open_tree,
-};
+use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use super::mounts::MaskSources;
+use super::workspace::{Workspace, turn_on_loopback};
+
+/// What a process in a sandbox sees of the file system and the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// The masks, in the order in which they are mounted.
+    pub masks: Vec<Mask>,
+    /// `None` if all files can be changed that no mask is over.
+    pub workspace: Option<Workspace>,
+}
 
 /// What programs in the namespace cannot do with a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +37,8 @@ pub struct Mask {
 /// hide masks in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MaskKind {
+    /// Moving or removing a directory.
+    Pinned,
     /// Changing a file, or everything in a directory.
     Unchangeable,
     /// Reading a directory and everything in it. Root reads directories of any mode, so it gets masks of files.
@@ -40,7 +49,8 @@ pub enum MaskKind {
 
 impl MaskKind {
     /// The letter of each kind in the list that a helper reads.
-    const LETTERS: [(u8, Self); 3] = [
+    const LETTERS: [(u8, Self); 4] = [
+        (b'p', Self::Pinned),
         (b'c', Self::Unchangeable),
         (b'd', Self::UnreadableDirectory),
         (b'f', Self::UnreadableFile),
@@ -67,6 +77,19 @@ pub enum Privilege {
 }
 
 impl Privilege {
+    /// The names, as arguments of a helper.
+    const NAMES: [(&str, Self); 2] = [("user", Self::User), ("root", Self::Root)];
+
+    pub(super) fn name(self) -> &'static str {
+        let row = Self::NAMES.iter().find(|(_, privilege)| *privilege == self);
+        row.map_or("", |(name, _)| name)
+    }
+
+    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
+        let row = Self::NAMES.iter().find(|(known, _)| name == *known);
+        row.map(|(_, privilege)| *privilege)
+    }
+
     /// Returns the way of this process.
     pub fn of_process() -> Self {
         let is_admin =
@@ -91,8 +114,7 @@ impl SandboxError {
     }
 
     /// A mount of the new interface failed.
-    fn of_mount(mask: &Mask, error: Errno) -> Self {
-        let step = format!("mask {}", mask.path.display());
+    pub(super) fn of_mount(step: &str, error: Errno) -> Self {
         if error == Errno::NOSYS {
             return Self::reported(&format!("cannot {step}: this needs Linux 5.12 or newer"));
         }
@@ -107,25 +129,24 @@ impl SandboxError {
     }
 }
 
-/// Moves this process, which must have one thread, to a new mount namespace with these masks, in order. A masked file
-/// that no longer exists is skipped.
+/// Moves this process, which must have one thread, to new namespaces, as a policy says. A masked file that no longer
+/// exists is skipped.
 ///
 /// # Errors
 /// The kernel refuses a namespace or a mount.
-pub(super) fn enter(privilege: Privilege, masks: &[Mask]) -> Result<(), SandboxError> {
-    let ids = (rustix::process::getuid(), rustix::process::getgid());
-    let (flags, step) = match privilege {
-        Privilege::User => (
-            UnshareFlags::NEWUSER | UnshareFlags::NEWNS,
-            "create a user namespace",
-        ),
-        Privilege::Root => (UnshareFlags::NEWNS, "create a mount namespace"),
-    };
-    // SAFETY: the descriptors stay as they are; only namespaces change, and this process has one thread.
-    unsafe { rustix::thread::unshare_unsafe(flags) }
-        .map_err(|error| SandboxError::new(step, error))?;
+pub(super) fn enter(privilege: Privilege, policy: &Policy) -> Result<(), SandboxError> {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    let workspace = policy.workspace.as_ref();
+    let own_network = workspace.is_some_and(|workspace| !workspace.has_network);
+    unshare(privilege, UnshareFlags::NEWNS)?;
+    if workspace.is_some() {
+        unshare(Privilege::Root, UnshareFlags::NEWIPC)?;
+    }
+    if own_network {
+        unshare(Privilege::Root, UnshareFlags::NEWNET)?;
+    }
     if privilege == Privilege::User {
-        let (user, group) = (ids.0.as_raw(), ids.1.as_raw());
+        let (user, group) = (user.as_raw(), group.as_raw());
         for (name, map) in [
             ("setgroups", "deny".to_owned()),
             ("uid_map", format!("{user} {user} 1")),
@@ -136,121 +157,41 @@ pub(super) fn enter(privilege: Privilege, masks: &[Mask]) -> Result<(), SandboxE
                 .map_err(|error| SandboxError::new(format!("write {path}"), error))?;
         }
     }
+    if own_network {
+        turn_on_loopback().map_err(|error| SandboxError::new("turn on loopback", error))?;
+    }
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| SandboxError::new("make mounts private", error))?;
+    if let Some(workspace) = workspace {
+        workspace.mount()?;
+    }
     let mut sources = MaskSources::default();
-    for mask in masks {
+    for mask in &policy.masks {
         match sources.mount(mask) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => return Err(SandboxError::of_mount(mask, error)),
+            Err(error) => {
+                let step = format!("mask {}", mask.path.display());
+                return Err(SandboxError::of_mount(&step, error));
+            }
         }
     }
     Ok(())
 }
 
-/// The attributes of mounts over what cannot be read.
-const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
-    .union(MountAttrFlags::MOUNT_ATTR_NODEV)
-    .union(MountAttrFlags::MOUNT_ATTR_NOEXEC)
-    .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
-
-/// The paths of the first masks of a kind, from which others are copied.
-#[derive(Debug, Default)]
-struct MaskSources<'a> {
-    file: Option<&'a Path>,
-    directory: Option<&'a Path>,
-}
-
-impl<'a> MaskSources<'a> {
-    fn mount(&mut self, mask: &'a Mask) -> rustix::io::Result<()> {
-        let path = &*mask.path;
-        let (source, first) = match mask.kind {
-            MaskKind::Unchangeable => {
-                let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-                let copy = copy_tree(path, flags)?;
-                set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
-                return attach(&copy, path);
-            }
-            MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
-            MaskKind::UnreadableDirectory => {
-                (unreadable_directory as fn() -> _, &mut self.directory)
-            }
-        };
-        if let Some(first) = first {
-            return attach(&copy_tree(first, OpenTreeFlags::empty())?, path);
-        }
-        attach(&source()?, path)?;
-        *first = Some(path);
-        Ok(())
-    }
-}
-
-/// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a
-/// change of its mode would reach the real device.
-fn unreadable_file() -> rustix::io::Result<OwnedFd> {
-    let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
-    set_attributes(&device, UNREADABLE, false)?;
-    Ok(device)
-}
-
-/// Returns an empty directory that only root can read.
-fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
-    let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in [("mode", "0"), ("size", "4096"), ("source", "turnpipe")] {
-        fsconfig_set_string(file_system.as_fd(), key, value)?;
-    }
-    fsconfig_create(file_system.as_fd())?;
-    fsmount(
-        file_system.as_fd(),
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        UNREADABLE,
-    )
-}
-
-fn copy_tree(path: &Path, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(CWD, path, flags)
-}
-
-fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
-    move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-}
-
-/// Sets attributes of a mount, and of those below it if `is_recursive`. Others stay, also those that a user namespace
-/// must not clear.
-fn set_attributes(
-    tree: &OwnedFd,
-    attributes: MountAttrFlags,
-    is_recursive: bool,
-) -> rustix::io::Result<()> {
-    /// `struct mount_attr` of the kernel.
-    #[repr(C)]
-    struct Change {
-        set: u64,
-        clear: u64,
-        propagation: u64,
-        user_namespace: u64,
-    }
-    let change = Change {
-        set: attributes.bits().into(),
-        clear: 0,
-        propagation: 0,
-        user_namespace: 0,
+/// Creates a namespace; for an ordinary user together with a user namespace, in which it has all capabilities.
+pub(super) fn unshare(privilege: Privilege, flag: UnshareFlags) -> Result<(), SandboxError> {
+    let name = match (privilege, flag) {
+        (Privilege::User, _) => "user",
+        (_, UnshareFlags::NEWIPC) => "ipc",
+        (_, UnshareFlags::NEWNET) => "network",
+        (_, UnshareFlags::NEWPID) => "pid",
+        _ => "mount",
     };
-    let recursion = if is_recursive { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the path is a string, and the change outlives the call, which reads as many bytes as it has.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            tree.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH | recursion,
-            &raw const change,
-            size_of_val(&change),
-        )
+    let flags = match privilege {
+        Privilege::User => UnshareFlags::NEWUSER | flag,
+        Privilege::Root => flag,
     };
-    if result == 0 {
-        return Ok(());
-    }
-    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL))
+    // SAFETY: the descriptors stay as they are; only namespaces change, and this process has one thread.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+        .map_err(|error| SandboxError::new(format!("create a {name} namespace"), error))
 }

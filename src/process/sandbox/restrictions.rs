@@ -34,6 +34,15 @@ const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON);
 
+/// The capabilities that root keeps in a workspace: using files of other users, and becoming them.
+const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID);
+
 /// The version of Landlock whose rights are used; older kernels use the rights that they know.
 const VERSION: ABI = ABI::V6;
 
@@ -79,6 +88,17 @@ impl Restrictions {
             },
             domain: own_domain(Scope::AbstractUnixSocket.into()),
             filter: system_call_filter::sandbox_filter(),
+        }
+    }
+
+    /// Prepares the restrictions of a workspace.
+    pub(super) fn of_workspace(privilege: Privilege) -> Self {
+        Self {
+            lost: match privilege {
+                Privilege::User => CapabilitySet::all(),
+                Privilege::Root => KEPT_IN_WORKSPACE.complement(),
+            },
+            ..Self::of_sandbox(privilege)
         }
     }
 

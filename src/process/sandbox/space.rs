@@ -1,19 +1,22 @@
 //! The sandbox of a run: namespaces with masks, created again after the files to mask have changed.
 
+use std::ffi::CString;
 use std::fmt::Debug;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
 
 use super::child::spawn_restricted;
-use super::helper::{MaskedNamespace, PROGRAM};
-use super::namespace::{Mask, SandboxError};
+use super::helper::{MaskedNamespace, PROGRAM, RUNS, SEES_PROCESSES};
+use super::init::Processes;
+use super::namespace::{Mask, Policy, Privilege, SandboxError};
 use super::restrictions::Restrictions;
+use super::workspace::Workspace;
 use crate::io::Lock;
-use crate::process::Variables;
-use crate::process::start::Start;
+use crate::process::start::{Start, c_string};
+use crate::process::{ScratchDirectory, Variables};
 
 /// The files to mask for a child that is about to start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct MaskList {
     /// Changes if masks for the same paths are not the same masks any more: other files have these names, or other
     /// file systems are mounted.
     pub version: u64,
+    /// Files in a workspace that tell programs outside what to run; sorted.
+    pub protected: Vec<PathBuf>,
 }
 
 /// Finds the files to mask.
@@ -37,8 +42,11 @@ pub trait MaskSource: Debug + Send + Sync {
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
     variables: Variables,
+    workspace: Option<(Workspace, ScratchDirectory)>,
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
+    /// What [`MaskList::protected`] was at first.
+    first_protected: OnceLock<Vec<PathBuf>>,
     current: Mutex<Option<Current>>,
 }
 
@@ -54,7 +62,9 @@ impl Sandbox {
         Self {
             source: Box::new(source),
             variables,
+            workspace: None,
             program: PathBuf::from(PROGRAM),
+            first_protected: OnceLock::new(),
             current: Mutex::default(),
         }
     }
@@ -65,23 +75,67 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Checks that children can be started in it. Not on the first thread of a process that adopts orphans.
+    /// Sets what children outside of the lane can change. The directory for temporary files exists as long as the
+    /// sandbox.
+    #[must_use]
+    pub fn with_workspace(self, workspace: Workspace, temporary: ScratchDirectory) -> Self {
+        Self {
+            workspace: Some((workspace, temporary)),
+            ..self
+        }
+    }
+
+    /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
+    /// reach no network, and no earlier one has made files that tell programs outside what to run.
+    pub fn needs_no_approval(&self) -> bool {
+        let is_offline = |(workspace, _): &(Workspace, _)| !workspace.has_network;
+        let is_complete = |current: &Current| current.namespace.sees_processes.is_none();
+        self.workspace.as_ref().is_some_and(is_offline)
+            && self.current.locked().as_ref().is_some_and(is_complete)
+            && self.new_protected().is_empty()
+    }
+
+    /// Returns the files that tell programs what to run and that have been made since the first child.
+    pub fn new_protected(&self) -> Vec<PathBuf> {
+        let list = self.source.list();
+        let first = self.first_protected.get_or_init(|| list.protected.clone());
+        let new = list.protected.into_iter();
+        new.filter(|path| first.binary_search(path).is_err())
+            .collect()
+    }
+
+    pub(super) fn has_workspace(&self) -> bool {
+        self.workspace.is_some()
+    }
+
+    /// Checks that children can be started in it, and returns what it does not enforce. Not on the first thread of a
+    /// process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace, or a mask.
-    pub fn check(&self) -> Result<(), SandboxError> {
-        self.namespace().map(|_| ())
+    pub fn check(&self) -> Result<Option<String>, SandboxError> {
+        let namespace = self.namespace()?;
+        let gap = namespace.sees_processes.as_ref();
+        Ok(gap.map(|reason| format!("{SEES_PROCESSES}: {reason}")))
     }
 
     fn namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
+        self.first_protected.get_or_init(|| list.protected.clone());
         let mut current = self.current.locked();
         if let Some(current) = &*current
             && current.list == list
         {
             return Ok(Arc::clone(&current.namespace));
         }
-        let namespace = Arc::new(MaskedNamespace::new(&self.program, &list.masks)?);
+        let policy = Policy {
+            masks: list.masks.clone(),
+            workspace: self
+                .workspace
+                .as_ref()
+                .map(|(workspace, _)| workspace.clone()),
+        };
+        let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
@@ -98,12 +152,39 @@ impl Sandbox {
         restrictions: &Restrictions,
         mut start: Start,
     ) -> io::Result<Pid> {
+        self.set_variables(&mut start)?;
+        let namespace = self.namespace().map_err(io::Error::other)?;
+        spawn_restricted(Some(&namespace), Some(restrictions), &start)
+    }
+
+    /// Starts a child in a pid namespace of its own: a helper that runs the program.
+    ///
+    /// # Errors
+    /// The sandbox cannot be entered.
+    pub(in crate::process) fn start_in_workspace(&self, mut start: Start) -> io::Result<Pid> {
+        self.set_variables(&mut start)?;
+        let namespace = self.namespace().map_err(io::Error::other)?;
+        let helper = c_string(self.program.as_os_str())?;
+        let program = std::mem::replace(&mut start.program, helper);
+        let privilege = Privilege::of_process().name();
+        let processes = match namespace.sees_processes {
+            Some(_) => Processes::All,
+            None => Processes::Own,
+        };
+        let words =
+            ["turnpipe", RUNS, privilege, processes.name()].map(|word| c_string(word.as_ref()));
+        let words: Vec<CString> = words.into_iter().collect::<io::Result<_>>()?;
+        let first = words.into_iter().chain([start.directory.clone(), program]);
+        start.arguments.splice(0..0, first);
+        spawn_restricted(Some(&namespace), None, &start)
+    }
+
+    fn set_variables(&self, start: &mut Start) -> io::Result<()> {
         for (name, value) in self.variables.iter() {
-            if !start.has_variable(name) {
+            if self.workspace.is_some() || !start.has_variable(name) {
                 start.set_variable(name, value)?;
             }
         }
-        let namespace = self.namespace().map_err(io::Error::other)?;
-        spawn_restricted(Some(&namespace), restrictions, &start)
+        Ok(())
     }
 }

@@ -63,6 +63,7 @@ fn unreadable_settings_are_not_clean() {
             kept_variables: Arc::default(),
             lane: Arc::clone(&spawners),
             shell,
+            sandbox: None,
         })
     };
     let probe = |path: &str| probe_for(path, ShellGuarantees::OWN);
@@ -347,5 +348,6 @@ fn context_in(directory: &Path, shell: ShellGuarantees) -> DecisionContext {
         kept_variables: Arc::default(),
         lane: Arc::new(Supervisor::default().spawners(1)),
         shell,
+        sandbox: None,
     }
 }

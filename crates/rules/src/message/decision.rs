@@ -94,6 +94,8 @@ names! {
 pub enum BuiltinRule {
     /// Read-only calls are allowed.
     ReadOnly,
+    /// Commands that the kernel keeps in a workspace are allowed.
+    Confined,
     /// Removing critical paths outside the project needs approval.
     CriticalPath,
     /// Changing files that determine which programs run needs approval.
@@ -110,6 +112,7 @@ impl BuiltinRule {
     pub fn effect(self) -> &'static str {
         match self {
             Self::ReadOnly => "only reads",
+            Self::Confined => "cannot leave its workspace",
             Self::CriticalPath => "removes a critical path",
             Self::Protected => "changes a file that determines which programs run",
             Self::Unparsable => "cannot be parsed",

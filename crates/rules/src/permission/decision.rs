@@ -63,6 +63,9 @@ impl Rules {
                 }
             }
         };
+        if request.is_confined && !matches!(mode, Mode::Plan | Mode::DontAsk) {
+            self.allow_confined(&mut decided);
+        }
         if mode == Mode::DontAsk && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
             if matches!(decided.by, DecidedBy::Default { .. }) {
@@ -70,6 +73,32 @@ impl Rules {
             }
         }
         decided
+    }
+
+    /// Allows a command in a workspace, and each of its parts, if no rule is about it.
+    fn allow_confined(&self, decided: &mut Decided) {
+        let is_open = |decision: Decision, by: &DecidedBy| {
+            let unparsable = BuiltinRule::Unparsable;
+            let is_unparsable = *by
+                == DecidedBy::Builtin {
+                    builtin: unparsable,
+                };
+            decision == Decision::Ask
+                && (*by == left_open().1 || is_unparsable && !self.restrict_commands())
+        };
+        for part in &mut decided.parts {
+            if is_open(part.decision, &part.by) {
+                (part.decision, part.by) = confined();
+                part.hint = None;
+            }
+        }
+        let mut parts = decided.parts.iter();
+        if is_open(decided.decision, &decided.by)
+            && parts.all(|part| part.decision == Decision::Allow)
+        {
+            (decided.decision, decided.by) = confined();
+            decided.hint = None;
+        }
     }
 
     /// Returns the verdict of rules that restrict the call regardless of its effects.
@@ -316,6 +345,10 @@ fn builtin(decision: Decision, builtin: BuiltinRule) -> Verdict {
 
 fn reads_only() -> Verdict {
     builtin(Decision::Allow, BuiltinRule::ReadOnly)
+}
+
+fn confined() -> Verdict {
+    builtin(Decision::Allow, BuiltinRule::Confined)
 }
 
 fn left_open() -> Verdict {

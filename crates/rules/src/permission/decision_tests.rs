@@ -107,6 +107,7 @@ impl Row {
             directory,
             working_directories: &[directory.to_owned()],
             confines_reads: false,
+            is_confined: false,
             home: Some(Path::new("/home/u")),
             real_path: &|path| self.real_path(path),
             entries: &|directory| {
@@ -134,6 +135,7 @@ pub(super) fn name(by: &DecidedBy) -> &str {
         DecidedBy::Rule { rule, .. } => rule,
         DecidedBy::Mode { mode } => mode.name(),
         DecidedBy::Builtin { builtin } => match builtin {
+            BuiltinRule::Confined => "confined",
             BuiltinRule::ReadOnly => "read-only",
             BuiltinRule::CriticalPath => "critical-path",
             BuiltinRule::Protected => "protected",

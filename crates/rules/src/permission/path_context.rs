@@ -11,8 +11,16 @@ use super::programs;
 use super::request::{Action, Request};
 
 /// Files that are never changed without approval.
-static PROTECTED: LazyLock<FileList> =
-    LazyLock::new(|| FileList::parse(&[include_str!("tables/protected.txt"), SYSTEM_TABLE]));
+static PROTECTED: LazyLock<FileList> = LazyLock::new(|| {
+    let edits = include_str!("tables/protected_from_edits.txt");
+    FileList::parse(&[PROTECTED_TABLE, edits, SYSTEM_TABLE])
+});
+
+/// Files that commands in a sandbox cannot change either.
+static PROTECTED_FROM_COMMANDS: LazyLock<FileList> =
+    LazyLock::new(|| FileList::parse(&[PROTECTED_TABLE]));
+
+const PROTECTED_TABLE: &str = include_str!("tables/protected.txt");
 
 /// Directories of system programs.
 static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TABLE]));
@@ -68,6 +76,12 @@ impl Listed {
 /// approval.
 pub fn is_of_system(path: &Path) -> bool {
     SYSTEM.contains(path)
+}
+
+/// Whether an absolute path, or a directory above it, is one by which programs are told what to run, and that ordinary
+/// commands do not change: settings of agents and editors, and start-up files of shells.
+pub fn is_protected_from_commands(path: &Path) -> bool {
+    PROTECTED_FROM_COMMANDS.contains(path)
 }
 
 /// A path with and without links resolved.

@@ -58,6 +58,9 @@ pub struct Request<'a> {
     /// Whether a command that only reads needs permission if it may read outside the working
     /// directories.
     pub confines_reads: bool,
+    /// Whether the kernel confines the call to its working directories, without network, so that it needs no approval
+    /// if no rule is about it.
+    pub is_confined: bool,
     /// The home directory, if there is one.
     pub home: Option<&'a Path>,
     /// Resolves all links of an absolute path; `None` if it cannot be resolved.

@@ -1,0 +1,409 @@
+//! The first process of a pid namespace: it runs a command, and all that the command leaves running ends with it.
+//!
+//! Two processes of this binary stay beside the command. The outer one has the place of the command for others: it
+//! passes on signals, stops when the command stops, and ends as the command ends. The inner one, the first of the
+//! namespace, waits for the command and for orphans. All are in one process group, so that a terminal's signals reach
+//! the command itself.
+
+use std::ffi::{OsStr, OsString, c_int};
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::UnshareFlags;
+
+use super::helper::{NOT_EXECUTABLE, NOT_FOUND, SANDBOX_FAILED, report};
+use super::mounts::mount_proc;
+use super::namespace::{Privilege, SandboxError, unshare};
+use super::restrictions::Restrictions;
+
+/// A command to run.
+pub(super) struct InitCommand<'a> {
+    pub(super) program: &'a OsString,
+    /// Its name for itself.
+    pub(super) name: &'a OsString,
+    pub(super) arguments: &'a [OsString],
+    pub(super) directory: &'a Path,
+    /// That of the process that created the namespaces.
+    pub(super) privilege: Privilege,
+    pub(super) processes: Processes,
+}
+
+/// The processes that a command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Processes {
+    /// Its own.
+    Own,
+    /// Those of this system, since the kernel refuses a `/proc` of its own.
+    All,
+}
+
+impl Processes {
+    /// The names, as arguments of a helper.
+    const NAMES: [(&str, Self); 2] = [("own", Self::Own), ("all", Self::All)];
+
+    pub(super) fn name(self) -> &'static str {
+        let row = Self::NAMES.iter().find(|(_, processes)| *processes == self);
+        row.map_or("", |(name, _)| name)
+    }
+
+    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
+        let row = Self::NAMES.iter().find(|(known, _)| name == *known);
+        row.map(|(_, processes)| *processes)
+    }
+}
+
+/// Checks that the kernel permits a pid namespace with a `/proc` of its own, which it refuses where parts of `/proc` are
+/// hidden, as in containers. This process must have one thread.
+///
+/// # Errors
+/// It refuses.
+pub(super) fn check_pid_namespace() -> Result<(), SandboxError> {
+    // SAFETY: this process has one thread, so the child can do anything that this process can.
+    let inner = || match unsafe { libc::fork() } {
+        0 => exit(mounts_proc()),
+        child => child,
+    };
+    // In a child, since all further children of a process that unshares are in the namespace.
+    // SAFETY: as above.
+    let child = match unsafe { libc::fork() } {
+        0 => exit(unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(inner()))),
+        child => child,
+    };
+    match wait_for(child) {
+        0 => Ok(()),
+        _ => Err(SandboxError::reported(
+            "the kernel refuses a /proc of its own",
+        )),
+    }
+}
+
+/// Returns 0 if the first process of a pid namespace can mount its `/proc`.
+fn mounts_proc() -> u8 {
+    let mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
+        .is_ok_and(|()| mount_proc(Privilege::User).is_ok());
+    u8::from(!mounted)
+}
+
+/// Returns the exit status of a child.
+fn wait_for(child: libc::pid_t) -> u8 {
+    let mut status = 0;
+    // SAFETY: the status is a number of this function.
+    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    match Change::of_status(status) {
+        Some(Change::Exited(code)) if ended > 0 => code,
+        _ => 1,
+    }
+}
+
+/// What the inner process tells the outer one about the command: its exit status, or the signal that stopped or ended it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Exited(u8),
+    Stopped(u8),
+    Killed(u8),
+}
+
+impl Change {
+    fn of_status(status: c_int) -> Option<Self> {
+        let byte = |value| u8::try_from(value).unwrap_or(u8::MAX);
+        if libc::WIFEXITED(status) {
+            Some(Self::Exited(byte(libc::WEXITSTATUS(status))))
+        } else if libc::WIFSIGNALED(status) {
+            Some(Self::Killed(byte(libc::WTERMSIG(status))))
+        } else if libc::WIFSTOPPED(status) {
+            Some(Self::Stopped(byte(libc::WSTOPSIG(status))))
+        } else {
+            None
+        }
+    }
+
+    fn to_bytes(self) -> [u8; 2] {
+        match self {
+            Self::Exited(code) => [b'e', code],
+            Self::Stopped(signal) => [b's', signal],
+            Self::Killed(signal) => [b'k', signal],
+        }
+    }
+
+    fn of_bytes(bytes: [u8; 2]) -> Option<Self> {
+        match bytes {
+            [b'e', code] => Some(Self::Exited(code)),
+            [b's', signal] => Some(Self::Stopped(signal)),
+            [b'k', signal] => Some(Self::Killed(signal)),
+            _ => None,
+        }
+    }
+}
+
+/// The end of a command.
+pub(super) struct CommandEnd {
+    change: Change,
+    signals: Signals,
+}
+
+impl CommandEnd {
+    /// Ends this process by the signal that ended the command, or returns the exit status.
+    pub(super) fn follow(self) -> u8 {
+        match self.change {
+            Change::Exited(code) => code,
+            Change::Killed(signal) | Change::Stopped(signal) => {
+                end_by_signal(signal, &self.signals)
+            }
+        }
+    }
+}
+
+/// Runs a command in a pid namespace of its own, in a process with one thread and the capabilities for that. All signals
+/// stay blocked.
+///
+/// # Errors
+/// The kernel refuses the namespace, or `/proc` for it.
+pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandEnd, SandboxError> {
+    let failed = |error: io::Error| SandboxError::new("start the command", error);
+    let signals = Signals::block().map_err(failed)?;
+    let (reports, reporter) = io::pipe().map_err(failed)?;
+    if command.processes == Processes::Own {
+        unshare(Privilege::Root, UnshareFlags::NEWPID)?;
+    }
+    // SAFETY: this process has one thread, so the child can do anything that this process can.
+    match unsafe { libc::fork() } {
+        -1 => Err(failed(io::Error::last_os_error())),
+        0 => {
+            drop(reports);
+            exit(run_inside(command, &signals, reporter))
+        }
+        inner => {
+            drop(reporter);
+            let change = wait_outside(inner, &signals, reports).map_err(failed)?;
+            Ok(CommandEnd { change, signals })
+        }
+    }
+}
+
+/// All signals, blocked.
+struct Signals {
+    blocked: libc::sigset_t,
+    before: libc::sigset_t,
+}
+
+impl Signals {
+    fn block() -> io::Result<Self> {
+        // SAFETY: the sets are plain data, filled before their use.
+        unsafe {
+            let (mut blocked, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&raw mut blocked);
+            if libc::sigprocmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self { blocked, before })
+        }
+    }
+
+    /// Lets signals through again, as before.
+    fn restore(&self) {
+        // SAFETY: the set is plain data.
+        unsafe {
+            libc::sigprocmask(
+                libc::SIG_SETMASK,
+                &raw const self.before,
+                std::ptr::null_mut(),
+            )
+        };
+    }
+
+    /// Returns a descriptor from which signals are read.
+    fn descriptor(&self) -> io::Result<OwnedFd> {
+        // SAFETY: the set is plain data; the descriptor is new.
+        unsafe {
+            match libc::signalfd(-1, &raw const self.blocked, libc::SFD_CLOEXEC) {
+                -1 => Err(io::Error::last_os_error()),
+                descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+            }
+        }
+    }
+
+    /// Waits for a signal. Returns its number, and whether a process sent it: not the kernel, for a terminal or the
+    /// end of a child.
+    fn wait(&self) -> Option<(c_int, bool)> {
+        // SAFETY: the result is plain data.
+        let (signal, facts) = unsafe {
+            let mut facts: libc::siginfo_t = std::mem::zeroed();
+            (
+                libc::sigwaitinfo(&raw const self.blocked, &raw mut facts),
+                facts,
+            )
+        };
+        (signal > 0).then_some((signal, facts.si_code <= 0))
+    }
+}
+
+/// Passes on signals, and follows the command as the inner process reports it.
+fn wait_outside(
+    inner: libc::pid_t,
+    signals: &Signals,
+    mut reports: PipeReader,
+) -> io::Result<Change> {
+    let arrived = signals.descriptor()?;
+    loop {
+        let mut watched = [
+            PollFd::new(&reports, PollFlags::IN),
+            PollFd::new(&arrived, PollFlags::IN),
+        ];
+        match poll(&mut watched, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            polled => polled?,
+        };
+        let [reported, signalled] = watched.map(|watched| !watched.revents().is_empty());
+        if signalled {
+            // SAFETY: the descriptor gives whole structures, which are plain data.
+            let facts = unsafe {
+                let mut facts: libc::signalfd_siginfo = std::mem::zeroed();
+                let size = size_of_val(&facts);
+                libc::read(arrived.as_raw_fd(), (&raw mut facts).cast(), size);
+                facts
+            };
+            if facts.ssi_code <= 0 {
+                send(inner, facts.ssi_signo.cast_signed());
+            }
+        }
+        if !reported {
+            continue;
+        }
+        let mut bytes = [0; 2];
+        let change = reports.read_exact(&mut bytes).ok();
+        match change.and_then(|()| Change::of_bytes(bytes)) {
+            Some(Change::Stopped(_)) => send(std::process::id().cast_signed(), libc::SIGSTOP),
+            Some(end) => return Ok(end),
+            // Somebody killed the inner process, and with it the command.
+            None => return Ok(Change::Killed(KILLED)),
+        }
+    }
+}
+
+/// The number of SIGKILL.
+const KILLED: u8 = 9;
+
+/// Ends this process by a signal; returns the status that shells give it, if the signal does not end it.
+fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
+    // The command has written its core file, if any.
+    let _ = rustix::process::setrlimit(
+        rustix::process::Resource::Core,
+        crate::process::command::NO_CORE_FILE,
+    );
+    // SAFETY: the action is the default one.
+    unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
+    send(std::process::id().cast_signed(), signal.into());
+    signals.restore();
+    signal.saturating_add(128)
+}
+
+fn send(process: libc::pid_t, signal: c_int) {
+    // SAFETY: a system call on plain numbers. The process is a child that was not waited for, or this one.
+    unsafe { libc::kill(process, signal) };
+}
+
+/// The inner process. Returns its exit status, which nobody needs.
+fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWriter) -> u8 {
+    // SAFETY: system calls on plain numbers. The second one keeps the command from inspecting this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
+    }
+    // Its own mounts: those of the outer process may be shared by several commands.
+    let prepared = match command.processes {
+        Processes::All => Ok(()),
+        Processes::Own => unshare(Privilege::Root, UnshareFlags::NEWNS).and_then(|()| {
+            let mounted = mount_proc(command.privilege);
+            mounted.map_err(|error| SandboxError::new("mount /proc", error))
+        }),
+    };
+    let started = prepared
+        // SAFETY: this process has one thread.
+        .and_then(|()| match unsafe { libc::fork() } {
+            -1 => Err(SandboxError::new(
+                "start the command",
+                io::Error::last_os_error(),
+            )),
+            child => Ok(child),
+        });
+    let mut tell = |change: Change| reporter.write_all(&change.to_bytes());
+    let child = match started {
+        Ok(0) => {
+            signals.restore();
+            exit(become_command(command))
+        }
+        Ok(child) => child,
+        Err(error) => {
+            report(&error.to_string());
+            // If the outer process has ended, nobody wants to know.
+            let _ = tell(Change::Exited(SANDBOX_FAILED));
+            return 0;
+        }
+    };
+    loop {
+        match signals.wait() {
+            Some((libc::SIGCHLD, _)) => {}
+            Some((signal, true)) => send(child, signal),
+            _ => continue,
+        }
+        while let Some((process, change)) = next_change() {
+            let is_end = !matches!(change, Some(Change::Stopped(_)));
+            if process != child {
+                continue;
+            }
+            if change.is_none_or(|change| tell(change).is_err() || is_end) && is_end {
+                return 0;
+            }
+        }
+    }
+}
+
+/// Returns a child that has stopped or ended.
+fn next_change() -> Option<(libc::pid_t, Option<Change>)> {
+    let mut status = 0;
+    // SAFETY: the status is a number of this function.
+    let process = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
+    (process > 0).then(|| (process, Change::of_status(status)))
+}
+
+/// Becomes the command. Returns the exit status of a failure.
+fn become_command(command: &InitCommand<'_>) -> u8 {
+    // SAFETY: a system call on plain numbers. Without a pid namespace, the command would outlive the inner process.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    let prepared = std::env::set_current_dir(command.directory)
+        .map_err(|error| SandboxError::new(format!("enter {}", command.directory.display()), error))
+        .and_then(|()| {
+            let restricted = Restrictions::of_workspace(command.privilege).take();
+            restricted.map_err(|error| SandboxError::new("restrict the command", error))
+        });
+    if let Err(error) = prepared {
+        report(&error.to_string());
+        return SANDBOX_FAILED;
+    }
+    become_program(
+        Command::new(command.program)
+            .arg0(command.name)
+            .args(command.arguments),
+    )
+}
+
+/// Becomes a program. Returns the exit status of a failure.
+pub(super) fn become_program(command: &mut Command) -> u8 {
+    let error = command.exec();
+    let status = if error.kind() == io::ErrorKind::NotFound {
+        NOT_FOUND
+    } else {
+        NOT_EXECUTABLE
+    };
+    report(&format!("{}: {error}", command.get_program().display()));
+    status
+}
+
+/// Ends a forked process.
+fn exit(status: u8) -> ! {
+    std::process::exit(status.into())
+}

@@ -1,0 +1,149 @@
+//! Mounts over files, by the interface of Linux 5.12.
+
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::CWD;
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+
+use super::namespace::{Mask, MaskKind, Privilege};
+
+/// The attributes of mounts over what cannot be read.
+const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
+    .union(MountAttrFlags::MOUNT_ATTR_NODEV)
+    .union(MountAttrFlags::MOUNT_ATTR_NOEXEC)
+    .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
+
+/// The paths of the first masks of a kind, from which others are copied.
+#[derive(Debug, Default)]
+pub(super) struct MaskSources<'a> {
+    file: Option<&'a Path>,
+    directory: Option<&'a Path>,
+}
+
+impl<'a> MaskSources<'a> {
+    /// Mounts a mask.
+    pub(super) fn mount(&mut self, mask: &'a Mask) -> rustix::io::Result<()> {
+        let path = &*mask.path;
+        let (source, first) = match mask.kind {
+            MaskKind::Pinned | MaskKind::Unchangeable => {
+                let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+                let copy = copy_tree(path, flags)?;
+                if mask.kind == MaskKind::Unchangeable {
+                    set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
+                }
+                return attach(&copy, path);
+            }
+            MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
+            MaskKind::UnreadableDirectory => {
+                (unreadable_directory as fn() -> _, &mut self.directory)
+            }
+        };
+        if let Some(first) = first {
+            return attach(&copy_tree(first, OpenTreeFlags::empty())?, path);
+        }
+        attach(&source()?, path)?;
+        *first = Some(path);
+        Ok(())
+    }
+}
+
+/// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a
+/// change of its mode would reach the real device.
+fn unreadable_file() -> rustix::io::Result<OwnedFd> {
+    let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
+    set_attributes(&device, UNREADABLE, false)?;
+    Ok(device)
+}
+
+/// Returns an empty directory that only root can read.
+fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
+    let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [("mode", "0"), ("size", "4096"), ("source", "turnpipe")] {
+        fsconfig_set_string(file_system.as_fd(), key, value)?;
+    }
+    fsconfig_create(file_system.as_fd())?;
+    fsmount(
+        file_system.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        UNREADABLE,
+    )
+}
+
+pub(super) fn copy_tree(path: &Path, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(CWD, path, flags)
+}
+
+pub(super) fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
+    move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+/// Sets attributes of a mount, and of those below it if `is_recursive`. Others stay, also those that a user namespace
+/// must not clear.
+pub(super) fn set_attributes(
+    tree: &OwnedFd,
+    attributes: MountAttrFlags,
+    is_recursive: bool,
+) -> rustix::io::Result<()> {
+    /// `struct mount_attr` of the kernel.
+    #[repr(C)]
+    struct Change {
+        set: u64,
+        clear: u64,
+        propagation: u64,
+        user_namespace: u64,
+    }
+    let change = Change {
+        set: attributes.bits().into(),
+        clear: 0,
+        propagation: 0,
+        user_namespace: 0,
+    };
+    let recursion = if is_recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path is a string, and the change outlives the call, which reads as many bytes as it has.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | recursion,
+            &raw const change,
+            size_of_val(&change),
+        )
+    };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL))
+}
+
+/// Parts of `/proc` through which root could change the kernel.
+const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus"];
+
+/// Mounts the `/proc` of this process's pid namespace.
+pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
+    let file_system = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(file_system.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC
+        | MountAttrFlags::MOUNT_ATTR_NOSUID;
+    let mounted = fsmount(
+        file_system.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        attributes,
+    )?;
+    attach(&mounted, Path::new("/proc"))?;
+    let settings = SETTINGS.map(Path::new).into_iter();
+    for path in settings.filter(|path| privilege == Privilege::Root && path.exists()) {
+        let copy = copy_tree(path, OpenTreeFlags::AT_RECURSIVE)?;
+        set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
+        attach(&copy, path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The file system of a workspace: everything is read-only but some directories, and temporary files are private.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::io::Errno;
+use rustix::mount::{
+    MountAttrFlags, OpenTreeFlags, UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount,
+    fsopen, open_tree, unmount,
+};
+
+use super::mounts::{attach, copy_tree, set_attributes};
+use super::namespace::SandboxError;
+
+/// What programs in a workspace can change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Existing directories: absolute, without links.
+    pub writable: Vec<PathBuf>,
+    /// A directory that takes the place of those for temporary files.
+    pub temporary: PathBuf,
+    /// Whether programs have the network of this process; else they have a loopback of their own.
+    pub has_network: bool,
+    /// Whether nothing runs if the kernel cannot enforce all of it.
+    pub is_required: bool,
+}
+
+/// Directories for temporary files, whose place a private one takes.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The directory of shared memory.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+impl Workspace {
+    /// Makes everything else read-only, in a mount namespace of this process.
+    ///
+    /// # Errors
+    /// The kernel refuses a mount.
+    pub(super) fn mount(&self) -> Result<(), SandboxError> {
+        let failed = |path: &Path, error| {
+            SandboxError::of_mount(&format!("make {} writable", path.display()), error)
+        };
+        // Copied before they are read-only and hidden.
+        let copy = |path: &Path| {
+            let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+            copy_tree(path, flags).map_err(|error| failed(path, error))
+        };
+        let private = TEMPORARY.map(Path::new).into_iter();
+        let private = private.filter(|path| path.is_dir());
+        let private = private.map(|path| Ok((path, copy(&self.temporary)?)));
+        let private = private.collect::<Result<Vec<_>, _>>()?;
+        let writable = self.writable.iter().map(|path| Ok((&**path, copy(path)?)));
+        let writable = writable.collect::<Result<Vec<_>, _>>()?;
+        let read_only = || {
+            let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+            set_attributes(&root, MountAttrFlags::MOUNT_ATTR_RDONLY, true)
+        };
+        read_only().map_err(|error| SandboxError::of_mount("make files read-only", error))?;
+        if Path::new(SHARED_MEMORY).is_dir() {
+            let memory = shared_memory().and_then(|memory| attach(&memory, SHARED_MEMORY.as_ref()));
+            memory.map_err(|error| failed(SHARED_MEMORY.as_ref(), error))?;
+        }
+        for (path, tree) in private {
+            attach(&tree, path).map_err(|error| failed(path, error))?;
+        }
+        for (path, tree) in writable {
+            // The private directory hides it: this makes a place for it there.
+            if !path.exists() {
+                let made = fs::create_dir_all(path);
+                made.map_err(|error| SandboxError::new(format!("make {}", path.display()), error))?;
+            }
+            attach(&tree, path).map_err(|error| failed(path, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the private directory away from its places, so that it can be removed.
+pub(super) fn unmount_temporary() {
+    for path in TEMPORARY {
+        // It fails where there was no such directory.
+        let _ = unmount(path, UnmountFlags::DETACH);
+    }
+}
+
+fn shared_memory() -> rustix::io::Result<OwnedFd> {
+    let file_system = fsopen("tmpfs", rustix::mount::FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [("mode", "1777"), ("source", "turnpipe")] {
+        fsconfig_set_string(&file_system, key, value)?;
+    }
+    fsconfig_create(&file_system)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOSUID;
+    let flags = rustix::mount::FsMountFlags::FSMOUNT_CLOEXEC;
+    fsmount(file_system, flags, attributes)
+}
+
+/// Turns on the loopback interface of a new network namespace.
+///
+/// # Errors
+/// The kernel refuses.
+pub(super) fn turn_on_loopback() -> rustix::io::Result<()> {
+    let last = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL);
+    // SAFETY: the request is plain data with a short name, and outlives the calls.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return Err(last());
+        }
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+            *to = from.cast_signed() as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        let result = libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request);
+        let result = if result == 0 { Ok(()) } else { Err(last()) };
+        libc::close(socket);
+        result
+    }
+}

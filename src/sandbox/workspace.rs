@@ -1,0 +1,144 @@
+//! The files of a workspace: what commands can change in it, and what it protects and hides from them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::walk::{Directory, EntryType};
+use crate::permission::is_protected_from_commands;
+use crate::process::{Mask, MaskKind};
+
+/// Files with keys, below the home directory.
+const KEYS: [&str; 6] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".config/gh",
+    ".docker/config.json",
+];
+
+/// In a git directory: files by which git runs programs.
+const GIT_SETTINGS: [&str; 3] = ["hooks", "config", "config.worktree"];
+
+/// What a workspace protects.
+#[derive(Debug, Clone, Default)]
+pub struct WorkspaceFiles {
+    /// The directories that commands can change: absolute, without links.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that they cannot read.
+    pub hidden: Vec<PathBuf>,
+    /// Sockets that they can use.
+    pub sockets: Vec<PathBuf>,
+}
+
+impl WorkspaceFiles {
+    /// Returns masks for what is in a directory that commands can change, but for files that tell programs what to run:
+    /// hooks and settings of git, settings of agents and editors, start-up files.
+    pub(super) fn protected(&self, path: &Path, directory: &Directory) -> Vec<Mask> {
+        if !self
+            .writable
+            .iter()
+            .any(|writable| path.starts_with(writable))
+        {
+            return Vec::new();
+        }
+        let entries = || directory.entries.iter();
+        let has = |name: &str| entries().any(|entry| entry.name == name);
+        let is_git_directory = has("HEAD") && (has("objects") || has("commondir"));
+        let is_in_protected = is_protected_from_commands(path);
+        let protected = entries().filter_map(|entry| {
+            let is_setting =
+                is_git_directory && GIT_SETTINGS.iter().any(|name| entry.name == *name);
+            let below = path.join(&entry.name);
+            let kind = match entry.kind {
+                EntryType::Directory if entry.name == ".git" => MaskKind::Pinned,
+                EntryType::Other if entry.name == ".git" => MaskKind::Unchangeable,
+                _ if is_setting => MaskKind::Unchangeable,
+                _ if !is_in_protected && is_protected_from_commands(&below) => {
+                    MaskKind::Unchangeable
+                }
+                _ => return None,
+            };
+            Some(Mask { kind, path: below })
+        });
+        protected.collect()
+    }
+}
+
+/// Returns the directories that commands in a workspace can change, without links: `directories`, and the git
+/// directories of the repositories that they are in. Missing ones are left out.
+pub fn writable_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
+    let real = directories
+        .iter()
+        .filter_map(|path| fs::canonicalize(path).ok());
+    let mut writable: Vec<PathBuf> = real.filter(|path| path.is_dir()).collect();
+    let git: Vec<PathBuf> = writable
+        .iter()
+        .flat_map(|path| git_directories(path))
+        .collect();
+    writable.extend(git);
+    writable.sort_unstable();
+    // Those in others come after them.
+    writable.dedup_by(|next, above| next.starts_with(above));
+    writable
+}
+
+/// Returns the git directories of the repository that a directory is in: of a worktree also the common one.
+fn git_directories(directory: &Path) -> Vec<PathBuf> {
+    let mut above = directory.ancestors().map(|path| path.join(".git"));
+    let Some(git) = above.find(|path| path.symlink_metadata().is_ok()) else {
+        return Vec::new();
+    };
+    if git.is_dir() {
+        return fs::canonicalize(git).into_iter().collect();
+    }
+    let linked = || -> Option<Vec<PathBuf>> {
+        let text = fs::read_to_string(&git).ok()?;
+        let target = text.strip_prefix("gitdir:")?.trim();
+        let own = fs::canonicalize(git.parent()?.join(target)).ok()?;
+        // A file that a repository brings along could name any directory: it has to point back.
+        let names_file = |name: &str| fs::read_to_string(own.join(name)).ok();
+        let points_back = match names_file("gitdir") {
+            Some(back) => {
+                fs::canonicalize(own.join(back.trim())).ok()? == fs::canonicalize(&git).ok()?
+            }
+            None => names_file("config").is_some_and(|config| {
+                let trees = config
+                    .lines()
+                    .filter_map(|line| line.trim().strip_prefix("worktree"));
+                let trees = trees.filter_map(|rest| rest.trim_start().strip_prefix('='));
+                let mut trees = trees.map(|tree| fs::canonicalize(own.join(tree.trim())).ok());
+                trees.any(|tree| tree.as_deref() == git.parent())
+            }),
+        };
+        let common = names_file("commondir").map(|common| own.join(common.trim()));
+        let common = common.and_then(|common| fs::canonicalize(common).ok());
+        points_back.then(|| common.into_iter().chain([own]).collect())
+    };
+    linked().unwrap_or_default()
+}
+
+/// Returns the files with keys that commands in a workspace cannot read, but for those that are `readable`.
+pub fn hidden_files(home: Option<&Path>, readable: &[PathBuf]) -> Vec<PathBuf> {
+    let keys = KEYS.iter().filter_map(|name| Some(home?.join(name)));
+    let mut hidden = Vec::new();
+    for path in keys {
+        hide(path, readable, &mut hidden);
+    }
+    hidden
+}
+
+/// Hides a path; of a directory with a readable file in it, everything else.
+fn hide(path: PathBuf, readable: &[PathBuf], hidden: &mut Vec<PathBuf>) {
+    if readable.iter().any(|readable| path.starts_with(readable)) {
+        return;
+    }
+    if !readable.iter().any(|readable| readable.starts_with(&path)) {
+        hidden.push(path);
+        return;
+    }
+    // One that cannot be listed cannot be read either.
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        hide(entry.path(), readable, hidden);
+    }
+}
