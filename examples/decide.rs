@@ -47,6 +47,7 @@ pub(crate) fn decide(script: &str, rules: &Rules, directory: &Path) -> Decision 
         directory,
         working_directories: &[directory.to_owned()],
         confines_reads: false,
+        is_confined: false,
         home: home.as_deref(),
         real_path: &|path| path.canonicalize().ok(),
         entries: &|_| Box::new(std::iter::empty()),

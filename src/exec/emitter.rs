@@ -17,7 +17,7 @@ use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, FileRulesReport,
     HookStoppedRecord, HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage,
     SandboxReport, SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension,
-    ToolResultRecord, TurnEndRecord, TurnEndSubtype, UsageRecord, Version,
+    ToolResultRecord, TurnEndRecord, TurnEndSubtype, UsageRecord, Version, WorkspaceReport,
 };
 
 /// Writes the output of a run.
@@ -259,6 +259,12 @@ fn sandbox_report(report: ConfinementReport) -> SandboxReport {
         file_rules: report.file_rules.map(|found| FileRulesReport {
             isolates_calls: found.isolates_calls,
             looks_denied: report.looks_denied,
+        }),
+        workspace: report.file_rules.and_then(|found| {
+            found.workspace.map(|workspace| WorkspaceReport {
+                has_network: workspace.has_network,
+                isolates_processes: workspace.isolates_processes,
+            })
         }),
         reclassify: (is_lane && report.looks_denied).then_some(Lane::Serial),
     };

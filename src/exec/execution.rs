@@ -19,6 +19,12 @@ const MAX_UNSAVED: u64 = 4 * 1024 * 1024;
 const SANDBOX_HINT: &str = "The sandbox may be the cause: files of deny rules cannot be opened or changed, and programs \
     that need privileges do not work. The user can turn it off with `--sandbox off`.";
 
+/// The hint for a call that failed in a workspace.
+const WORKSPACE_HINT: &str = "The workspace may be the cause: files outside of the working directories and of the \
+    temporary directory cannot be changed, files of deny rules and keys cannot be read, and programs that need \
+    privileges or the network do not work. The user can allow more with `--add-dir`, `--network on` and `--sandbox \
+    files`.";
+
 impl Lifecycle {
     /// Runs a call to its end on the calling thread. Calls `tool_done` when hooks follow the tool.
     pub(super) fn execute(
@@ -60,10 +66,14 @@ impl Lifecycle {
         result.permission = Some(permission);
         result.confinement = context.session.spawners.confinement_report();
         if let Some(report) = &result.confinement
-            && report.file_rules.is_some()
+            && let Some(enforced) = report.file_rules
             && report.looks_denied
         {
-            add_text(&mut result, SANDBOX_HINT);
+            let hint = match enforced.workspace {
+                Some(_) => WORKSPACE_HINT,
+                None => SANDBOX_HINT,
+            };
+            add_text(&mut result, hint);
         }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())

@@ -45,6 +45,17 @@ pub struct Confinement {
 pub struct FileRulesEnforced {
     /// Whether each call has a Landlock domain of its own, and cannot inspect other calls.
     pub isolates_calls: bool,
+    /// The workspace that they cannot leave, if any.
+    pub workspace: Option<WorkspaceEnforced>,
+}
+
+/// The enforcement of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkspaceEnforced {
+    /// Whether they have the network of this system.
+    pub has_network: bool,
+    /// Whether they see only processes of the call, and leave none.
+    pub isolates_processes: bool,
 }
 
 impl Confinement {

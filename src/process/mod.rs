@@ -41,6 +41,7 @@ pub use command::{
 };
 pub use confinement::{
     Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
+    WorkspaceEnforced,
 };
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ pub struct ScratchDirectory {
 }
 
 /// Time after which a directory that is not locked has no process.
-const MAX_HANDOVER: Duration = Duration::from_secs(60);
+const MAX_HANDOVER: Duration = Duration::from_mins(1);
 
 impl ScratchDirectory {
     /// Creates a directory in `parent` that only this user can read.

@@ -55,7 +55,7 @@ pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, Us
 pub use tool_result::{
     FileRulesReport, HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput,
     ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolResultBlock, ToolResultExtension,
-    ToolResultRecord, VerdictAccess, VerdictReport, Version, VersionOnly,
+    ToolResultRecord, VerdictAccess, VerdictReport, Version, VersionOnly, WorkspaceReport,
 };
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ fn full_result() -> ToolResultRecord {
                     isolates_calls: true,
                     looks_denied: true,
                 }),
+                workspace: None,
                 reclassify: Some(Lane::Serial),
             }),
             ..extension(Outcome::Ok)

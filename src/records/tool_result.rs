@@ -282,6 +282,9 @@ pub struct SandboxReport {
     /// not enforced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_rules: Option<FileRulesReport>,
+    /// The workspace that the call's processes could not leave; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceReport>,
     /// Lane in which the call might succeed: it failed, probably because of the confinement. It was
     /// not run again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -295,6 +298,15 @@ pub struct FileRulesReport {
     pub isolates_calls: bool,
     /// Whether the call failed, and its output looks as if a mask or a missing privilege was the cause.
     pub looks_denied: bool,
+}
+
+/// Enforcement of a workspace: files outside of it cannot be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WorkspaceReport {
+    /// Whether the call had the network of this system.
+    pub has_network: bool,
+    /// Whether it saw only its own processes, and left none.
+    pub isolates_processes: bool,
 }
 
 /// A permission decision and its origin.

@@ -36,3 +36,5 @@ mod streams;
 mod terminal;
 mod turnpipe;
 mod usage;
+#[cfg(target_os = "linux")]
+mod workspace;

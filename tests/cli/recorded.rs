@@ -168,6 +168,7 @@ fn decision(command: &str, analysis: &Analysis, (mode, rules): &RuleSet) -> Stri
         directory,
         working_directories: &[directory.to_owned()],
         confines_reads: *mode == Mode::DontAsk,
+        is_confined: false,
         home: Some(Path::new("/home/u")),
         real_path: &|path| Some(path.to_owned()),
         entries: &|_| Box::new(std::iter::empty()),

@@ -69,10 +69,18 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new(user: User) -> Self {
-        let place = Self {
-            directory: open_directory(),
-            user,
-        };
+        Self::in_directory(open_directory(), user)
+    }
+
+    /// Returns a place that is not among temporary files, which are private in a workspace.
+    pub(crate) fn lasting(user: User) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Self::in_directory(directory, user)
+    }
+
+    fn in_directory(directory: tempfile::TempDir, user: User) -> Self {
+        let place = Self { directory, user };
         for directory in [
             "work/p/q",
             "work/config/deep",
@@ -166,7 +174,7 @@ impl Place {
         command
     }
 
-    fn command(&self, outer: &[&str]) -> Command {
+    pub(crate) fn command(&self, outer: &[&str]) -> Command {
         let mut words = outer.iter().map(Path::new).chain([binary()]);
         let mut command = Command::new(words.next().unwrap());
         command
@@ -184,6 +192,13 @@ impl Place {
 
     pub(crate) fn run(&self, script: &str) -> Output {
         self.sandbox(&["bash", "-c", script]).output().unwrap()
+    }
+
+    /// Gives everything to the user.
+    pub(crate) fn give(&self) {
+        if self.user == User::Ordinary {
+            give_away(self.directory.path());
+        }
     }
 
     /// Opens the files that must not change. Their directories may be moved.

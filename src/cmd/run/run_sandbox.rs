@@ -62,6 +62,22 @@ pub(crate) struct RunSandboxes {
     pub(crate) servers: Option<Arc<Sandbox>>,
 }
 
+impl RunSandboxes {
+    /// Reports files that commands have made and that tell programs outside of the workspace what to run.
+    pub(crate) fn report_new_files(&self, messages: &Messages) {
+        for path in self
+            .calls
+            .iter()
+            .flat_map(|sandbox| sandbox.new_protected())
+        {
+            let path = path.display();
+            messages.warn(&format!(
+                "new, and tells other programs what to run: {path}"
+            ));
+        }
+    }
+}
+
 /// Where a run works.
 pub(crate) struct RunPlace<'a> {
     pub(crate) rules: &'a Rules,

@@ -192,14 +192,7 @@ impl Run for RunToolsArguments {
         let spawners = children
             .spawners(SPAWNER_THREADS)
             .with_spill_directory(settings.temporary_directory.clone());
-        let starters = Starters {
-            lane,
-            serial: match sandbox {
-                Some(sandbox) => spawners.clone().in_sandbox(sandbox),
-                None => spawners.clone(),
-            },
-            sandbox: sandboxes.calls.clone(),
-        };
+        let starters = Starters::new(lane, &spawners, sandbox);
         let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
@@ -252,6 +245,7 @@ impl Run for RunToolsArguments {
         };
         self.start_reading(stdin, &channels, &options)?;
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
+        sandboxes.report_new_files(&io.messages);
         if matches!(end.cause, EndCause::EndOfInput) {
             if let Some(failure) = reported_failure(&String::from_utf8_lossy(&end.head)) {
                 io.messages.error(&failure.to_string());
@@ -271,6 +265,19 @@ struct Starters {
     lane: Spawners,
     serial: Spawners,
     sandbox: Option<Arc<Sandbox>>,
+}
+
+impl Starters {
+    fn new(lane: Spawners, spawners: &Spawners, sandbox: Option<&Arc<Sandbox>>) -> Self {
+        Self {
+            lane,
+            serial: match sandbox {
+                Some(sandbox) => spawners.clone().in_sandbox(sandbox),
+                None => spawners.clone(),
+            },
+            sandbox: sandbox.cloned(),
+        }
+    }
 }
 
 /// Passes the costs of the judge's and the advisor's requests to the run.

@@ -78,6 +78,7 @@ impl Entrance {
     pub(in crate::process) fn file_rules(&self) -> FileRulesEnforced {
         FileRulesEnforced {
             isolates_calls: self.restrictions.has_domain(),
+            workspace: self.sandbox.workspace_enforced(),
         }
     }
 }

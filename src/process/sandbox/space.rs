@@ -15,6 +15,7 @@ use super::namespace::{Mask, Policy, Privilege, SandboxError};
 use super::restrictions::Restrictions;
 use super::workspace::Workspace;
 use crate::io::Lock;
+use crate::process::confinement::WorkspaceEnforced;
 use crate::process::start::{Start, c_string};
 use crate::process::{ScratchDirectory, Variables};
 
@@ -88,10 +89,8 @@ impl Sandbox {
     /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
     /// reach no network, and no earlier one has made files that tell programs outside what to run.
     pub fn needs_no_approval(&self) -> bool {
-        let is_offline = |(workspace, _): &(Workspace, _)| !workspace.has_network;
-        let is_complete = |current: &Current| current.namespace.sees_processes.is_none();
-        self.workspace.as_ref().is_some_and(is_offline)
-            && self.current.locked().as_ref().is_some_and(is_complete)
+        self.workspace_enforced()
+            .is_some_and(|enforced| !enforced.has_network && enforced.isolates_processes)
             && self.new_protected().is_empty()
     }
 
@@ -106,6 +105,16 @@ impl Sandbox {
 
     pub(super) fn has_workspace(&self) -> bool {
         self.workspace.is_some()
+    }
+
+    /// Returns how the workspace of the last child is enforced.
+    pub(super) fn workspace_enforced(&self) -> Option<WorkspaceEnforced> {
+        let (workspace, _) = self.workspace.as_ref()?;
+        let current = self.current.locked();
+        Some(WorkspaceEnforced {
+            has_network: workspace.has_network,
+            isolates_processes: current.as_ref()?.namespace.sees_processes.is_none(),
+        })
     }
 
     /// Checks that children can be started in it, and returns what it does not enforce. Not on the first thread of a

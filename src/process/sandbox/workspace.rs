@@ -96,6 +96,9 @@ fn shared_memory() -> rustix::io::Result<OwnedFd> {
     fsmount(file_system, flags, attributes)
 }
 
+/// The flag of an interface in use (`IFF_UP`).
+const UP: libc::c_short = 1;
+
 /// Turns on the loopback interface of a new network namespace.
 ///
 /// # Errors
@@ -112,7 +115,7 @@ pub(super) fn turn_on_loopback() -> rustix::io::Result<()> {
         for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
             *to = from.cast_signed() as libc::c_char;
         }
-        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        request.ifr_ifru.ifru_flags = UP;
         let result = libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request);
         let result = if result == 0 { Ok(()) } else { Err(last()) };
         libc::close(socket);
