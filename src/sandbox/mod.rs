@@ -1,15 +1,22 @@
-//! The file rules of a sandbox: which files on this machine its patterns name, and the masks that protect them.
+//! The rules of a sandbox: which files on this machine its patterns name, with the masks that protect them, and which
+//! servers its programs may connect to.
 //!
 //! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
 //! (`walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
-//! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
+//! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks. [`Proxy`] is the only way to the network.
 
+mod domain_rules;
 mod environment;
 mod file_rules;
 mod mount_table;
+mod proxy;
+mod proxy_request;
+mod server;
 mod sockets;
 mod system;
 mod walk;
 
+pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables};
 pub use file_rules::{FileRules, FoundMasks};
+pub use proxy::{Proxy, ProxyPolicy};
