@@ -11,7 +11,6 @@ use super::sandbox_path::SandboxPath;
 
 /// The sandbox of shell calls. Lists are those of all files together; other values are of the last file with the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each key")]
 pub struct SandboxSettings {
     /// Whether shell calls run in the sandbox.
     pub is_enabled: bool,

@@ -21,9 +21,11 @@ fn paths(list: &[SandboxPath]) -> Vec<PathBuf> {
     list.iter().map(join).collect()
 }
 
+type Change = fn(&mut SandboxSettings);
+type List = fn(&SandboxSettings) -> &Vec<SandboxPath>;
+
 #[test]
 fn each_key_sets_its_value() {
-    type Change = fn(&mut SandboxSettings);
     let rows: [(&str, Change); 15] = [
         (r#""failIfUnavailable":true"#, |set| {
             set.fails_if_unavailable = true;
@@ -86,7 +88,6 @@ fn each_key_sets_its_value() {
         assert_eq!(settings.sandbox, expected, "{members}");
         assert_eq!(settings.warnings, [""; 0], "{members}");
     }
-    type List = fn(&SandboxSettings) -> &Vec<SandboxPath>;
     let lists: [(&str, &str, List); 5] = [
         ("filesystem", "allowWrite", |set| &set.allow_write),
         ("filesystem", "denyWrite", |set| &set.deny_write),

@@ -81,11 +81,9 @@ impl Pattern {
 
     /// Whether it names a server. Only an address names a server without a name.
     fn covers(&self, server: &Server) -> bool {
-        let is_host = match &server.host {
-            Host::Domain(name) => self.names.covers(name),
-            address => self.host == *address,
-        };
-        is_host && self.port.is_none_or(|port| port == server.port)
+        let is_name = |name: &String| self.names.covers(name);
+        let is_host = matches!(&server.host, Host::Domain(name) if is_name(name));
+        (is_host || self.host == server.host) && self.port.is_none_or(|port| port == server.port)
     }
 }
 

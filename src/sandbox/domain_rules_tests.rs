@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn rules(allowed: &[&str], denied: &[&str]) -> Result<DomainRules, String> {
@@ -94,6 +96,9 @@ fn a_star_allows_names_but_no_addresses() {
         ("8.8.8.8", 443, false),
         ("[2606:4700::1111]", 443, false),
         ("0x08080808", 443, false),
+        ("8.8.8.8..", 443, false),
+        ("8.8.8.8%2e%2e", 443, false),
+        ("example.com..", 443, false),
     ] {
         assert_eq!(rules.permits(host, port), expected, "{host} {port}");
     }
@@ -139,5 +144,18 @@ fn patterns_that_name_no_host_are_errors() {
         let error = rules(&[], &[text]).unwrap_err();
         let expected = format!("`{text}` is not a host such as `*.example.com:443`");
         assert_eq!(error, expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_host_has_one_form(text in "[a-zA-Z0-9.:\\[\\]%xé*-]{0,12}(:[0-9]{1,5})?") {
+        if let Some((host, port)) = parse_authority(&text) {
+            let again = match port {
+                Some(port) => format!("{host}:{port}"),
+                None => host.to_string(),
+            };
+            prop_assert_eq!(parse_authority(&again), Some((host, port)));
+        }
     }
 }

@@ -25,9 +25,6 @@ const MAX_CONNECTIONS: usize = 256;
 /// Maximum length of the head of a request, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
 
-/// Maximum number of bytes read from a client after its request was refused.
-const MAX_IGNORED: u64 = 1024 * 1024;
-
 /// Maximum time from the start of a connection to that of its server, and for the end of a refused one.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -161,16 +158,14 @@ async fn refuse(mut client: TcpStream, error: &Error) -> io::Result<()> {
         ErrorKind::InvalidData => "400 Bad Request",
         _ => "502 Bad Gateway",
     };
-    let body = format!("turnpipe: {error}\n");
-    let length = body.len();
+    // The end of the connection is the end of the text.
     let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
-         Connection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n\
+         turnpipe: {error}\n"
     );
     client.write_all(answer.as_bytes()).await?;
     client.shutdown().await?;
-    copy(&mut client.take(MAX_IGNORED), &mut sink()).await?;
-    Ok(())
+    copy(&mut client, &mut sink()).await.map(drop)
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn parse(text: &str) -> Result<Option<ProxyRequest>, &'static str> {
@@ -78,5 +80,17 @@ fn other_requests_are_refused() {
         "GET / HTTP/1.1\r\na b\r\n\r\n",
     ] {
         assert_eq!(parse(text), Err("the request is malformed"), "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read(bytes in any::<Vec<u8>>(), first in "(GET|CONNECT) [!-~]{0,20} HTTP/1.1\r\n") {
+        let _ = ProxyRequest::parse(&bytes);
+        let whole = [first.as_bytes(), b"\r\n", &bytes].concat();
+        if let Ok(Some(request)) = ProxyRequest::parse(&whole) {
+            prop_assert!(request.beginning.ends_with(&bytes));
+            prop_assert!(!request.is_tunnel || request.beginning == bytes);
+        }
     }
 }

@@ -143,13 +143,13 @@ fn a_hundred_tunnels_are_open_at_once() {
     let server = format!("local.test:{}", start(echo));
     let fixture = Fixture::nearby(std::slice::from_ref(&server));
     let mut streams: Vec<Stream> = (0..100).map(|_| fixture.tunnel(&server)).collect();
-    for (number, stream) in streams.iter_mut().enumerate() {
-        stream.write_all(&[number as u8; 3]).unwrap();
+    for (number, stream) in (0u8..).zip(&mut streams) {
+        stream.write_all(&[number; 3]).unwrap();
     }
-    for (number, stream) in streams.iter_mut().enumerate().rev() {
+    for (number, stream) in (0u8..).zip(&mut streams) {
         let mut back = [0; 3];
         stream.read_exact(&mut back).unwrap();
-        assert_eq!(back, [number as u8; 3]);
+        assert_eq!(back, [number; 3]);
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
         _ => (text, None),
     };
     let host = match Host::parse(host).ok()? {
-        Host::Domain(name) if name.starts_with('.') => return None,
+        // Without its last dots it would be an address.
+        Host::Domain(name) if name.starts_with('.') || name.ends_with("..") => return None,
         Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
         Host::Ipv6(address) => address
             .to_ipv4_mapped()
