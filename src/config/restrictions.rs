@@ -29,7 +29,7 @@ pub(super) enum Restriction {
     Weakens(String),
 }
 
-/// Keys with restrictions that turnpipe does not implement: allow lists, sandboxes other than that of Claude Code, and
+/// Keys with restrictions that turnpipe does not implement: allow lists, sandboxes of other agents than Claude Code, and
 /// settings that only administrators may override.
 const UNKNOWN: &[&str] = &[
     "allowManagedHooksOnly",

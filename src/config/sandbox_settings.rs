@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::restrictions::Restriction;
 use super::sandbox_path::SandboxPath;
 
-/// The sandbox of shell calls. Lists are those of all files together; other values are of the last file with the key.
+/// The sandbox of shell calls. The lists of all files are joined; other values come from the last file with the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// Whether shell calls run in the sandbox.
@@ -64,7 +64,7 @@ const MANAGED: &str = "network.allowManagedDomainsOnly filesystem.allowManagedRe
 /// Parses paths of the file.
 type ParsePaths<'a> = &'a dyn Fn(Vec<String>) -> Result<Vec<SandboxPath>, String>;
 
-/// What was not understood, or the reason why a value is invalid.
+/// The settings that were not understood, or the reason why a value is invalid.
 type Understood = Result<Vec<Restriction>, String>;
 
 impl SandboxSettings {

@@ -3,7 +3,8 @@
 //!
 //! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
 //! (`walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
-//! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks. [`Proxy`] is the only way to the network.
+//! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
+//! [`Proxy`] connects programs without a network of their own.
 
 mod domain_rules;
 mod environment;

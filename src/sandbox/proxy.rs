@@ -25,7 +25,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// Maximum length of the head of a request, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
 
-/// Maximum time from the start of a connection to that of its server, and for the end of a refused one.
+/// Maximum time from accepting a client to reaching its server, and for the end of a refused connection.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Pause after a client could not be accepted, for example for lack of descriptors.
@@ -40,7 +40,7 @@ pub struct Proxy {
     _engine: Engine,
 }
 
-/// What decides about connections.
+/// The rules for connections.
 #[derive(Debug)]
 pub struct ProxyPolicy {
     /// The servers.

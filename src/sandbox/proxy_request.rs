@@ -15,9 +15,9 @@ const NOT_SENT: &str = "connection host keep-alive proxy-authorization proxy-con
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProxyRequest {
     pub(super) server: Server,
-    /// Whether the client gets an answer of the proxy, and then whatever the server sends.
+    /// Whether the proxy answers the client before the server does.
     pub(super) is_tunnel: bool,
-    /// What is sent to the server first.
+    /// The bytes that are sent to the server first.
     pub(super) beginning: Vec<u8>,
 }
 

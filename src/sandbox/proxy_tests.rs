@@ -8,7 +8,7 @@ use super::*;
 type Listener = std::net::TcpListener;
 type Stream = std::net::TcpStream;
 
-/// How often `counted.test` was looked up.
+/// Number of times that `counted.test` was looked up.
 static LOOK_UPS: AtomicUsize = AtomicUsize::new(0);
 
 /// Resolves the names of these tests.
@@ -113,7 +113,7 @@ fn redirect(mut stream: Stream) {
             .unwrap()
             .starts_with("GET /path?query HTTP/1.1\r\nHost: local.test:")
     );
-    let answer = b"HTTP/1.1 302 Found\r\nLocation: http://other.test/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let answer = b"HTTP/1.1 302 Found\r\nLocation: http://other.test/\r\nContent-Length: 0\r\n\r\n";
     stream.write_all(answer).unwrap();
 }
 

@@ -1,15 +1,17 @@
 //! The proxy of the sandbox, with a client of another project.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
+use rustix::thread::UnshareFlags;
 use turnpipe::http::{Engine, Reach};
 use turnpipe::sandbox::{DomainRules, Proxy, ProxyPolicy};
 
-use crate::skip::lacks;
+use crate::skip::{lacks, skip};
 
 /// Answers one request with a text.
 fn server() -> u16 {
@@ -30,20 +32,64 @@ fn server() -> u16 {
     port
 }
 
+/// Starts a proxy to one server on this machine.
+fn proxy(listener: TcpListener, server: &str) -> Proxy {
+    let policy = ProxyPolicy {
+        rules: DomainRules::new(&[server.to_owned()], &[]).unwrap(),
+        reach: Reach::PublicAndPrivate,
+        look_up: |_, port| Ok(vec![SocketAddr::from(([127, 0, 0, 1], port))]),
+    };
+    Proxy::start(listener, Arc::new(policy), &Engine::default()).unwrap()
+}
+
+#[test]
+fn it_serves_another_network_namespace() {
+    if lacks("ip") {
+        return;
+    }
+    let (started, listener) = channel();
+    let (go, ready) = channel::<String>();
+    let client = thread::spawn(move || {
+        // SAFETY: no descriptor of this thread belongs to a namespace that it needs.
+        let entered = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) };
+        if entered.is_err() {
+            return None;
+        }
+        let up = Command::new("ip")
+            .args(["link", "set", "lo", "up"])
+            .status();
+        assert!(up.unwrap().success());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        started.send(listener).unwrap();
+        let server = ready.recv().unwrap();
+        let (_, port) = server.split_once(':').unwrap();
+        assert!(TcpStream::connect(format!("127.0.0.1:{port}")).is_err());
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET http://{server}/ HTTP/1.1\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        Some(answer)
+    });
+    let server = format!("local.test:{}", server());
+    let _proxy = match listener.recv() {
+        Ok(listener) => proxy(listener, &server),
+        Err(_) => return skip("network namespaces"),
+    };
+    go.send(server).unwrap();
+    let answer = client.join().unwrap().unwrap();
+    assert!(answer.ends_with("\r\n\r\nhello "), "{answer}");
+}
+
 #[test]
 fn curl_reaches_permitted_servers_only() {
     if lacks("curl") {
         return;
     }
     let server = format!("local.test:{}", server());
-    let policy = ProxyPolicy {
-        rules: DomainRules::new(std::slice::from_ref(&server), &[]).unwrap(),
-        reach: Reach::PublicAndPrivate,
-        look_up: |_, port| Ok(vec![SocketAddr::from(([127, 0, 0, 1], port))]),
-    };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let _proxy = Proxy::start(listener, Arc::new(policy), &Engine::default()).unwrap();
+    let _proxy = proxy(listener, &server);
     let curl = |options: &[&str], url: &str| {
         let mut command = Command::new("curl");
         command.args([
