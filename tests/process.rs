@@ -16,6 +16,9 @@ mod lane;
 mod leftovers;
 #[path = "process/no_process_left.rs"]
 mod no_process_left;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[path = "process/proxy.rs"]
+mod proxy;
 #[path = "skip/mod.rs"]
 mod skip;
 #[path = "process/starting.rs"]

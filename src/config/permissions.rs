@@ -13,6 +13,8 @@ use super::file::{ConfigError, read_agent_settings};
 use super::restrictions::{
     self, PermissionTable, Restriction, SettingsFile, TestedRule, WrittenRule,
 };
+use super::sandbox_path::SandboxPath;
+use super::sandbox_settings::SandboxSettings;
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
 use crate::agent::has_permission_settings;
@@ -69,6 +71,8 @@ pub struct PermissionSettings {
     pub environment: BTreeMap<String, String>,
     /// The `hooks` of each settings file; empty if a file disables all hooks.
     pub hooks: Vec<(Map<String, Value>, Arc<RuleSource>)>,
+    /// The sandbox of shell calls.
+    pub sandbox: SandboxSettings,
     /// A warning for each ignored setting. [`Rules::warnings`] has those about rules.
     pub warnings: Vec<String>,
 }
@@ -118,11 +122,20 @@ impl Config {
             })
         };
         let mut hooks_are_disabled = false;
+        let mut sandbox_problems = Vec::new();
         for path in &flags.settings {
             let file: SettingsFile = read_agent_settings(path)?;
             let source = source_in(path);
             gathered.add(&file.permissions, &source)?;
             for (key, value) in &file.others {
+                if let ("sandbox", Value::Object(members)) = (key.as_str(), value) {
+                    let parse = |text: &String| SandboxPath::parse(text, &source, home);
+                    let parse_all = |texts: Vec<String>| texts.iter().map(parse).collect();
+                    let problems = gathered.settings.sandbox.add(key, members, &parse_all);
+                    let problems = problems.into_iter();
+                    sandbox_problems.extend(problems.map(|one| (one, Arc::clone(&source))));
+                    continue;
+                }
                 for restriction in restrictions::of_file(key, value, &source) {
                     gathered.restrict(restriction, &source)?;
                 }
@@ -135,6 +148,11 @@ impl Config {
         if let Some(path) = &self.file.path {
             let source = source_in(path);
             gathered.add(&self.file.permissions, &source)?;
+        }
+        // A later file may have disabled the sandbox.
+        gathered.ignores_unknown |= !gathered.settings.sandbox.is_enabled;
+        for (problem, source) in sandbox_problems {
+            gathered.restrict(problem, &source)?;
         }
         let Gathered {
             rules,
@@ -220,8 +238,17 @@ impl Gathered<'_> {
             Restriction::Rules(rules) => self.rules.extend(rules),
             Restriction::DenyInsteadOfAsking => self.settings.denies_instead_of_asking = true,
             Restriction::Forbids(mode, key) => self.disabled.push((mode, key, Arc::clone(source))),
-            Restriction::Unknown(key) if self.ignores_unknown => {
+            Restriction::Weakens(key) => {
+                self.warn(source, &format!("ignored `{key}`: no weaker sandbox"));
+            }
+            Restriction::Unknown(key) | Restriction::Invalid(key, _) if self.ignores_unknown => {
                 self.warn(source, &format!("ignored `{key}`: unknown setting"));
+            }
+            Restriction::Invalid(key, problem) => {
+                return Err(ConfigError::Invalid {
+                    path: (&source.name).into(),
+                    reason: format!("`{key}`: {problem}"),
+                });
             }
             Restriction::Unknown(key) => {
                 return Err(ConfigError::UnknownRestriction {
@@ -264,6 +291,9 @@ fn anchor(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 #[path = "restrictions_tests.rs"]
 mod restrictions_tests;
+#[cfg(test)]
+#[path = "sandbox_settings_tests.rs"]
+mod sandbox_settings_tests;
 #[cfg(test)]
 #[path = "permissions_tests.rs"]
 mod tests;

@@ -23,10 +23,14 @@ pub(super) enum Restriction {
     Forbids(Mode, String),
     /// The key may restrict calls in an unknown way.
     Unknown(String),
+    /// The key has a value that is not understood, for a reason.
+    Invalid(String, String),
+    /// The key would lift restrictions, and is not applied.
+    Weakens(String),
 }
 
-/// Keys with restrictions that turnpipe does not implement: allow lists, sandboxes, and settings
-/// that only administrators may override.
+/// Keys with restrictions that turnpipe does not implement: allow lists, sandboxes of other agents than Claude Code, and
+/// settings that only administrators may override.
 const UNKNOWN: &[&str] = &[
     "allowManagedHooksOnly",
     "allowManagedPermissionRulesOnly",
@@ -106,7 +110,7 @@ fn restricts(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !matches!(text.as_str(), "" | "false"),
-        Value::Object(members) => members.get("enabled").is_some_and(|on| *on != false),
+        Value::Object(members) => members.get("enabled").is_none_or(|on| *on != false),
         Value::Bool(true) | Value::Number(_) | Value::Array(_) => true,
     }
 }

@@ -166,11 +166,15 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
 fn restrictions_outside_of_permissions_are_understood_or_errors() {
     let fixture = Fixture::new();
     for (text, key) in [
-        (r#"{"sandbox":{"enabled":true}}"#, "sandbox"),
+        (r#"{"sandbox":true}"#, "sandbox"),
         (r#"{"sandbox":"docker"}"#, "sandbox"),
         (r#"{"tools":{"core":["read_file"]}}"#, "tools.core"),
         (r#"{"coreTools":[]}"#, "coreTools"),
         (r#"{"tools":{"sandbox":true}}"#, "tools.sandbox"),
+        (
+            r#"{"tools":{"sandbox":{"command":"docker"}}}"#,
+            "tools.sandbox",
+        ),
         (r#"{"tools":{"exclude":[7]}}"#, "tools.exclude"),
         (r#"{"mcp":{"allowed":["a"]}}"#, "mcp.allowed"),
         (
@@ -192,6 +196,7 @@ fn restrictions_outside_of_permissions_are_understood_or_errors() {
     for text in [
         r#"{"sandbox":{"enabled":false,"network":{}}}"#,
         r#"{"sandbox":false,"tools":{"allowed":["x"],"sandbox":false},"model":{"name":"x"}}"#,
+        r#"{"tools":{"sandbox":{"enabled":false,"command":"docker"}}}"#,
         r#"{"security":{"disableYoloMode":false},"mcp":{"serverCommand":"x"}}"#,
     ] {
         let settings = fixture.read_text(text).unwrap();

@@ -15,7 +15,7 @@ pub use address::{Address, PlainText, UnusableAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
 pub use engine::{Engine, Task, unless_cancelled};
 pub use event_stream::Frames;
-pub use reach::{Reach, RefusedAddress};
+pub use reach::{Reach, RefusedAddress, addresses_of};
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{
     ContentType, Header, HeaderValue, Headers, HttpFailure, Outgoing, Response, retry_after,

@@ -85,7 +85,11 @@ impl Network {
 }
 
 impl Reach {
-    fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
+    /// Checks an address.
+    ///
+    /// # Errors
+    /// It is out of reach.
+    pub fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
         let (network, hint) = match (self, Network::of(address)) {
             (Self::Anywhere, _) | (_, None) => return Ok(()),
             (Self::PublicAndPrivate, Some(network)) if network.is_private => return Ok(()),
@@ -166,9 +170,16 @@ impl Resolve for Guard {
     }
 }
 
+/// Returns the addresses of a name, for a port. Blocks.
+///
+/// # Errors
+/// The system finds none.
+pub fn addresses_of(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    Ok((name, port).to_socket_addrs()?.collect())
+}
+
 async fn look_up(name: String) -> io::Result<Vec<SocketAddr>> {
-    let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs());
-    Ok(found.await??.collect())
+    tokio::task::spawn_blocking(move || addresses_of(&name, 0)).await?
 }
 
 #[cfg(test)]

@@ -1,18 +1,26 @@
-//! The file rules of a sandbox: which files on this machine its patterns name, and the masks that protect them.
+//! The rules of a sandbox: which files on this machine its patterns name, with the masks that protect them, and which
+//! servers its programs may connect to.
 //!
 //! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
 //! (`search`, `walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
 //! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
+//! [`Proxy`] connects programs without a network of their own.
 
+mod domain_rules;
 mod environment;
 mod file_rules;
 mod mount_table;
+mod proxy;
+mod proxy_request;
 mod search;
+mod server;
 mod sockets;
 mod system;
 mod walk;
 mod workspace;
 
+pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::{FileRules, FoundMasks};
+pub use proxy::{Proxy, ProxyPolicy};
 pub use workspace::{WorkspaceFiles, hidden_files, writable_directories};

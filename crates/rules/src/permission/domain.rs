@@ -6,7 +6,7 @@ use super::wildcard::Wildcard;
 
 /// The host pattern of a rule.
 #[derive(Debug, Clone)]
-pub(super) struct DomainPattern {
+pub struct DomainPattern {
     /// Label patterns, last label first; `*` matches within a label. Empty: any host.
     labels: Vec<Wildcard>,
     /// Whether it matches subdomains only.
@@ -15,7 +15,7 @@ pub(super) struct DomainPattern {
 
 impl DomainPattern {
     /// Parses `example.com`, `*.example.com` or `*`; `None` if no host can match.
-    pub(super) fn parse(pattern: &str) -> Option<Self> {
+    pub fn parse(pattern: &str) -> Option<Self> {
         let is_in_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.*".contains(letter);
         if pattern.is_empty() || !(pattern.starts_with('[') || pattern.chars().all(is_in_name)) {
             return None;
@@ -30,8 +30,8 @@ impl DomainPattern {
         })
     }
 
-    /// Whether a host matches.
-    pub(super) fn covers(&self, host: &str) -> bool {
+    /// Whether a host matches, in lower case and without a trailing dot.
+    pub fn covers(&self, host: &str) -> bool {
         let host: Vec<&str> = host.rsplit('.').collect();
         let is_long_enough = match (self.labels.len(), self.is_below) {
             (0, false) => true,

@@ -1,0 +1,108 @@
+//! The paths in the key `sandbox` of settings files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::permission::{RuleSource, normalised};
+
+/// The files that an entry of a list of paths names: `/x` and `//x` from the root, `~/x` from home, `./x` and `x` from
+/// the project of the file, else from its directory. Permission rules are written otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxPath {
+    /// The directory that the pattern is relative to, as it is called.
+    pub directory: PathBuf,
+    /// The pattern, with the wildcards of permission rules; empty for the directory itself.
+    pub pattern: PathBuf,
+    /// The file of the entry.
+    pub source: Arc<RuleSource>,
+}
+
+impl SandboxPath {
+    /// Parses an entry.
+    ///
+    /// # Errors
+    /// The reason why it names no files.
+    pub(super) fn parse(
+        text: &str,
+        source: &Arc<RuleSource>,
+        home: Option<&Path>,
+    ) -> Result<Self, String> {
+        let (start, below) = if text.starts_with('/') {
+            (Path::new("/"), text)
+        } else if text == "~" || text.starts_with("~/") {
+            let home = home.ok_or_else(|| format!("`{text}`: the home directory is not known"))?;
+            (home, &text[1..])
+        } else {
+            (source.anchor.as_path(), text)
+        };
+        // What holds for a directory holds for its contents.
+        let below = below.trim_end_matches('/');
+        let below = below.strip_suffix("/**").unwrap_or(below);
+        let path = normalised(&start.join(below.trim_start_matches('/')));
+        let mut split = start
+            .ancestors()
+            .map(|above| (above, path.strip_prefix(above)));
+        let found = split.find_map(|(above, below)| Some((above, below.ok()?)));
+        let (directory, pattern) = found.unwrap_or((start, &path));
+        Ok(Self {
+            directory: directory.to_owned(),
+            pattern: pattern.to_owned(),
+            source: Arc::clone(source),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_absolute_or_relative_to_home_or_the_project() {
+        let source = Arc::new(RuleSource {
+            name: "settings.json".to_owned(),
+            anchor: "/work/[p]".into(),
+        });
+        let home = Some(Path::new("/home/u"));
+        let rows = [
+            ("/", "/", ""),
+            ("/**", "/", ""),
+            ("//", "/", ""),
+            ("/tmp/build", "/", "tmp/build"),
+            ("//tmp/build", "/", "tmp/build"),
+            ("/tmp//build/", "/", "tmp/build"),
+            ("/tmp/build/**", "/", "tmp/build"),
+            ("/tmp/build/**/", "/", "tmp/build"),
+            ("/tmp/../etc/./x", "/", "etc/x"),
+            ("/../..", "/", ""),
+            ("~", "/home/u", ""),
+            ("~/", "/home/u", ""),
+            ("~/**", "/home/u", ""),
+            ("~/.ssh", "/home/u", ".ssh"),
+            ("~/.ssh/id_*", "/home/u", ".ssh/id_*"),
+            ("~/../other", "/home", "other"),
+            ("~other/x", "/work/[p]", "~other/x"),
+            ("", "/work/[p]", ""),
+            (".", "/work/[p]", ""),
+            ("./", "/work/[p]", ""),
+            ("./**", "/work/[p]", ""),
+            ("./dist", "/work/[p]", "dist"),
+            ("dist/", "/work/[p]", "dist"),
+            (".env*", "/work/[p]", ".env*"),
+            ("**/*.pem", "/work/[p]", "**/*.pem"),
+            ("..", "/work", ""),
+            ("../shared/", "/work", "shared"),
+            ("a/../../shared", "/work", "shared"),
+        ];
+        for (text, directory, pattern) in rows {
+            let path = SandboxPath::parse(text, &source, home).unwrap();
+            let expected = SandboxPath {
+                directory: directory.into(),
+                pattern: pattern.into(),
+                source: Arc::clone(&source),
+            };
+            assert_eq!(path, expected, "{text}");
+        }
+        let homeless = SandboxPath::parse("~/x", &source, None).unwrap_err();
+        assert_eq!(homeless, "`~/x`: the home directory is not known");
+    }
+}

@@ -1,0 +1,38 @@
+//! A server that a program asks the proxy for.
+
+use url::Host;
+
+/// A port of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Server {
+    pub(super) host: Host,
+    pub(super) port: u16,
+}
+
+impl Server {
+    /// Parses `host:port`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (host, port) = parse_authority(text)?;
+        Some(Self { host, port: port? })
+    }
+}
+
+/// Parses a host that a port may follow, as in a URL: with decimal, octal and hexadecimal IPv4 addresses, and IPv6
+/// addresses in brackets. Each host has one form: names are in lower case and without a trailing dot, IPv4-mapped
+/// addresses are IPv4.
+pub(super) fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !text.ends_with(']') => (host, Some(port.parse().ok()?)),
+        _ => (text, None),
+    };
+    let host = match Host::parse(host).ok()? {
+        // Without its last dots it would be an address.
+        Host::Domain(name) if name.starts_with('.') || name.ends_with("..") => return None,
+        Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
+        Host::Ipv6(address) => address
+            .to_ipv4_mapped()
+            .map_or(Host::Ipv6(address), Host::Ipv4),
+        address @ Host::Ipv4(_) => address,
+    };
+    Some((host, port))
+}
