@@ -77,6 +77,21 @@ pub struct PermissionSettings {
     pub warnings: Vec<String>,
 }
 
+impl PermissionSettings {
+    /// Returns allow rules for the commands that run outside of the sandbox. An invalid one excludes nothing.
+    pub fn excluded_commands(&self) -> Rules {
+        let source = Arc::new(RuleSource {
+            name: "sandbox.excludedCommands".to_owned(),
+            anchor: PathBuf::from("/"),
+        });
+        let commands = self.sandbox.excluded_commands.iter();
+        let rules = commands.filter_map(|command| {
+            Rule::parse(&format!("Bash({command})"), Behavior::Allow, &source).ok()
+        });
+        Rules::new(rules.collect())
+    }
+}
+
 impl Config {
     /// Reads the settings files and merges all permissions, for a session that starts in
     /// `directory` (absolute).

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::call::ReadyCall;
 use super::schedule::Policy;
 use super::trace::Trace;
 use crate::api::Api;
@@ -67,11 +68,19 @@ impl RunSession {
 
     /// Returns the context of a call, whose children have a report of their own. The children of a call that only
     /// reads are confined by the lane.
-    pub(super) fn context_of_call(&self, is_read_only: bool) -> Arc<ToolContext> {
-        let spawners = if is_read_only {
-            &self.context.lane
+    pub(super) fn context_of_call(&self, call: &ReadyCall) -> Arc<ToolContext> {
+        let context = &self.context;
+        let leaving = || {
+            let request = call.request(&call.assessment, context);
+            let sandbox = context.sandbox.as_ref();
+            sandbox.filter(|sandbox| sandbox.leaves(&request))
+        };
+        let spawners = if call.assessment.access.is_read_only() {
+            &context.lane
+        } else if let Some(sandbox) = leaving() {
+            &sandbox.outside
         } else {
-            &self.context.spawners
+            &context.spawners
         };
         Arc::new(ToolContext {
             spawners: Arc::new(spawners.for_one_call()),

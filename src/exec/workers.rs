@@ -68,7 +68,7 @@ impl Workers {
             Work::Run(ready) => (&self.running, Some(ready)),
         };
         let context = match ready {
-            Some(ready) => session.context_of_call(ready.assessment.access.is_read_only()),
+            Some(ready) => session.context_of_call(ready),
             None => Arc::clone(&session.context),
         };
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());

@@ -23,4 +23,4 @@ pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::{FileRules, FoundMasks};
 pub use proxy::{Proxy, ProxyPolicy};
-pub use workspace::{WorkspaceFiles, hidden_files, writable_directories};
+pub use workspace::{WorkspaceFiles, hidden_files, key_files, writable_directories};

@@ -157,8 +157,13 @@ impl<'a> Search<'a> {
             ..
         } = &self.basis;
         let allowed = self.rules.workspace.as_ref().map(|files| &*files.sockets);
-        for socket in reachable_sockets(environment, mounts, services, sockets, allowed) {
-            self.files.insert(socket, MaskKind::UnreadableFile);
+        let workspace = self.rules.workspace.as_ref();
+        if !workspace.is_some_and(|files| files.has_all_sockets) {
+            let sockets = reachable_sockets(environment, mounts, services, sockets, allowed);
+            let masks = sockets
+                .into_iter()
+                .map(|path| (path, MaskKind::UnreadableFile));
+            self.files.extend(masks);
         }
         if self.rules.privilege == Privilege::Root {
             self.add_system();

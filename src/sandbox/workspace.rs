@@ -29,6 +29,8 @@ pub struct WorkspaceFiles {
     pub hidden: Vec<PathBuf>,
     /// Sockets that they can use.
     pub sockets: Vec<PathBuf>,
+    /// Whether they can use all sockets.
+    pub has_all_sockets: bool,
 }
 
 impl WorkspaceFiles {
@@ -118,11 +120,18 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
     linked().unwrap_or_default()
 }
 
-/// Returns the files with keys that commands in a workspace cannot read, but for those that are `readable`.
-pub fn hidden_files(home: Option<&Path>, readable: &[PathBuf]) -> Vec<PathBuf> {
-    let keys = KEYS.iter().filter_map(|name| Some(home?.join(name)));
+/// Returns the files with keys that commands in a workspace cannot read by default.
+pub fn key_files(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    KEYS.iter().filter_map(move |name| Some(home?.join(name)))
+}
+
+/// Returns files and directories to hide, but for what is `readable` in them.
+pub fn hidden_files(
+    files: impl IntoIterator<Item = PathBuf>,
+    readable: &[PathBuf],
+) -> Vec<PathBuf> {
     let mut hidden = Vec::new();
-    for path in keys {
+    for path in files {
         hide(path, readable, &mut hidden);
     }
     hidden

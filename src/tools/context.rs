@@ -12,14 +12,13 @@ use serde_json::Value;
 
 use super::Web;
 use super::access::{entries, real_path};
+use super::call_sandbox::CallSandbox;
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
-use crate::process::{
-    Enforcement, LaneOptions, NotEnforced, Sandbox, Spawners, Supervisor, Variables,
-};
+use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
 use crate::shell::{CommandPart, is_read_alike};
 use crate::state::ReadLog;
 
@@ -46,7 +45,7 @@ pub struct DecisionContext {
     /// The shell that would run a command.
     pub shell: ShellGuarantees,
     /// The sandbox in which commands run.
-    pub sandbox: Option<Arc<Sandbox>>,
+    pub sandbox: Option<Arc<CallSandbox>>,
 }
 
 /// Guarantees of the shell that would run a command.
@@ -173,15 +172,6 @@ impl DecisionContext {
         }
     }
 
-    /// Whether the kernel keeps a command in its workspace, so that it needs no approval.
-    fn is_confined(&self, input: &Input, action: &Action) -> bool {
-        let wants_out = input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
-        let sandbox = self.sandbox.as_ref();
-        matches!(action, Action::Command { .. })
-            && !wants_out
-            && sandbox.is_some_and(|sandbox| sandbox.needs_no_approval())
-    }
-
     /// Returns the request for permission rules.
     pub fn request<'a>(
         &'a self,
@@ -189,17 +179,24 @@ impl DecisionContext {
         input: &'a Input,
         action: &'a Action,
     ) -> Request<'a> {
-        Request {
+        let request = Request {
             tool,
             input,
             action,
             directory: &self.directory,
             working_directories: &self.allowed_directories,
             confines_reads: self.shell.confines_reads,
-            is_confined: self.is_confined(input, action),
+            is_confined: false,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
             entries: &entries,
+        };
+        let sandbox = self.sandbox.as_ref();
+        let is_confined = matches!(action, Action::Command { .. })
+            && sandbox.is_some_and(|sandbox| sandbox.confines(&request));
+        Request {
+            is_confined,
+            ..request
         }
     }
 }

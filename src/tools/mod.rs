@@ -7,6 +7,7 @@ mod action;
 mod bash;
 mod builtin;
 mod call_line;
+mod call_sandbox;
 mod child_environment;
 mod command_tool;
 mod context;
@@ -34,6 +35,7 @@ pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub(crate) use builtin::input_schema;
 pub use call_line::CallLine;
+pub use call_sandbox::CallSandbox;
 pub use child_environment::{ChildVariables, cleaned as child_variables, holds_secret};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{

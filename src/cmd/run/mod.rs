@@ -7,6 +7,8 @@ mod run_sandbox;
 pub(crate) mod run_tools;
 #[cfg_attr(not(sandbox), path = "no_sandbox.rs")]
 pub(crate) mod sandbox;
+#[cfg(sandbox)]
+mod sandbox_files;
 pub(crate) mod tools;
 pub(crate) mod turn;
 pub(crate) mod turn_reply;

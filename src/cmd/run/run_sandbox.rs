@@ -6,10 +6,11 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::cmd::UsageError;
+use crate::config::PermissionSettings;
 use crate::io::{Environment, Messages};
-use crate::permission::Rules;
-use crate::process::Sandbox;
+use crate::process::{Sandbox, Spawners};
 use crate::state::StateRoot;
+use crate::tools::CallSandbox;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunSandboxArguments {
@@ -63,6 +64,26 @@ pub(crate) struct RunSandboxes {
 }
 
 impl RunSandboxes {
+    /// Returns the sandbox of shell calls, with the exceptions of settings.
+    pub(crate) fn of_calls(
+        &self,
+        outside: &Spawners,
+        settings: &PermissionSettings,
+    ) -> Option<Arc<CallSandbox>> {
+        let sandbox = self.calls.as_ref()?;
+        let outside = match &self.servers {
+            Some(files) => outside.clone().in_sandbox(files),
+            None => outside.clone(),
+        };
+        Some(Arc::new(CallSandbox {
+            sandbox: Arc::clone(sandbox),
+            outside,
+            needs_approval: settings.sandbox.needs_approval,
+            forbids_leaving: settings.sandbox.forbids_leaving,
+            excluded: settings.excluded_commands(),
+        }))
+    }
+
     /// Reports files that commands have made and that tell programs outside of the workspace what to run.
     pub(crate) fn report_new_files(&self, messages: &Messages) {
         for path in self
@@ -80,7 +101,7 @@ impl RunSandboxes {
 
 /// Where a run works.
 pub(crate) struct RunPlace<'a> {
-    pub(crate) rules: &'a Rules,
+    pub(crate) settings: &'a PermissionSettings,
     /// The working directories.
     pub(crate) directories: &'a [PathBuf],
     pub(crate) environment: &'a Environment,
@@ -97,20 +118,23 @@ impl RunSandboxArguments {
         place: &RunPlace<'_>,
         messages: &Messages,
     ) -> Result<RunSandboxes, UsageError> {
-        if self.sandbox == Some(SandboxMode::Off) {
+        let settings = &place.settings.sandbox;
+        let mode = self.mode(place);
+        if mode == SandboxMode::Off {
             return Ok(RunSandboxes::default());
         }
         let mut gaps = Vec::new();
         let prepared = self.create(place, &mut gaps);
         let prepared = prepared.unwrap_or_else(|reason| {
-            let gap = match self.sandbox {
-                Some(SandboxMode::Workspace) => format!("calls have no workspace: {reason}"),
+            let gap = match mode {
+                SandboxMode::Workspace => format!("calls have no workspace: {reason}"),
                 _ => format!("deny rules about files are not enforced by the kernel: {reason}"),
             };
             gaps.push(gap);
             RunSandboxes::default()
         });
-        if self.sandbox_required && !gaps.is_empty() {
+        let is_required = settings.is_enabled && settings.fails_if_unavailable;
+        if (self.sandbox_required || is_required) && !gaps.is_empty() {
             return Err(UsageError::new(gaps.join("; ")));
         }
         for gap in gaps {
@@ -119,46 +143,59 @@ impl RunSandboxArguments {
         Ok(prepared)
     }
 
+    /// Returns the mode of the option, else of the settings.
+    fn mode(&self, place: &RunPlace<'_>) -> SandboxMode {
+        let by_settings = if place.settings.sandbox.is_enabled {
+            SandboxMode::Workspace
+        } else {
+            SandboxMode::Files
+        };
+        self.sandbox.unwrap_or(by_settings)
+    }
+
     /// Creates sandboxes that work; none if no rule names files. Adds what they do not enforce to `gaps`.
     ///
     /// # Errors
     /// The reason why the kernel cannot enforce them.
     #[cfg(sandbox)]
     fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
+        use super::sandbox_files::{NamedByOptions, SandboxFiles};
+        use crate::permission::DeniedFiles;
         use crate::process::{ScratchDirectory, Workspace};
-        use crate::sandbox::{
-            FileRules, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
-            workspace_variables, writable_directories,
-        };
+        use crate::sandbox::{FileRules, check_unconfined, sandbox_variables, workspace_variables};
         let environment = place.environment;
         let home = environment.text("HOME").map(Path::new);
-        let denied = place.rules.denied_files(home, place.directories);
-        let has_workspace = self.sandbox == Some(SandboxMode::Workspace);
+        let denied = place.settings.rules.denied_files(home, place.directories);
+        let has_workspace = self.mode(place) == SandboxMode::Workspace;
         if denied.is_empty() && !has_workspace {
             return Ok(RunSandboxes::default());
         }
         check_unconfined(environment)?;
-        let rules = || {
-            FileRules::new(
-                denied.clone(),
-                place.directories,
-                Arc::new(environment.clone()),
-            )
+        let rules = |denied: &[DeniedFiles]| {
+            let environment = Arc::new(environment.clone());
+            FileRules::new(denied.to_vec(), place.directories, environment)
         };
-        let found = rules().find_masks().gaps.into_iter();
+        let found = rules(&denied).find_masks().gaps.into_iter();
         gaps.extend(found.map(|gap| format!("not enforced by the kernel: {gap}")));
         let servers = (!denied.is_empty())
-            .then(|| checked(Sandbox::new(rules(), sandbox_variables(environment)), gaps))
+            .then(|| {
+                checked(
+                    Sandbox::new(rules(&denied), sandbox_variables(environment)),
+                    gaps,
+                )
+            })
             .transpose()?;
         if !has_workspace {
             let calls = servers.clone();
             return Ok(RunSandboxes { calls, servers });
         }
-        let files = WorkspaceFiles {
-            writable: writable_directories(place.directories),
-            hidden: hidden_files(home, &[]),
-            sockets: Vec::new(),
+        let named = NamedByOptions {
+            writable: place.directories.to_vec(),
+            ..NamedByOptions::default()
         };
+        let files = SandboxFiles::new(&named, place.settings, home);
+        gaps.extend(files.problems);
+        let (denied, files) = ([denied, files.denied].concat(), files.workspace);
         let parent = place.state.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
             .map_err(|error| format!("{}: {error}", parent.display()))?;
@@ -169,7 +206,7 @@ impl RunSandboxArguments {
             is_required: self.sandbox_required,
         };
         let variables = workspace_variables(environment, &files.writable);
-        let sandbox = Sandbox::new(rules().with_workspace(files), variables);
+        let sandbox = Sandbox::new(rules(&denied).with_workspace(files), variables);
         let sandbox = sandbox.with_workspace(workspace, temporary);
         let calls = Some(checked(sandbox, gaps)?);
         Ok(RunSandboxes { calls, servers })
@@ -178,8 +215,12 @@ impl RunSandboxArguments {
     #[cfg(not(sandbox))]
     fn create(&self, place: &RunPlace<'_>, _: &mut Vec<String>) -> Result<RunSandboxes, String> {
         let home = place.environment.text("HOME").map(Path::new);
-        let is_needed = self.sandbox == Some(SandboxMode::Workspace)
-            || !place.rules.denied_files(home, place.directories).is_empty();
+        let is_needed = self.mode(place) == SandboxMode::Workspace
+            || !place
+                .settings
+                .rules
+                .denied_files(home, place.directories)
+                .is_empty();
         if is_needed {
             return Err("sandboxes need Linux on x86-64 or aarch64".to_owned());
         }

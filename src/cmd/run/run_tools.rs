@@ -1,6 +1,6 @@
 //! `run-tools`: executes the tool calls of a stream while they are still arriving.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +35,9 @@ use crate::process::{Sandbox, Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
-use crate::tools::{ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web};
+use crate::tools::{
+    CallSandbox, ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web,
+};
 use crate::view::ProgressLine;
 
 /// Threads that start processes.
@@ -192,7 +194,8 @@ impl Run for RunToolsArguments {
         let spawners = children
             .spawners(SPAWNER_THREADS)
             .with_spill_directory(settings.temporary_directory.clone());
-        let starters = Starters::new(lane, &spawners, sandbox);
+        let of_calls = sandboxes.of_calls(&spawners, &permissions);
+        let starters = Starters::new(lane, &spawners, sandbox, of_calls);
         let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
@@ -264,18 +267,23 @@ impl Run for RunToolsArguments {
 struct Starters {
     lane: Spawners,
     serial: Spawners,
-    sandbox: Option<Arc<Sandbox>>,
+    sandbox: Option<Arc<CallSandbox>>,
 }
 
 impl Starters {
-    fn new(lane: Spawners, spawners: &Spawners, sandbox: Option<&Arc<Sandbox>>) -> Self {
+    fn new(
+        lane: Spawners,
+        spawners: &Spawners,
+        sandbox: Option<&Arc<Sandbox>>,
+        of_calls: Option<Arc<CallSandbox>>,
+    ) -> Self {
         Self {
             lane,
             serial: match sandbox {
                 Some(sandbox) => spawners.clone().in_sandbox(sandbox),
                 None => spawners.clone(),
             },
-            sandbox: sandbox.cloned(),
+            sandbox: of_calls,
         }
     }
 }
@@ -317,7 +325,7 @@ impl RunToolsArguments {
             return Ok(RunSandboxes::default());
         }
         let place = RunPlace {
-            rules: &permissions.rules,
+            settings: permissions,
             directories,
             environment: &io.environment.with(&permissions.environment),
             state: &settings.state_root,
@@ -456,12 +464,20 @@ impl RunToolsArguments {
         io: &Io,
     ) -> ToolContext {
         let here = directories.first().cloned().unwrap_or_default();
+        let environment = io.environment.with(&permissions.environment);
+        let hidden = match &starters.sandbox {
+            Some(_) => &*permissions.sandbox.credential_variables,
+            None => &[],
+        };
+        let is_passed =
+            |(name, _): &(&OsStr, &OsStr)| !hidden.iter().any(|hidden| *name == hidden.as_str());
+        let environment = environment.iter().filter(is_passed).collect();
         ToolContext {
             decision: DecisionContext {
                 directory: here.clone(),
                 allowed_directories: directories,
                 own_directory: None,
-                environment: Arc::new(io.environment.with(&permissions.environment)),
+                environment: Arc::new(environment),
                 kept_variables: Arc::new(self.env.iter().cloned().collect()),
                 lane: Arc::new(starters.lane),
                 shell: ShellGuarantees {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::run_sandbox::Network;
+use super::sandbox_files::{NamedByOptions, SandboxFiles};
 use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
@@ -19,8 +20,7 @@ use crate::process::{
     inherited_descriptors,
 };
 use crate::sandbox::{
-    FileRules, FoundMasks, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
-    workspace_variables, writable_directories,
+    FileRules, FoundMasks, WorkspaceFiles, check_unconfined, sandbox_variables, workspace_variables,
 };
 use crate::tools::holds_secret;
 
@@ -98,20 +98,27 @@ impl SandboxArguments {
         check_unconfined(&io.environment).map_err(UsageError::new)?;
         let directory = working_directory().map_err(UsageError::reason)?;
         let settings = self.rules(&directory, globals, io)?;
-        let directories = [vec![directory.clone()], settings.directories].concat();
+        let directories = [vec![directory.clone()], settings.directories.clone()].concat();
         let home = io.environment.text("HOME").map(Path::new);
-        let rules = FileRules::new(
-            settings.rules.denied_files(home, &directories),
-            &directories,
-            Arc::new(io.environment.clone()),
-        );
+        let rules = |denied| FileRules::new(denied, &directories, Arc::new(io.environment.clone()));
+        let mut denied = settings.rules.denied_files(home, &directories);
         let (rules, variables, workspace) = match self.mode {
-            Mode::Files => (rules, sandbox_variables(&io.environment), None),
+            Mode::Files => (rules(denied), sandbox_variables(&io.environment), None),
             Mode::Workspace => {
-                let files = self.workspace_files(&directories, home)?;
+                let mut files =
+                    SandboxFiles::new(&self.named(&directories, home)?, &settings, home);
+                for problem in &files.problems {
+                    io.messages.warn(problem);
+                }
+                denied.append(&mut files.denied);
+                let files = files.workspace;
                 let variables = workspace_variables(&io.environment, &files.writable);
                 let workspace = self.workspace(&files, globals, io)?;
-                (rules.with_workspace(files), variables, Some(workspace))
+                (
+                    rules(denied).with_workspace(files),
+                    variables,
+                    Some(workspace),
+                )
             }
         };
         let found = rules.find_masks();
@@ -119,8 +126,10 @@ impl SandboxArguments {
         let kept_descriptors = kept_descriptors(&found)?;
         let variables = variables.iter().map(|(name, value)| (&**name, &**value));
         let inherited = io.environment.iter();
+        let hidden = &settings.sandbox.credential_variables;
         let inherited = inherited.filter(|(name, value)| {
-            self.env.iter().any(|passed| passed == name) || !holds_secret(name, value)
+            let is_hidden = hidden.iter().any(|hidden| *name == hidden.as_str());
+            self.env.iter().any(|passed| passed == name) || !is_hidden && !holds_secret(name, value)
         });
         // Those of a workspace replace those of the user, others do not.
         let environment: Environment = match self.mode {
@@ -142,15 +151,15 @@ impl SandboxArguments {
         Err(UsageError::reason(exec_in_sandbox(&policy, &command)))
     }
 
-    /// Returns the files of the workspace.
+    /// Returns the files that the options name.
     ///
     /// # Errors
     /// A directory does not exist.
-    fn workspace_files(
+    fn named(
         &self,
         directories: &[PathBuf],
         home: Option<&Path>,
-    ) -> Result<WorkspaceFiles, UsageError> {
+    ) -> Result<NamedByOptions, UsageError> {
         for path in &self.write {
             fs::metadata(path)
                 .map_err(|error| UsageError::new(format!("--write {}: {error}", path.display())))?;
@@ -163,12 +172,9 @@ impl SandboxArguments {
                 .map(|first| first.join(path))
                 .collect(),
         };
-        Ok(WorkspaceFiles {
-            writable: writable_directories(&[directories, &self.write].concat()),
-            hidden: hidden_files(
-                home,
-                &self.allow_read.iter().map(absolute).collect::<Vec<_>>(),
-            ),
+        Ok(NamedByOptions {
+            writable: [directories, &self.write].concat(),
+            readable: self.allow_read.iter().map(absolute).collect(),
             sockets: self.allow_unix_socket.iter().map(absolute).collect(),
         })
     }

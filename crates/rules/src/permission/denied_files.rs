@@ -29,6 +29,26 @@ pub struct DeniedFiles {
 }
 
 impl DeniedFiles {
+    /// Returns the files below a directory that a pattern names: all of them if it names a directory. `rule` is for
+    /// messages.
+    ///
+    /// # Errors
+    /// The reason why the pattern is invalid.
+    pub fn new(
+        rule: String,
+        denied: FileUse,
+        directory: PathBuf,
+        pattern: &str,
+    ) -> Result<Self, String> {
+        let glob = Arc::new(Glob::parse(pattern)?);
+        Ok(Self {
+            rule,
+            denied,
+            directory,
+            glob,
+        })
+    }
+
     /// Returns the path up to the first wildcard, and whether it has none: then the path is all that the rule names.
     pub fn literal_start(&self) -> (PathBuf, bool) {
         let (start, is_whole) = self.glob.literal_start();
@@ -67,5 +87,26 @@ impl Rules {
             }))
         });
         denied.flatten().collect()
+    }
+
+    /// Returns the directories whose files `Edit(DIRECTORY/**)` allow rules name.
+    pub fn editable_directories(
+        &self,
+        home: Option<&Path>,
+        working_directories: &[PathBuf],
+    ) -> Vec<PathBuf> {
+        let first = working_directories.first();
+        let directory = first.map_or(Path::new("/"), PathBuf::as_path);
+        let allowed = self.that(Behavior::Allow).filter_map(|rule| {
+            let Specifier::Writing(pattern) = &rule.specifier else {
+                return None;
+            };
+            let below = pattern.glob().directory()?;
+            let roots = pattern
+                .roots(home, working_directories, directory)
+                .into_iter();
+            Some(roots.map(move |root| root.join(&below)))
+        });
+        allowed.flatten().collect()
     }
 }

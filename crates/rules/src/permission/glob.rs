@@ -67,6 +67,13 @@ impl Glob {
         (start.into_iter().collect(), is_whole)
     }
 
+    /// Returns the directory of which it names everything; `None` if it names something else.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        let (last, names) = self.0.split_last()?;
+        let names = Self(names.to_vec()).literal_start();
+        (matches!(last, Part::Directories) && names.1).then_some(names.0)
+    }
+
     /// Whether it matches a path or a directory that contains it.
     pub(super) fn covers(&self, path: &[u8]) -> bool {
         self.matches(path, |_| true)

@@ -1,0 +1,47 @@
+//! The sandbox of shell calls, and the exceptions from it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::message::DecidedBy;
+use crate::permission::{Behavior, Mode, Request, Rules};
+use crate::process::{Sandbox, Spawners};
+
+/// The sandbox of the shell calls of a run.
+#[derive(Debug)]
+pub struct CallSandbox {
+    pub sandbox: Arc<Sandbox>,
+    /// Starts the children of calls that run outside of it.
+    pub outside: Spawners,
+    /// Whether calls in it need approval as others do.
+    pub needs_approval: bool,
+    /// Whether no call can ask to run outside.
+    pub forbids_leaving: bool,
+    /// Allow rules for the commands that run outside.
+    pub excluded: Rules,
+}
+
+impl CallSandbox {
+    /// Whether a call runs outside: it asks for that, or all of its commands are excluded. That gives it no permission.
+    pub fn leaves(&self, request: &Request<'_>) -> bool {
+        let wants_out = request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
+        if request.tool == "Bash" && wants_out && !self.forbids_leaving {
+            return true;
+        }
+        let decided = self.excluded.decide(Mode::Default, request);
+        let is_excluded = |by: &DecidedBy| matches!(by, DecidedBy::Rule { .. });
+        decided.decision == Behavior::Allow
+            && is_excluded(&decided.by)
+            && decided.parts.iter().all(|part| is_excluded(&part.by))
+    }
+
+    /// Whether the kernel keeps a call in its workspace, so that it needs no approval.
+    pub(super) fn confines(&self, request: &Request<'_>) -> bool {
+        let wants_out = request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
+        !self.needs_approval
+            && !wants_out
+            && !self.leaves(request)
+            && self.sandbox.needs_no_approval()
+    }
+}
