@@ -7,7 +7,8 @@
 #
 # Variables: MAX_TURNS, MAX_COST (US dollars), MAX_TIME (seconds), SCHEMA (a file: the last reply is JSON that fits
 # it), ASK (who approves calls: `tty` or `deny`), REPORT (a file for the report), and options for `turn` and `run-tools`
-# in TURN_OPTIONS and TOOL_OPTIONS. Exit status: 0 done; 11 stopped by a limit, a hook, an error or a signal.
+# in TURN_OPTIONS and TOOL_OPTIONS. Commands run in a workspace, and need no approval there; SANDBOX=off lets them out.
+# Exit status: 0 done; 11 stopped by a limit, a hook, an error or a signal.
 set -u
 session=${1:?usage: agent.sh SESSION [PROMPT]}
 if [ -z "${2-}" ]; then
@@ -31,7 +32,8 @@ while [ $status -eq 0 ] && [ -z "$stopped" ] && left=$((end - $(date +%s))) && [
     # shellcheck disable=SC2086 # options are words
     turnpipe turn --session "$session" --max-turns "${MAX_TURNS:-50}" ${MAX_COST:+--max-cost "$MAX_COST"} \
         ${SCHEMA:+--output-schema "$SCHEMA"} ${TURN_OPTIONS-} "$@" </dev/null |
-        turnpipe run-tools --session "$session" --permission-prompt "${ASK:-$ask}" --timeout $left ${TOOL_OPTIONS-} |
+        turnpipe run-tools --session "$session" --permission-prompt "${ASK:-$ask}" --timeout $left \
+            --sandbox "${SANDBOX:-workspace}" ${TOOL_OPTIONS-} |
         turnpipe --quiet summarize-batch |
         turnpipe session append "$session" --exit-status
     status=$?
