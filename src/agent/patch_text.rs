@@ -36,6 +36,32 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
     edits
 }
 
+/// Returns the first line that is not in the format of patches and is therefore ignored by [`patch_edits`].
+pub fn foreign_line(text: &str) -> Option<&str> {
+    let (head, rest) = text.split_once("*** Begin Patch").unwrap_or((text, ""));
+    let Some((body, tail)) = rest.split_once("\n*** End Patch") else {
+        return Some(text.lines().last().unwrap_or_default());
+    };
+    let mut kind = None;
+    let is_foreign = |line: &&str| {
+        let mut headers = HEADERS.iter();
+        if let Some((_, found)) = headers.find(|(start, _)| line.starts_with(start)) {
+            kind = Some(*found);
+            return false;
+        }
+        let starts: &[&str] = match kind {
+            Some(EditKind::Add) => &["+"],
+            Some(EditKind::Context) => &["@@", " ", "+", "-", "*** Move to: ", "*** End of File"],
+            _ => &[],
+        };
+        let is_blank = kind != Some(EditKind::Add) && line.trim().is_empty();
+        !is_blank && !starts.iter().any(|start| line.starts_with(start))
+    };
+    let outside = [head, tail].into_iter().map(str::trim);
+    let mut outside = outside.filter(|text| !text.is_empty());
+    outside.next().or_else(|| body.lines().find(is_foreign))
+}
+
 fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
     let added_lines = body.iter().filter_map(|line| line.strip_prefix('+'));
     let content: String = added_lines.flat_map(|line| [line, "\n"]).collect();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::bash::Bash;
 use super::builtin::BuiltIn;
-use super::files::{Edit, Glob, Grep, Ls, Read, Write};
+use super::files::{ApplyPatch, Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::search::{TOOL_SEARCH, ToolSearch};
 use super::todo_write::TodoWrite;
@@ -89,6 +89,7 @@ pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(BuiltIn::<TodoWrite>::new()),
         Arc::new(BuiltIn::<WebFetch>::new()),
         Arc::new(BuiltIn::<Write>::new()),
+        Arc::new(BuiltIn::<ApplyPatch>::new()),
     ]
 }
 
@@ -241,14 +242,17 @@ impl Registry {
         Err(message(name, &problems) + &deferred_hint(tool))
     }
 
-    /// Returns all tools in declaration order, with the tools of the source last. May wait for servers.
+    /// Returns all declared tools in order, with the tools of the source last. May wait for servers.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let cancel = CancelToken::default();
         let sourced = self.source.iter().flat_map(|source| source.tools(&cancel));
-        let mut all: Vec<_> = self.iter().cloned().chain(sourced).collect();
+        let own = self.iter().filter(|tool| tool.is_declared());
+        let mut all: Vec<_> = own.cloned().collect();
+        let count = all.len();
+        all.extend(sourced);
         let has_search = self.entry(TOOL_SEARCH).is_some();
         if !has_search && all.iter().any(|tool| tool.is_deferred()) {
-            all.insert(self.tools.len(), self.search());
+            all.insert(count, self.search());
         }
         all
     }

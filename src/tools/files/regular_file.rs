@@ -237,6 +237,11 @@ impl Target {
         Ok((target, found))
     }
 
+    /// Returns the path with links resolved.
+    pub(super) fn resolved(&self) -> &Path {
+        &self.resolved
+    }
+
     pub(super) fn freshness(&self) -> Freshness {
         match (self.stamp, &self.seen) {
             (None, _) => Freshness::Current,
@@ -267,6 +272,15 @@ impl Target {
             record(call, self.resolved, stamp, seen);
         }
         Ok(())
+    }
+
+    /// Removes the file if it has not changed.
+    pub(super) fn remove(self) -> Result<(), ToolFailure> {
+        let failed = |error| ToolFailure(format!("The file cannot be removed: {error}"));
+        if Some(FileStamp::of(&self.resolved).map_err(failed)?) != self.stamp {
+            return Err(ToolFailure(READ_AGAIN.to_owned()));
+        }
+        std::fs::remove_file(self.resolved).map_err(failed)
     }
 }
 
