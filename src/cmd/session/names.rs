@@ -283,14 +283,19 @@ impl NamedSession {
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
         let session = Session::open_with(self.path()?, &self.named_roots);
         let mut session = session.map_err(UsageError::reason)?;
-        if let Ok(files) = &self.files {
-            session.others.clone_from(&files.others);
-            session.started.clone_from(&files.started);
-        }
+        self.add_files(&mut session);
         if self.temporary.is_some() {
             session.file.path = PathBuf::from(&self.name);
         }
         Ok(session)
+    }
+
+    /// Adds the other files of the session.
+    pub(crate) fn add_files(&self, session: &mut Session) {
+        if let Ok(files) = &self.files {
+            session.others.clone_from(&files.others);
+            session.started.clone_from(&files.started);
+        }
     }
 
     /// Returns an error with the session's name in front.
