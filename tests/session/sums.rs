@@ -279,6 +279,19 @@ fn an_answer_that_is_only_in_an_event_is_shown_once() {
         let lines = shown.lines().filter(|line| *line == text).count();
         assert_eq!(lines, 1, "{text}: {shown}");
     }
+    for (pattern, role, expected) in [
+        (".", "assistant", &["First.", "Second.", "Third."][..]),
+        (".", "user", &["One?", "Two?"]),
+        ("d\\.", "assistant", &["Second.", "Third."]),
+    ] {
+        let root = home.path("");
+        let found = session(&["search", pattern, "--role", role, "--root", &root]).records();
+        let found: Vec<&str> = found
+            .iter()
+            .map(|hit| hit["snippet"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, expected, "{pattern} {role}");
+    }
 }
 
 #[test]
