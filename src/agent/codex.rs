@@ -20,6 +20,13 @@ use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
     title_words: &["\"thread_name_updated\""],
+    cost_words: &[
+        "\"session_meta\"",
+        "\"turn_context\"",
+        "\"token_count\"",
+        "\"token_usage_record\"",
+        "\"thread_settings\"",
+    ],
     ids: IdScope::Global,
     tokens: TokenSource::Records,
     has_split_replies: true,

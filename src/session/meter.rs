@@ -105,6 +105,11 @@ impl MeterReader {
         self.model.as_deref()
     }
 
+    /// Whether it has found a request.
+    pub(super) fn has_read(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
     fn meter(&mut self, meter: Meter, time: Option<Timestamp>, keys: &CopyKeys) {
         match meter {
             Meter::Request {
