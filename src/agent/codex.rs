@@ -23,8 +23,7 @@ pub(super) static CODEX: Format = Format {
     cost_words: &[
         "\"session_meta\"",
         "\"turn_context\"",
-        "\"token_count\"",
-        "\"token_usage_record\"",
+        "\"token_",
         "\"thread_settings\"",
     ],
     ids: IdScope::Global,

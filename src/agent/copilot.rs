@@ -27,13 +27,7 @@ use crate::message::{Block, CallEnd, Message, Origin, ResultPart, Role, ToolResu
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
     title_words: &["\"workspace.name\""],
-    cost_words: &[
-        "\"session.",
-        "\"assistant.",
-        "\"subagent.",
-        "\"model.",
-        "\"tool.execution_start\"",
-    ],
+    cost_words: &["\"session.", "\"assistant.message\""],
     ids: IdScope::Global,
     copies_are_older: true,
     tokens: TokenSource::Records,
@@ -297,7 +291,8 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> Option<Me
 fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
     let thinking = string(data.reasoning).map(Block::thinking).into_iter();
     let content = string(data.content).map(Block::Text);
-    let requests = Request::list(data.requests).into_iter();
+    let requests = data.requests.filter(|_| detail != Detail::Costs);
+    let requests = Request::list(requests).into_iter();
     let calls = requests.filter_map(|request| {
         // Older versions record arguments as text. A tool without a schema has a text as its input.
         let said = text(request.arguments);
@@ -312,14 +307,10 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
             json.unwrap_or_else(|| input_of(request.arguments)),
         ))
     });
-    let blocks = match detail {
-        Detail::Costs => Vec::new(),
-        _ => thinking.chain(content).chain(calls).collect(),
-    };
     Message {
         id: string(data.message_id).or_else(|| string(row.id)),
         model: string(data.model),
-        ..reply(blocks)
+        ..reply(thinking.chain(content).chain(calls).collect())
     }
 }
 

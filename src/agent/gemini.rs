@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -130,10 +130,11 @@ fn wrote(row: &Marks<'_>) -> bool {
 
 /// Returns the session id in the first row of a file.
 fn id_in(session: &Path) -> Option<String> {
-    let file = open_regular(session, fs::OpenOptions::new().read(true), OFlags::empty());
+    let file = open_regular(session, File::options().read(true), OFlags::empty()).ok()?;
     let mut row = String::new();
-    let mut file = BufReader::new(file.ok()?.take(MAX_HEADER));
-    file.read_line(&mut row).ok()?;
+    BufReader::new(file.take(MAX_HEADER))
+        .read_line(&mut row)
+        .ok()?;
     string(Row::read(&row)?.session)
 }
 
@@ -238,7 +239,8 @@ fn change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
     if set.messages.is_some() {
         let rows = Row::list(set.messages);
         // In a resumed history, only separate messages have results.
-        let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
+        let rows_with_calls = rows.iter().filter(|_| detail != Detail::Costs);
+        let calls = rows_with_calls.flat_map(|row| ToolCall::list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
             let messages = said(row, detail, &|id| !calls.contains(id));
@@ -286,6 +288,7 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 /// too: a result in a separate message counts only if `is_alone`.
 fn said(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
+        Some("user") if detail == Detail::Costs && !may_be_summary(row) => Vec::new(),
         Some("user") => user(row, is_alone),
         Some("gemini") => reply_in(row, detail),
         Some("error") => {
@@ -315,6 +318,10 @@ fn plain(content: Option<&RawValue>) -> String {
 /// The beginning of a summary that replaces the conversation before it.
 const SNAPSHOT: &str = "<state_snapshot>";
 
+fn may_be_summary(row: &Row<'_>) -> bool {
+    row.content.is_some_and(|raw| raw.get().contains(SNAPSHOT))
+}
+
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let text = plain(row.content);
     if text.starts_with(SNAPSHOT) {
@@ -330,30 +337,24 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 }
 
 fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
-    let costs = Message {
-        id: string(row.id),
-        model: string(row.model),
-        usage: usage(row.tokens),
-        ..reply(Vec::new())
-    };
-    // Most of the row is results.
-    if detail == Detail::Costs {
-        return vec![costs];
-    }
+    // Most of the row is calls with their results.
+    let calls = row.calls.filter(|_| detail != Detail::Costs);
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
     let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut answers = Vec::new();
-    for (index, called) in ToolCall::list(row.calls).iter().enumerate() {
+    for (index, called) in ToolCall::list(calls).iter().enumerate() {
         let id = string(called.id).unwrap_or_else(|| format!("{message_id}#{index}"));
         let name = string(called.name).unwrap_or_default();
         content.push(call(id.clone(), name, input_of(called.args)));
         answers.extend(result(called, id).map(Block::Result));
     }
     let mut messages = vec![Message {
-        blocks: content,
-        ..costs
+        id: string(row.id),
+        model: string(row.model),
+        usage: usage(row.tokens),
+        ..reply(content)
     }];
     if !answers.is_empty() {
         messages.push(results(answers));

@@ -36,30 +36,27 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
     edits
 }
 
-/// Returns the first line that is not in the format of patches and is therefore ignored by [`patch_edits`].
+/// Returns the first line of a patch that is not in its format, which [`patch_edits`] skips. A patch without an end
+/// was cut off.
 pub fn foreign_line(text: &str) -> Option<&str> {
-    let (head, rest) = text.split_once("*** Begin Patch").unwrap_or((text, ""));
-    let Some((body, tail)) = rest.split_once("\n*** End Patch") else {
+    let patch = text.split_once("*** Begin Patch");
+    let Some((body, _)) = patch.and_then(|(_, rest)| rest.split_once("\n*** End Patch")) else {
         return Some(text.lines().last().unwrap_or_default());
     };
-    let mut kind = None;
-    let is_foreign = |line: &&str| {
+    let mut starts: &[&str] = &[];
+    body.lines().skip(1).find(|line| {
         let mut headers = HEADERS.iter();
-        if let Some((_, found)) = headers.find(|(start, _)| line.starts_with(start)) {
-            kind = Some(*found);
+        if let Some((_, kind)) = headers.find(|(start, _)| line.starts_with(start)) {
+            starts = match kind {
+                EditKind::Add => &["+"],
+                EditKind::Remove => &[],
+                _ => &["@@", " ", "+", "-", "*** Move to: ", "*** End of File"],
+            };
             return false;
         }
-        let starts: &[&str] = match kind {
-            Some(EditKind::Add) => &["+"],
-            Some(EditKind::Context) => &["@@", " ", "+", "-", "*** Move to: ", "*** End of File"],
-            _ => &[],
-        };
-        let is_blank = kind != Some(EditKind::Add) && line.trim().is_empty();
-        !is_blank && !starts.iter().any(|start| line.starts_with(start))
-    };
-    let outside = [head, tail].into_iter().map(str::trim);
-    let mut outside = outside.filter(|text| !text.is_empty());
-    outside.next().or_else(|| body.lines().find(is_foreign))
+        let is_empty_context = line.is_empty() && starts.len() > 1;
+        !is_empty_context && !starts.iter().any(|start| line.starts_with(start))
+    })
 }
 
 fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {

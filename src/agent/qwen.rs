@@ -258,10 +258,8 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail)
         return Vec::new();
     }
     let said = Said::of(row.message).unwrap_or_default();
-    let content = match detail {
-        Detail::Costs => Vec::new(),
-        _ => gemini_blocks(said.parts, Signed::Thoughts),
-    };
+    let parts = said.parts.filter(|_| detail != Detail::Costs);
+    let content = gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {

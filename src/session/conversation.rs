@@ -190,7 +190,10 @@ impl Session {
         detail: Detail,
         mut seen: Option<OnEntry<'a>>,
     ) -> io::Result<ConversationReader<'a>> {
-        let mut labels = Labels::read(&self.file.path)?;
+        let mut labels = match detail {
+            Detail::Costs => Labels::default(),
+            _ => Labels::read(&self.file.path)?,
+        };
         let plan = self.plan(scope, detail, &mut labels, &mut |entry| {
             if let Some(seen) = &mut seen {
                 seen(entry);

@@ -209,7 +209,7 @@ impl Tally {
     /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
     fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
-        let facts = match tally.read_records(session)? {
+        let facts = match tally.read_records(session, self.detail)? {
             Some(facts) => facts,
             None if selection.asks_for_end() => {
                 session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
@@ -219,7 +219,7 @@ impl Tally {
         let facts = session.with_directory(facts);
         tally.read_beside(session)?;
         for other in session.other_files(false) {
-            tally.read_records(&other)?;
+            tally.read_records(&other, self.detail)?;
             tally.read_beside(&other)?;
         }
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
@@ -266,18 +266,18 @@ impl Tally {
         })?;
         let prompts = std::mem::take(&mut self.prompts);
         for subagent in session.subagents() {
-            self.read_records(&subagent)?;
+            self.read_records(&subagent, self.detail)?;
         }
         self.prompts = prompts;
         Ok(())
     }
 
     /// Counts one file. Returns its facts, unless records were skipped.
-    pub(super) fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
-        self.read_lines(session, self.detail)
-    }
-
-    fn read_lines(&mut self, session: &Session, detail: Detail) -> io::Result<Option<Facts>> {
+    pub(super) fn read_records(
+        &mut self,
+        session: &Session,
+        detail: Detail,
+    ) -> io::Result<Option<Facts>> {
         let current = RefCell::new(Current::of(session));
         let (mut facts, mut first_model) = (Facts::default(), None);
         let (mut recorded, mut ends) = (None, Vec::new());
@@ -299,7 +299,7 @@ impl Tally {
         let current = current.into_inner();
         if skips_records && current.has_split_replies && !current.meter.has_read() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
-            return self.read_lines(session, Detail::Counts);
+            return self.read_records(session, Detail::Counts);
         }
         self.finish_file(current);
         // A meter may be read before a record names the model.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
-use crate::permission::{Action, canonical_tool};
+use crate::permission::Action;
 use crate::shell::analyse;
 use crate::tool_facts::{
     AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, in_directory,
@@ -44,8 +44,9 @@ impl Registry {
         };
         let tool = resolved.tool.name();
         // A tool of a manifest may have the name of another agent's tool.
-        let known =
-            known.filter(|known| known.name == canonical_tool(tool) && self.has_builtin(tool));
+        let is_own = |known: &AgentTool| known.name == tool && self.has_builtin(tool);
+        let is_patch = |known: &AgentTool| known.purpose == Purpose::Patch && !self.has(name);
+        let known = known.filter(|known| is_own(known) || is_patch(known));
         let action = match known {
             // The other agent may read or change files that the built-in tool ignores.
             Some(known) if known.purpose.is_about_named_files() || says_more(known, input) => {

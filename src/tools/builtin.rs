@@ -20,7 +20,6 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
     const INTERRUPT: InterruptBehavior = InterruptBehavior::Cancel;
     const KIND: ToolKind = ToolKind::Independent;
     const RESULT_LIMIT: ResultLimit = ResultLimit::Default;
-    const IS_DECLARED: bool = true;
 
     /// Validates the parameters of a call. Has no side effects.
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput>;
@@ -52,10 +51,6 @@ impl<P: Parameters> Tool for BuiltIn<P> {
 
     fn input_schema(&self) -> &Value {
         self.schema.get_or_init(input_schema::<P>)
-    }
-
-    fn is_declared(&self) -> bool {
-        P::IS_DECLARED
     }
 
     fn interrupt(&self) -> InterruptBehavior {

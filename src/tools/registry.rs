@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::bash::Bash;
-use super::builtin::BuiltIn;
+use super::builtin::{BuiltIn, Parameters};
 use super::files::{ApplyPatch, Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::search::{TOOL_SEARCH, ToolSearch};
@@ -89,7 +89,6 @@ pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(BuiltIn::<TodoWrite>::new()),
         Arc::new(BuiltIn::<WebFetch>::new()),
         Arc::new(BuiltIn::<Write>::new()),
-        Arc::new(BuiltIn::<ApplyPatch>::new()),
     ]
 }
 
@@ -193,6 +192,12 @@ impl Registry {
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
         }
+        // Only called by models that know it from their agent.
+        if short == ApplyPatch::NAME && self.has_builtin(Edit::NAME) {
+            let tool = Arc::new(BuiltIn::<ApplyPatch>::new());
+            let input = free_text(input, &*tool);
+            return Ok(Resolved { tool, input });
+        }
         let is_search = short == TOOL_SEARCH;
         if is_search && (self.source.is_some() || self.iter().any(|tool| tool.is_deferred())) {
             let tool = self.search();
@@ -242,17 +247,14 @@ impl Registry {
         Err(message(name, &problems) + &deferred_hint(tool))
     }
 
-    /// Returns all declared tools in order, with the tools of the source last. May wait for servers.
+    /// Returns all tools in declaration order, with the tools of the source last. May wait for servers.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let cancel = CancelToken::default();
         let sourced = self.source.iter().flat_map(|source| source.tools(&cancel));
-        let own = self.iter().filter(|tool| tool.is_declared());
-        let mut all: Vec<_> = own.cloned().collect();
-        let count = all.len();
-        all.extend(sourced);
+        let mut all: Vec<_> = self.iter().cloned().chain(sourced).collect();
         let has_search = self.entry(TOOL_SEARCH).is_some();
         if !has_search && all.iter().any(|tool| tool.is_deferred()) {
-            all.insert(count, self.search());
+            all.insert(self.tools.len(), self.search());
         }
         all
     }

@@ -26,11 +26,6 @@ pub trait Tool: Send + Sync {
     /// Returns the JSON Schema of the input, which is an object.
     fn input_schema(&self) -> &Value;
 
-    /// Whether models are told of it. Other tools run calls that models make for the tools of their agents.
-    fn is_declared(&self) -> bool {
-        true
-    }
-
     /// Whether the schema is not listed but returned by `ToolSearch`.
     fn is_deferred(&self) -> bool {
         false

@@ -100,10 +100,7 @@ impl Run for SessionTailArguments {
             Err(file)
         } else {
             match Session::of_file(file, &self.source.named_roots) {
-                Ok(mut session) => {
-                    named.add_files(&mut session);
-                    Ok(session)
-                }
+                Ok(session) => Ok(named.with_files(session)),
                 Err(SessionError::Unknown(_)) if self.raw => {
                     Err(open_safely(path).map_err(failed)?)
                 }

@@ -191,11 +191,7 @@ impl Session {
             });
         }
         let is_whole = flow.is_continue();
-        let held = if is_whole {
-            search.take_held()
-        } else {
-            Vec::new()
-        };
+        let held = is_whole.then(|| search.take_held()).unwrap_or_default();
         if !held.is_empty() {
             let shown = self.shown(query)?;
             let held = held.into_iter();

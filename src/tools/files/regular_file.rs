@@ -237,11 +237,6 @@ impl Target {
         Ok((target, found))
     }
 
-    /// Returns the path with links resolved.
-    pub(super) fn resolved(&self) -> &Path {
-        &self.resolved
-    }
-
     pub(super) fn freshness(&self) -> Freshness {
         match (self.stamp, &self.seen) {
             (None, _) => Freshness::Current,
