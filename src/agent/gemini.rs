@@ -132,9 +132,8 @@ fn wrote(row: &Marks<'_>) -> bool {
 fn id_in(session: &Path) -> Option<String> {
     let file = open_regular(session, File::options().read(true), OFlags::empty()).ok()?;
     let mut row = String::new();
-    BufReader::new(file.take(MAX_HEADER))
-        .read_line(&mut row)
-        .ok()?;
+    let mut file = BufReader::new(file.take(MAX_HEADER));
+    file.read_line(&mut row).ok()?;
     string(Row::read(&row)?.session)
 }
 

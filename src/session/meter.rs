@@ -53,7 +53,7 @@ impl MeterLog {
 #[derive(Debug, Default)]
 pub(super) struct MeterReader {
     log: MeterLog,
-    requests: Vec<Request>,
+    pub(super) requests: Vec<Request>,
     /// Requests whose output only is known.
     outputs: Vec<Request>,
     model: Option<String>,
@@ -103,11 +103,6 @@ impl MeterReader {
     /// Returns the last model.
     pub(super) fn model(&self) -> Option<&str> {
         self.model.as_deref()
-    }
-
-    /// Whether it has found a request.
-    pub(super) fn has_read(&self) -> bool {
-        !self.requests.is_empty()
     }
 
     fn meter(&mut self, meter: Meter, time: Option<Timestamp>, keys: &CopyKeys) {

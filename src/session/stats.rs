@@ -235,6 +235,11 @@ impl Tally {
         });
         let id = facts.session_id.as_deref();
         let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));
+        if self.detail == Detail::Costs {
+            // Its prompts may have been skipped. One shows that the session has a file.
+            let context = UsageContext::new(None, tally.labels.of(None, None, None));
+            tally.prompts.put(None, context, UsageContext::join);
+        }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions.put(id, (), |(), ()| {});
@@ -297,7 +302,7 @@ impl Tally {
             self.message(&message?, &mut current.borrow_mut());
         }
         let current = current.into_inner();
-        if skips_records && current.has_split_replies && !current.meter.has_read() {
+        if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
             return self.read_records(session, Detail::Counts);
         }

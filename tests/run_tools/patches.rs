@@ -82,7 +82,7 @@ fn nothing_changes_if_a_part_of_a_patch_does_not_apply() {
             "exists already",
         ),
         (&["*** Add File: a", "+x"], "exists already"),
-        (&["*** Add File: ./new", "+y"], "more than once"),
+        (&["*** Add File: ./new", "+y"], "names a file twice"),
         (&["*** Delete File: missing"], "does not exist"),
         (&["*** Rename File: a"], "invalid line"),
     ] {

@@ -333,6 +333,25 @@ fn a_stream_of_codex_counts_once_with_other_streams_and_with_its_session() {
 }
 
 #[test]
+fn a_stream_whose_session_was_left_without_a_reply_does_not_count() {
+    let stream = [
+        json!({"type": "thread.started", "thread_id": "t"}),
+        json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "Half"}}),
+        json!({"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 5}}),
+    ];
+    let rollout = [
+        codex(0, "session_meta", &json!({"id": "t", "cwd": "/w"})),
+        codex_prompt(1, "Go"),
+    ];
+    let home = Home::new(&[("one.jsonl", &stream[..]), ("rollout-t.jsonl", &rollout)]);
+    for arguments in [&["stats", "--by", "agent"][..], &["stats"]] {
+        let counted = home.records(arguments);
+        let replies = counted.iter().map(|row| row["replies"].as_u64().unwrap());
+        assert_eq!(replies.sum::<u64>(), 0, "{counted:?}");
+    }
+}
+
+#[test]
 fn the_rest_of_a_stream_belongs_to_the_model_that_made_it() {
     let used = |input: u32| json!({"input_tokens": input, "output_tokens": 5});
     let rows = [

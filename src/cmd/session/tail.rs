@@ -115,10 +115,7 @@ impl Run for SessionTailArguments {
             let mut earlier = Vec::new();
             if is_read_once {
                 let facts = session.first_facts(self.source.mapping())?;
-                let (environment, messages) = (&io.environment, &io.messages);
-                earlier = self
-                    .source
-                    .ancestors(session, &facts, environment, messages);
+                earlier = (self.source).ancestors(session, &facts, &io.environment, &io.messages);
             }
             if is_read_once && !(has_ends && earlier.is_empty()) {
                 let mut printer = self.printer(globals, io)?;

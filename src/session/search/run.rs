@@ -191,11 +191,11 @@ impl Session {
             });
         }
         let is_whole = flow.is_continue();
-        let held = is_whole.then(|| search.take_held()).unwrap_or_default();
-        if !held.is_empty() {
+        let held = search.take_held();
+        if is_whole && !held.is_empty() {
             let shown = self.shown(query)?;
-            let held = held.into_iter();
-            let mut held = held.filter(|hit| hit.record().is_none_or(|hit| shown.contains(&hit)));
+            let is_shown = |hit: &SearchHit| hit.record().is_none_or(|hit| shown.contains(&hit));
+            let mut held = held.into_iter().filter(is_shown);
             let _ = held.try_for_each(|hit| search.report(hit));
         }
         Ok(Searched {
@@ -241,9 +241,9 @@ impl Search<'_> {
         for message in messages {
             self.message(Some(line), message)?;
         }
-        let hits = repeats.iter();
-        self.held
-            .extend(hits.flat_map(|repeat| self.query.find(Some(line), repeat)));
+        for repeat in repeats {
+            self.held.extend(self.query.find(Some(line), repeat));
+        }
         if self.held.len() > MAX_HELD {
             let mut held = self.take_held().into_iter();
             return held.try_for_each(|found| self.report(found));

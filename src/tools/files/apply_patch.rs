@@ -61,20 +61,19 @@ impl PreparedCall for Patch {
         }
         let mut paths = HashSet::new();
         if !changes.iter().all(|(file, _)| paths.insert(&file.path)) {
-            let problem = "The patch names a file more than once.";
-            return Err(ToolFailure(problem.to_owned()));
+            return Err(ToolFailure("The patch names a file twice.".to_owned()));
         }
         let mut done = String::new();
         for (file, content) in changes {
             let mark = if content.is_some() { 'M' } else { 'D' };
             let line = format!("\n{mark} {}", file.path.display());
             // The session has not seen the whole file.
-            let changed = match content {
+            let outcome = match content {
                 Some(content) => file.replace(content.as_bytes(), None, call),
                 None => file.remove(),
             };
             let failed = |error| format!("{error} It concerns:{line}\nChanged before it:{done}");
-            changed.map_err(|error| ToolFailure(failed(error)))?;
+            outcome.map_err(|error| ToolFailure(failed(error)))?;
             done.push_str(&line);
         }
         let text = format!("Success. Updated the following files:{done}");
