@@ -20,6 +20,12 @@ use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
     title_words: &["\"thread_name_updated\""],
+    cost_words: &[
+        "\"session_meta\"",
+        "\"turn_context\"",
+        "\"token_",
+        "\"thread_settings\"",
+    ],
     ids: IdScope::Global,
     tokens: TokenSource::Records,
     has_split_replies: true,

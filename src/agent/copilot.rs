@@ -27,6 +27,7 @@ use crate::message::{Block, CallEnd, Message, Origin, ResultPart, Role, ToolResu
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
     title_words: &["\"workspace.name\""],
+    cost_words: &["\"session.", "\"assistant.message\""],
     ids: IdScope::Global,
     copies_are_older: true,
     tokens: TokenSource::Records,
@@ -140,7 +141,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let said = said(&row, &data, &entry.kind);
+        let said = said(&row, &data, &entry.kind, detail);
         entry = entry.saying(said);
     }
     Some(entry)
@@ -259,7 +260,7 @@ fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
     Some(decimal(raw)? / 1e11)
 }
 
-fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
+fn said(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> Option<Message> {
     match kind {
         "user.message" => {
             let source = string(data.source).unwrap_or_default();
@@ -271,7 +272,7 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
             };
             Some(note(Role::User, origin, string(data.content)?))
         }
-        "assistant.message" => Some(reply_in(row, data)),
+        "assistant.message" => Some(reply_in(row, data, detail)),
         "tool.execution_complete" => Some(results(vec![Block::Result(result(data)?)])),
         "abort" => {
             let notice = "[Request interrupted by user]".to_owned();
@@ -287,10 +288,11 @@ fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
     }
 }
 
-fn reply_in(row: &Row<'_>, data: &Data<'_>) -> Message {
+fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
     let thinking = string(data.reasoning).map(Block::thinking).into_iter();
     let content = string(data.content).map(Block::Text);
-    let requests = Request::list(data.requests).into_iter();
+    let requests = data.requests.filter(|_| detail != Detail::Costs);
+    let requests = Request::list(requests).into_iter();
     let calls = requests.filter_map(|request| {
         // Older versions record arguments as text. A tool without a schema has a text as its input.
         let said = text(request.arguments);

@@ -158,9 +158,9 @@ pub struct Format {
     pub title_words: &'static [&'static str],
     /// The rule to choose among several titles.
     pub title_precedence: Precedence,
-    /// Every record about a request contains one of these words. Empty if there are no such words.
+    /// Every record that costs depend on contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
-    /// The words of other records about a prompt or a call.
+    /// The words of other records about a prompt or a call. Empty if there are no such words.
     pub activity_words: &'static [&'static str],
     /// Classifies a line in much less time than parsing it takes.
     pub line_class: fn(&[u8]) -> LineClass,

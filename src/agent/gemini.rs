@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -25,7 +27,7 @@ use super::stream::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
-use crate::io::read_regular;
+use crate::io::{open_regular, read_regular};
 use crate::json::{elements, is, non_empty, number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
@@ -44,6 +46,9 @@ pub(super) static GEMINI: Format = Format {
     subagent_dir: |session| {
         let chats = session.parent()?;
         let stem = session_stem(session)?;
+        if let Some(id) = id_in(session).filter(|id| names_subagents(stem, OsStr::new(id))) {
+            return Some(chats.join(id)).filter(|dir| dir.is_dir());
+        }
         let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
         let dirs = fs::read_dir(chats)
             .ok()?
@@ -122,6 +127,18 @@ fn wrote(row: &Marks<'_>) -> bool {
         || row.is("gemini") && row.id.is_some()
         || is_prompt && row.uuid.is_none() && row.parent_id.is_none()
 }
+
+/// Returns the session id in the first row of a file.
+fn id_in(session: &Path) -> Option<String> {
+    let file = open_regular(session, File::options().read(true), OFlags::empty()).ok()?;
+    let mut row = String::new();
+    let mut file = BufReader::new(file.take(MAX_HEADER));
+    file.read_line(&mut row).ok()?;
+    string(Row::read(&row)?.session)
+}
+
+/// Maximum length of the first row, in bytes.
+const MAX_HEADER: u64 = 64 * 1024;
 
 /// The length of the session id in the name of a file.
 const SHORT_ID: usize = 8;
@@ -204,9 +221,9 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        entry.change = change(&row, &set);
+        entry.change = change(&row, &set, detail);
         if row.set.is_none() {
-            entry.messages = said(&row, &|_| false);
+            entry.messages = said(&row, detail, &|_| false);
         }
         entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
     }
@@ -214,17 +231,18 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 }
 
 /// Returns the effect of a row on the log.
-fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
+fn change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
         let rows = Row::list(set.messages);
         // In a resumed history, only separate messages have results.
-        let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
+        let rows_with_calls = rows.iter().filter(|_| detail != Detail::Costs);
+        let calls = rows_with_calls.flat_map(|row| ToolCall::list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
-            let messages = said(row, &|id| !calls.contains(id));
+            let messages = said(row, detail, &|id| !calls.contains(id));
             (string(row.id).unwrap_or_default(), messages)
         });
         return Change::Reset(rows.collect());
@@ -267,10 +285,11 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 
 /// Returns the messages in a row. Results follow the reply. The row of a call usually contains its result
 /// too: a result in a separate message counts only if `is_alone`.
-fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+fn said(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
+        Some("user") if detail == Detail::Costs && !may_be_summary(row) => Vec::new(),
         Some("user") => user(row, is_alone),
-        Some("gemini") => reply_in(row),
+        Some("gemini") => reply_in(row, detail),
         Some("error") => {
             vec![note(Role::System, Origin::Error, plain(row.content))]
         }
@@ -298,6 +317,10 @@ fn plain(content: Option<&RawValue>) -> String {
 /// The beginning of a summary that replaces the conversation before it.
 const SNAPSHOT: &str = "<state_snapshot>";
 
+fn may_be_summary(row: &Row<'_>) -> bool {
+    row.content.is_some_and(|raw| raw.get().contains(SNAPSHOT))
+}
+
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let text = plain(row.content);
     if text.starts_with(SNAPSHOT) {
@@ -312,13 +335,15 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     user_messages(Origin::Prompt, content)
 }
 
-fn reply_in(row: &Row<'_>) -> Vec<Message> {
+fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
+    // Most of the row is calls with their results.
+    let calls = row.calls.filter(|_| detail != Detail::Costs);
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
     let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut answers = Vec::new();
-    for (index, called) in ToolCall::list(row.calls).iter().enumerate() {
+    for (index, called) in ToolCall::list(calls).iter().enumerate() {
         let id = string(called.id).unwrap_or_else(|| format!("{message_id}#{index}"));
         let name = string(called.name).unwrap_or_default();
         content.push(call(id.clone(), name, input_of(called.args)));

@@ -59,7 +59,7 @@ pub use format::{
 };
 pub(crate) use gemini::names_subagents;
 pub use hook_settings::{HookSettings, SettingsSyntax};
-pub use patch_text::{patch_edits, patched};
+pub use patch_text::{foreign_line, patch_edits, patched};
 pub use program::serves_sessions;
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};

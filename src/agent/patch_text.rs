@@ -36,6 +36,29 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
     edits
 }
 
+/// Returns the first line of a patch that is not in its format, which [`patch_edits`] skips. A patch without an end
+/// was cut off.
+pub fn foreign_line(text: &str) -> Option<&str> {
+    let patch = text.split_once("*** Begin Patch");
+    let Some((body, _)) = patch.and_then(|(_, rest)| rest.split_once("\n*** End Patch")) else {
+        return Some(text.lines().last().unwrap_or_default());
+    };
+    let mut starts: &[&str] = &[];
+    body.lines().skip(1).find(|line| {
+        let mut headers = HEADERS.iter();
+        if let Some((_, kind)) = headers.find(|(start, _)| line.starts_with(start)) {
+            starts = match kind {
+                EditKind::Add => &["+"],
+                EditKind::Remove => &[],
+                _ => &["@@", " ", "+", "-", "*** Move to: ", "*** End of File"],
+            };
+            return false;
+        }
+        let is_empty_context = line.is_empty() && starts.len() > 1;
+        !is_empty_context && !starts.iter().any(|start| line.starts_with(start))
+    })
+}
+
 fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
     let added_lines = body.iter().filter_map(|line| line.strip_prefix('+'));
     let content: String = added_lines.flat_map(|line| [line, "\n"]).collect();

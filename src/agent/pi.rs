@@ -23,6 +23,13 @@ use crate::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, U
 pub(super) static PI: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"session_info\""],
+    cost_words: &[
+        "\"session\"",
+        "\"assistant\"",
+        "\"modelId\"",
+        "\"usage\"",
+        "\"turnpipe\"",
+    ],
     ids: IdScope::Timed,
     copies_are_older: true,
     hook_settings: Some(HookSettings {

@@ -24,6 +24,11 @@ use crate::message::{Block, Message, Origin, Role};
 pub(super) static QWEN: Format = Format {
     shape: Shape::Tree,
     title_words: &["\"custom_title\""],
+    cost_words: &[
+        "\"assistant\"",
+        "\"qwen-code.api_response\"",
+        "\"turnpipe\"",
+    ],
     ids: IdScope::Global,
     hook_settings: Some(HookSettings {
         // PermissionRequest avoids the question that precedes PreToolUse.
@@ -176,7 +181,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let message = messages(&row, &entry, &payload);
+    let message = messages(&row, &entry, &payload, detail);
     let mut entry = entry.saying(message);
     entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
     Some(entry)
@@ -244,7 +249,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
     ))
 }
 
-fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message> {
+fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail) -> Vec<Message> {
     let subtype = entry.subtype.as_deref();
     if entry.kind == "system" {
         return system(subtype, payload).into_iter().collect();
@@ -253,7 +258,8 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
         return Vec::new();
     }
     let said = Said::of(row.message).unwrap_or_default();
-    let content = gemini_blocks(said.parts, Signed::Thoughts);
+    let parts = said.parts.filter(|_| detail != Detail::Costs);
+    let content = gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {

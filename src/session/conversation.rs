@@ -135,6 +135,8 @@ pub struct ConversationReader<'a> {
     seen: Option<OnEntry<'a>>,
     left_out: u64,
     spoken: Spoken,
+    /// Whether a log had a message.
+    has_rows: bool,
 }
 
 /// Receives every entry of a file before its messages.
@@ -188,8 +190,11 @@ impl Session {
         detail: Detail,
         mut seen: Option<OnEntry<'a>>,
     ) -> io::Result<ConversationReader<'a>> {
-        let mut labels = Labels::read(&self.file.path)?;
-        let plan = self.plan(scope, &mut labels, &mut |entry| {
+        let mut labels = match detail {
+            Detail::Costs => Labels::default(),
+            _ => Labels::read(&self.file.path)?,
+        };
+        let plan = self.plan(scope, detail, &mut labels, &mut |entry| {
             if let Some(seen) = &mut seen {
                 seen(entry);
             }
@@ -221,6 +226,7 @@ impl Session {
                 turn: 0,
                 ..plan.spoken
             },
+            has_rows: false,
         })
     }
 
@@ -228,11 +234,18 @@ impl Session {
     fn plan(
         &self,
         scope: Scope,
+        detail: Detail,
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Plan> {
         match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
+            // Requests count once, in any order, and more than their repetitions.
+            (_, Scope::AllBranches) if detail == Detail::Costs => {
+                self.entries_beside(detail)
+                    .for_each(|mut entry| seen(&mut entry));
+                Ok(Plan::default())
+            }
             (Shape::Sequence, _) if self.format().is_stream() => Ok(Plan::default()),
             (Shape::Sequence, _) => self.plan_of_sequence(seen),
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
@@ -389,6 +402,10 @@ impl ConversationReader<'_> {
         if let Some(seen) = &mut self.seen {
             seen(&mut entry);
         }
+        if let Change::Reset(rows) = &mut entry.change {
+            rows.retain(|(_, said)| !self.has_rows || is_new(said));
+        }
+        self.has_rows |= matches!(entry.change, Change::Put(_) | Change::Reset(_));
         self.spoken.note_turn(&entry);
         let mut repeats = std::mem::take(&mut entry.repeats);
         repeats.retain(|repeat| !self.spoken.has(repeat));
@@ -472,6 +489,11 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
     Ok(rows)
 }
 
+/// Whether a row of a resumed history is new. The others were written before, under other ids.
+fn is_new(said: &[Message]) -> bool {
+    said.iter().any(|one| one.origin == Origin::Compaction)
+}
+
 /// Replays a log whose rows change earlier ones.
 #[derive(Debug, Default)]
 struct Replay {
@@ -488,12 +510,9 @@ impl Replay {
     fn apply(&mut self, change: Change, place: Place) {
         match change {
             Change::Put(id) => self.put(id, place, 0),
-            // The rows of a resumed history were written before, under other ids.
             Change::Reset(rows) => {
                 let keeps = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                let is_new =
-                    |said: &[Message]| said.iter().any(|one| one.origin == Origin::Compaction);
                 for (row, (id, said)) in (0..).zip(rows) {
                     if !keeps || is_new(&said) {
                         self.put(id, place, row);

@@ -308,7 +308,7 @@ impl Session {
         }
         let facts = self.count(&mut tally, &mut counts)?;
         for file in self.other_files(false) {
-            tally.read_records(&file)?;
+            tally.read_records(&file, Detail::Activity)?;
         }
         let mut facts = self.with_directory(facts);
         facts.title = self.title(mapping)?;

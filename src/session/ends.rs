@@ -68,11 +68,16 @@ impl Session {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }
-        Ok(self.facts_of_head()?.0)
+        Ok(self.facts_of_head(Detail::Full)?.0)
+    }
+
+    /// Returns the facts that name the session: its id, its start and its directory.
+    pub(super) fn facts_of_name(&self) -> io::Result<Facts> {
+        Ok(self.facts_of_head(Detail::Outline)?.0)
     }
 
     pub(super) fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
-        let (facts, end) = self.facts_of_head()?;
+        let (facts, end) = self.facts_of_head(Detail::Full)?;
         if end >= self.file.size {
             return Ok(facts);
         }
@@ -123,19 +128,19 @@ impl Session {
 
     /// Returns the facts from outside the file.
     fn facts_beside(&self) -> Facts {
-        let rows = self.beside.iter();
-        let entries = rows.filter_map(|row| self.format().read(row, Detail::Outline));
+        let entries = self.entries_beside(Detail::Outline);
         entries.fold(Facts::default(), |facts, entry| {
             facts.followed_by(entry.facts)
         })
     }
 
-    /// Reads the facts in the head. Returns the end of the part that was read completely.
-    fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
+    /// Reads the facts in the head, with the first prompt if `detail` includes messages. Returns the end of the part
+    /// that was read completely.
+    fn facts_of_head(&self, detail: Detail) -> io::Result<(Facts, u64)> {
         let mut facts = self.facts_beside();
         for (end, line) in self.head.lines() {
-            self.add_line(line, Detail::Full, &mut facts);
-            if self.has_begun(&facts) {
+            self.add_line(line, detail, &mut facts);
+            if self.has_begun(&facts, detail) {
                 return Ok((facts, end.min(self.file.size)));
             }
         }
@@ -154,14 +159,14 @@ impl Session {
                 too_long += line.length;
                 continue;
             }
-            if start - too_long > MAX_HEAD || self.has_begun(&facts) {
+            if start - too_long > MAX_HEAD || self.has_begun(&facts, detail) {
                 end = start;
                 break;
             }
             if is_named(&facts) && (self.format().line_class)(line.text) != LineClass::Anything {
                 skipped = skipped.min(start);
             } else {
-                self.add_line(line.text, Detail::Full, &mut facts);
+                self.add_line(line.text, detail, &mut facts);
             }
         }
         Ok((facts, end.min(skipped)))
@@ -195,8 +200,9 @@ impl Session {
     }
 
     /// Whether the start of the session is known.
-    fn has_begun(&self, facts: &Facts) -> bool {
-        facts.first_prompt.is_some() && is_named(facts) && !self.may_become_main(facts)
+    fn has_begun(&self, facts: &Facts, detail: Detail) -> bool {
+        let has_prompt = facts.first_prompt.is_some() || detail == Detail::Outline;
+        has_prompt && is_named(facts) && !self.may_become_main(facts)
     }
 
     /// Whether a main conversation may follow. The first messages of some files are from a subagent.

@@ -345,7 +345,10 @@ fn the_head_ends_with_the_first_prompt_of_the_conversation_that_a_file_is_named_
         let path = folder.path().join(name);
         let rows = rows.map(|row| format!("{row}\n"));
         fs::write(&path, rows.concat()).unwrap();
-        let (facts, end) = Session::open(&path).unwrap().facts_of_head().unwrap();
+        let (facts, end) = Session::open(&path)
+            .unwrap()
+            .facts_of_head(Detail::Full)
+            .unwrap();
         assert_eq!(facts.first_prompt.as_deref(), Some(prompt), "{name}");
         assert_eq!(end, rows[..lines].concat().len() as u64, "{name} {rows:?}");
     }

@@ -53,7 +53,7 @@ impl MeterLog {
 #[derive(Debug, Default)]
 pub(super) struct MeterReader {
     log: MeterLog,
-    requests: Vec<Request>,
+    pub(super) requests: Vec<Request>,
     /// Requests whose output only is known.
     outputs: Vec<Request>,
     model: Option<String>,

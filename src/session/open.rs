@@ -21,6 +21,9 @@ use crate::jsonl::{Beginning, read_at};
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
 const FIRST_LINES: usize = 8 * 1024;
 
+/// Size of the head of a file whose first line does not fit into it, such as the system prompt of Codex.
+const LONG_LINE: usize = 64 * 1024;
+
 /// Files up to this size are read at once, in bytes.
 const SMALL_FILE: usize = 24 * 1024;
 
@@ -149,9 +152,13 @@ impl Head {
         } else {
             FIRST_LINES
         };
-        let beginning = Beginning::read(&file.file, read)?;
-        let bytes = beginning.bytes();
-        let first = &bytes[..bytes.len().min(FIRST_LINES)];
+        let mut beginning = Beginning::read(&file.file, read)?;
+        let mut first = beginning.bytes();
+        first = &first[..first.len().min(FIRST_LINES)];
+        if !first.contains(&b'\n') {
+            beginning = Beginning::read(&file.file, size.min(LONG_LINE))?;
+            first = beginning.bytes();
+        }
         let length = if first.len() == size {
             size
         } else {

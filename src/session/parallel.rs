@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
+/// Maximum number of outcomes, or of events per thread, that wait for the caller.
+const MAX_QUEUED: usize = 64;
+
 /// Calls `work` for each of `items`, on up to `jobs` threads, and `take` with the index and outcome of
 /// each item in order, as soon as possible. Stops when `take` returns an error.
 ///
@@ -23,7 +26,7 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
     }
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let (sender, outcomes) = sync_channel(jobs);
+        let (sender, outcomes) = sync_channel(MAX_QUEUED);
         // The system may not provide as many threads.
         let started = (0..jobs.min(items.len())).map_while(|_| {
             let (sender, next, work) = (sender.clone(), &next, &work);
@@ -69,9 +72,6 @@ fn in_turn<Item, Outcome, Error>(
     let mut items = items.iter().enumerate();
     items.try_for_each(|(place, item)| take(place, work(item)))
 }
-
-/// Maximum number of queued events per thread.
-const MAX_QUEUED: usize = 64;
 
 /// Calls `work` for each of `items`, on up to `jobs` threads, and `visit` with the events of each item,
 /// in the order of the items, until it breaks. Each thread waits when many of its events are queued.

@@ -71,6 +71,16 @@ impl Selection {
         self.untitled || self.title.is_some()
     }
 
+    /// Whether other facts than those at the start decide.
+    pub(super) fn asks_for_end(&self) -> bool {
+        let times = [self.since, self.until, self.before];
+        let texts = [&self.title, &self.branch, &self.model];
+        times.iter().any(Option::is_some)
+            || texts.iter().any(|text| text.is_some())
+            || self.cwd.is_some()
+            || self.without_empty
+    }
+
     /// Whether a session with these facts is selected, except by agent.
     pub(super) fn admits(&self, facts: &Facts) -> bool {
         let active = facts.activity();

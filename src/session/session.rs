@@ -253,6 +253,7 @@ impl Session {
         match detail {
             _ if self.is_document() => Vec::new(),
             Detail::Costs => cost_words.to_vec(),
+            Detail::Activity if activity_words.is_empty() => Vec::new(),
             Detail::Activity => [*cost_words, *activity_words].concat(),
             Detail::Outline | Detail::Counts | Detail::Full => Vec::new(),
         }
@@ -270,6 +271,12 @@ impl Session {
         Ok(count)
     }
 
+    /// Returns the entries derived from outside the file.
+    pub(super) fn entries_beside(&self, detail: Detail) -> impl Iterator<Item = Entry> {
+        let rows = self.beside.iter();
+        rows.map(move |row| self.format.read(row, detail).unwrap_or_default())
+    }
+
     /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] and
     /// [`Detail::Activity`] some may be missing.
     pub(super) fn each_entry(
@@ -277,10 +284,8 @@ impl Session {
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) -> io::Result<()> {
-        for row in &self.beside {
-            let entry = self.format.read(row, detail);
-            visit(Place::of_line(0, &[]), entry.unwrap_or_default());
-        }
+        self.entries_beside(detail)
+            .for_each(|entry| visit(Place::of_line(0, &[]), entry));
         if self.is_document() {
             let mut rows = 0..;
             while let Some(offset) = rows.next()

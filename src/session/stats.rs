@@ -16,7 +16,7 @@ use super::listing::{Failures, Listing, unreadable};
 use super::meter::{MeterLog, MeterReader, copied_readings};
 use super::open::SessionError;
 use super::prices::{Prices, Unpriced};
-use super::selection::counts_in;
+use super::selection::{Selection, counts_in};
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tally_items::{
@@ -167,7 +167,7 @@ impl Tally {
     /// # Errors
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<bool> {
-        let (mut tally, _) = self.read(session)?;
+        let (mut tally, _) = self.read(session, &Selection::default())?;
         let is_active = tally.sessions.len() > 0;
         tally.drop_inherited();
         self.merge(tally);
@@ -195,7 +195,7 @@ impl Tally {
         let Some(session) = listing.open(candidate)? else {
             return Ok(None);
         };
-        let (mut tally, mut facts) = self.read(&session)?;
+        let (mut tally, mut facts) = self.read(&session, &listing.selection)?;
         if listing.selection.asks_for_title() {
             facts.title = session.summary(listing.mapping)?.title;
         }
@@ -206,17 +206,20 @@ impl Tally {
         Ok(listing.selection.admits(&facts).then_some(tally))
     }
 
-    /// Counts one session and the files of its subagents.
-    fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
+    /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
+    fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
-        let facts = match tally.read_records(session)? {
+        let facts = match tally.read_records(session, self.detail)? {
             Some(facts) => facts,
-            None => session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?,
+            None if selection.asks_for_end() => {
+                session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
+            }
+            None => session.facts_of_name()?,
         };
         let facts = session.with_directory(facts);
         tally.read_beside(session)?;
         for other in session.other_files(false) {
-            tally.read_records(&other)?;
+            tally.read_records(&other, self.detail)?;
             tally.read_beside(&other)?;
         }
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
@@ -232,6 +235,11 @@ impl Tally {
         });
         let id = facts.session_id.as_deref();
         let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));
+        if self.detail == Detail::Costs {
+            // Its prompts may have been skipped. One shows that the session has a file.
+            let context = UsageContext::new(None, tally.labels.of(None, None, None));
+            tally.prompts.put(None, context, UsageContext::join);
+        }
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions.put(id, (), |(), ()| {});
@@ -263,19 +271,23 @@ impl Tally {
         })?;
         let prompts = std::mem::take(&mut self.prompts);
         for subagent in session.subagents() {
-            self.read_records(&subagent)?;
+            self.read_records(&subagent, self.detail)?;
         }
         self.prompts = prompts;
         Ok(())
     }
 
     /// Counts one file. Returns its facts, unless records were skipped.
-    pub(super) fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
+    pub(super) fn read_records(
+        &mut self,
+        session: &Session,
+        detail: Detail,
+    ) -> io::Result<Option<Facts>> {
         let current = RefCell::new(Current::of(session));
         let (mut facts, mut first_model) = (Facts::default(), None);
         let (mut recorded, mut ends) = (None, Vec::new());
         let before = self.replies.len();
-        let skips_records = !session.words(self.detail).is_empty();
+        let skips_records = !session.words(detail).is_empty();
         let mut seen = |entry: &mut Entry| {
             recorded = entry.recorded_cost.or(recorded);
             ends.extend(entry.end.take());
@@ -286,10 +298,15 @@ impl Tally {
                 facts.add(added);
             }
         };
-        for message in session.messages_of(Scope::AllBranches, self.detail, Some(&mut seen))? {
+        for message in session.messages_of(Scope::AllBranches, detail, Some(&mut seen))? {
             self.message(&message?, &mut current.borrow_mut());
         }
-        self.finish_file(current.into_inner());
+        let current = current.into_inner();
+        if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
+            // Only replies show how many requests there were, and which readings repeat those of another file.
+            return self.read_records(session, Detail::Counts);
+        }
+        self.finish_file(current);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
             let labels = &mut reply.context.labels;

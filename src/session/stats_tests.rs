@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::jsonl::Mapping;
 use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
-use crate::session::{Depth, Prices, Root, Selection, discover};
+use crate::session::{Agent, Depth, Prices, Root, Selection, discover};
 
 fn stats(name: &str) -> SessionStatsRecord {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -498,4 +498,41 @@ fn each_request_of_a_family_counts_once() {
     assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     let own = 30 + 5 + 7 + 7 + 3 + 300 + 4 + 6;
     assert_eq!(finished(tally).spending.usage.input, own);
+}
+
+/// Calls `visit` with the session files below a directory.
+fn each_session(dir: &Path, visit: &mut dyn FnMut(&Session)) {
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            each_session(&path, visit);
+        } else if let Ok(session) = Session::open(&path) {
+            visit(&session);
+        }
+    }
+}
+
+#[test]
+fn skipped_records_do_not_change_costs() {
+    use Dimension::{Day, Model, Prompt};
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut with_skipped = Vec::new();
+    each_session(&data, &mut |session| {
+        let costs = |detail| {
+            let mut tally = Tally::new(detail);
+            tally.add(session).unwrap();
+            let by = [&[][..], &[Day], &[Model], &[Dimension::Session], &[Prompt]];
+            let costs = by.map(|by| tally.costs(by, &TimeZone::UTC));
+            serde_json::to_string_pretty(&costs).unwrap()
+        };
+        let path = session.file.path.display();
+        assert_eq!(costs(Detail::Costs), costs(Detail::Counts), "{path}");
+        let agent = session.agent();
+        if !session.words(Detail::Costs).is_empty() && !with_skipped.contains(&agent) {
+            with_skipped.push(agent);
+        }
+    });
+    let mut agents = Agent::ALL.into_iter();
+    let is_tested = |agent| with_skipped.contains(&agent) || agent.format().cost_words.is_empty();
+    assert!(agents.all(is_tested), "{with_skipped:?}");
 }

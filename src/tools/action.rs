@@ -44,7 +44,9 @@ impl Registry {
         };
         let tool = resolved.tool.name();
         // A tool of a manifest may have the name of another agent's tool.
-        let known = known.filter(|known| known.name == tool && self.has_builtin(tool));
+        let is_own = |known: &AgentTool| known.name == tool && self.has_builtin(tool);
+        let is_patch = |known: &AgentTool| known.purpose == Purpose::Patch && !self.has(name);
+        let known = known.filter(|known| is_own(known) || is_patch(known));
         let action = match known {
             // The other agent may read or change files that the built-in tool ignores.
             Some(known) if known.purpose.is_about_named_files() || says_more(known, input) => {
@@ -56,7 +58,7 @@ impl Registry {
             },
         };
         AskedCall {
-            tool: tool.to_owned(),
+            tool: known.map_or(tool, |known| known.name).to_owned(),
             input: resolved.input,
             action,
         }

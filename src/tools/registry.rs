@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::bash::Bash;
-use super::builtin::BuiltIn;
-use super::files::{Edit, Glob, Grep, Ls, Read, Write};
+use super::builtin::{BuiltIn, Parameters};
+use super::files::{ApplyPatch, Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::search::{TOOL_SEARCH, ToolSearch};
 use super::todo_write::TodoWrite;
@@ -191,6 +191,12 @@ impl Registry {
                 .map(free_text(input, &*entry.tool))
                 .map(|input| entry.resolved(input))
                 .map_err(LookupError::Unmappable);
+        }
+        // Only called by models that know it from their agent.
+        if short == ApplyPatch::NAME && self.has_builtin(Edit::NAME) {
+            let tool = Arc::new(BuiltIn::<ApplyPatch>::new());
+            let input = free_text(input, &*tool);
+            return Ok(Resolved { tool, input });
         }
         let is_search = short == TOOL_SEARCH;
         if is_search && (self.source.is_some() || self.iter().any(|tool| tool.is_deferred())) {

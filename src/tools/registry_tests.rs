@@ -256,7 +256,7 @@ fn names_of_other_agents_denote_built_in_tools() {
             .unwrap()
             .to_string()
     };
-    for name in ["MultiEdit", "apply_patch", "str_replace_based_edit_tool"] {
+    for name in ["MultiEdit", "str_replace_based_edit_tool"] {
         let expected = format!("No such tool available: {name}. Did you mean Edit?");
         assert_eq!(unknown(name), expected);
     }

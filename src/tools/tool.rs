@@ -102,12 +102,16 @@ impl Assessment {
         Self::of(name, access, action)
     }
 
-    /// Assesses a call of the tool `name` that changes the file at `path` (absolute).
-    pub(super) fn writing(name: &str, path: PathBuf) -> Self {
-        let access = resolved(&path).map(Access::writes);
+    /// Assesses a call of the tool `name` that changes the files at `paths` (absolute).
+    pub(super) fn writing(name: &str, paths: Vec<PathBuf>) -> Self {
+        let places: Result<Vec<_>, _> = paths.iter().map(|path| resolved(path)).collect();
+        let access = places.map(|places| Access {
+            reads: Touch::Paths(places.clone()),
+            writes: Touch::Paths(places),
+        });
         let action = Action::Files {
             reads: Vec::new(),
-            writes: vec![path],
+            writes: paths,
         };
         Self::of(name, access, action)
     }

@@ -31,6 +31,7 @@ mod mcp_protocol;
 mod model_server;
 mod output;
 mod own_environment;
+mod patches;
 mod policies;
 #[path = "../pty/mod.rs"]
 mod pty;

@@ -279,6 +279,19 @@ fn an_answer_that_is_only_in_an_event_is_shown_once() {
         let lines = shown.lines().filter(|line| *line == text).count();
         assert_eq!(lines, 1, "{text}: {shown}");
     }
+    for (pattern, role, expected) in [
+        (".", "assistant", &["First.", "Second.", "Third."][..]),
+        (".", "user", &["One?", "Two?"]),
+        ("d\\.", "assistant", &["Second.", "Third."]),
+    ] {
+        let root = home.path("");
+        let found = session(&["search", pattern, "--role", role, "--root", &root]).records();
+        let found: Vec<&str> = found
+            .iter()
+            .map(|hit| hit["snippet"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, expected, "{pattern} {role}");
+    }
 }
 
 #[test]
@@ -317,6 +330,25 @@ fn a_stream_of_codex_counts_once_with_other_streams_and_with_its_session() {
             .unwrap()
             .ends_with("rollout-t.jsonl")
     );
+}
+
+#[test]
+fn a_stream_whose_session_was_left_without_a_reply_does_not_count() {
+    let stream = [
+        json!({"type": "thread.started", "thread_id": "t"}),
+        json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "Half"}}),
+        json!({"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 5}}),
+    ];
+    let rollout = [
+        codex(0, "session_meta", &json!({"id": "t", "cwd": "/w"})),
+        codex_prompt(1, "Go"),
+    ];
+    let home = Home::new(&[("one.jsonl", &stream[..]), ("rollout-t.jsonl", &rollout)]);
+    for arguments in [&["stats", "--by", "agent"][..], &["stats"]] {
+        let counted = home.records(arguments);
+        let replies = counted.iter().map(|row| row["replies"].as_u64().unwrap());
+        assert_eq!(replies.sum::<u64>(), 0, "{counted:?}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use crate::bench::{data, files, recordings, session, status_for, turnpipe};
+use crate::copies::reverted;
 
 fn row(number: u32) -> String {
     format!(
@@ -74,6 +75,26 @@ fn messages_of_events_are_shown_as_in_session_show() {
     assert_eq!(texts(&["show"]), ["First", "Answer"]);
     assert_eq!(texts(&["tail"]), ["First", "Answer"]);
     assert_eq!(texts(&["tail", "-n", "1"]), ["Answer"]);
+}
+
+#[test]
+fn a_thread_in_several_files_is_shown_as_in_session_show() {
+    let folder = tempfile::tempdir().unwrap();
+    reverted(folder.path());
+    let root = folder.path().display().to_string();
+    let texts = |arguments: &[&str]| {
+        let records = session(&[arguments, &["--root", &root]].concat()).records();
+        let said = records.iter().map(|record| record["message"].clone());
+        // `tail` omits meter readings.
+        said.filter(|said| said["content"][0] != Value::Null)
+            .collect::<Vec<Value>>()
+    };
+    for name in ["c0de", "f01d"] {
+        let shown = texts(&["show", name]);
+        assert!(shown.len() > 4, "{shown:?}");
+        assert_eq!(texts(&["tail", name, "-n", "99"]), shown, "{name}");
+        assert_eq!(texts(&["tail", name, "-n", "3"]), shown[shown.len() - 3..]);
+    }
 }
 
 #[test]

@@ -282,15 +282,20 @@ impl NamedSession {
     /// It does not exist, or cannot be read.
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
         let session = Session::open_with(self.path()?, &self.named_roots);
-        let mut session = session.map_err(UsageError::reason)?;
-        if let Ok(files) = &self.files {
-            session.others.clone_from(&files.others);
-            session.started.clone_from(&files.started);
-        }
+        let mut session = self.with_files(session.map_err(UsageError::reason)?);
         if self.temporary.is_some() {
             session.file.path = PathBuf::from(&self.name);
         }
         Ok(session)
+    }
+
+    /// Returns the session with its other files.
+    pub(crate) fn with_files(&self, mut session: Session) -> Session {
+        if let Ok(files) = &self.files {
+            session.others.clone_from(&files.others);
+            session.started.clone_from(&files.started);
+        }
+        session
     }
 
     /// Returns an error with the session's name in front.

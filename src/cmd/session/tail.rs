@@ -12,7 +12,7 @@ use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::jsonl::WriteResult;
-use crate::message::{Message, MessageMerger, SessionId};
+use crate::message::{Message, MessageMerger, Origin, SessionId};
 use crate::records::{
     CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
     SwitchSubtype, VersionOnly,
@@ -100,7 +100,7 @@ impl Run for SessionTailArguments {
             Err(file)
         } else {
             match Session::of_file(file, &self.source.named_roots) {
-                Ok(session) => Ok(session),
+                Ok(session) => Ok(named.with_files(session)),
                 Err(SessionError::Unknown(_)) if self.raw => {
                     Err(open_safely(path).map_err(failed)?)
                 }
@@ -112,9 +112,15 @@ impl Run for SessionTailArguments {
             let has_ends = !session.is_document()
                 && session.format().shape != Shape::Replay
                 && !session.format().is_stream();
-            if is_read_once && !has_ends {
+            let mut earlier = Vec::new();
+            if is_read_once {
+                let facts = session.first_facts(self.source.mapping())?;
+                earlier = (self.source).ancestors(session, &facts, &io.environment, &io.messages);
+            }
+            if is_read_once && !(has_ends && earlier.is_empty()) {
                 let mut printer = self.printer(globals, io)?;
-                printer.messages(self.whole(session)?, &self.options().context_of(session)?)?;
+                let said = self.whole(earlier.iter().chain([session]))?;
+                printer.messages(said, &self.options().context_of(session)?)?;
                 printer.cursor(&session.file.path, session.file.size, 0)?;
                 return Ok(Status::Done);
             }
@@ -140,14 +146,19 @@ impl SessionTailArguments {
         }
     }
 
-    /// Returns the last messages of a session that must be read as a whole.
-    fn whole(&self, session: &Session) -> anyhow::Result<Vec<Message>> {
+    /// Returns the last messages of a session whose files must be read as a whole.
+    fn whole<'a>(&self, files: impl Iterator<Item = &'a Session>) -> anyhow::Result<Vec<Message>> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = VecDeque::new();
-        for message in session.messages(Scope::Live)? {
-            last.push_back(message?);
-            if last.len() > wanted {
-                last.pop_front();
+        for file in files {
+            for message in file.messages(Scope::Live)? {
+                last.push_back(message?);
+                if last.back().is_some_and(|last| last.origin == Origin::Meter) {
+                    last.pop_back();
+                }
+                if last.len() > wanted {
+                    last.pop_front();
+                }
             }
         }
         Ok(last.into())

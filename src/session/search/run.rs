@@ -1,5 +1,6 @@
 //! Searches one session.
 
+use std::collections::HashSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -12,6 +13,7 @@ use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitBlock;
+use crate::session::distinct::Key;
 use crate::session::lines::RawLines;
 use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
@@ -89,9 +91,13 @@ impl SearchHit {
     /// Returns a key of the record and the hit in it, which copies of the record share.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
+        Some(format!("{record} {}", self.content()))
+    }
+
+    /// Returns a key of the hit without its record.
+    fn content(&self) -> String {
         let (role, place, matches) = (self.role, self.place, self.matches);
-        let text = self.excerpt.text();
-        Some(format!("{record} {role:?} {place:?} {matches} {text}"))
+        format!("{role:?} {place:?} {matches} {}", self.excerpt.text())
     }
 }
 
@@ -132,7 +138,7 @@ impl Session {
             query,
             visit,
             left: query.most.map_or(usize::MAX, NonZeroUsize::get),
-            roles_with_hits: Vec::new(),
+            reported: HashSet::new(),
             held: Vec::new(),
         };
         if self.is_document() {
@@ -185,13 +191,27 @@ impl Session {
             });
         }
         let is_whole = flow.is_continue();
-        if is_whole {
-            let _ = search.finish();
+        let held = search.take_held();
+        if is_whole && !held.is_empty() {
+            let shown = self.shown(query)?;
+            let is_shown = |hit: &SearchHit| hit.record().is_none_or(|hit| shown.contains(&hit));
+            let mut held = held.into_iter().filter(is_shown);
+            let _ = held.try_for_each(|hit| search.report(hit));
         }
         Ok(Searched {
             too_long: raw_lines.too_long,
             holds_no_title: holds_no_title && is_whole,
         })
+    }
+
+    /// Returns the records of the hits in messages, without records that repeat others.
+    fn shown(&self, query: &Query) -> io::Result<HashSet<String>> {
+        let mut shown = HashSet::new();
+        for message in self.messages(Scope::AllBranches)? {
+            let hits = query.find(None, &message?).into_iter();
+            shown.extend(hits.filter_map(|hit| hit.record()));
+        }
+        Ok(shown)
     }
 }
 
@@ -210,8 +230,8 @@ struct Search<'a> {
     visit: &'a mut dyn FnMut(SearchHit) -> ControlFlow<()>,
     /// Number of hits that are still wanted.
     left: usize,
-    /// The roles with a hit.
-    roles_with_hits: Vec<Role>,
+    /// The content of the hits so far, if records may repeat them.
+    reported: HashSet<Key>,
     /// Hits in records that usually repeat other records.
     held: Vec<SearchHit>,
 }
@@ -222,41 +242,28 @@ impl Search<'_> {
             self.message(Some(line), message)?;
         }
         for repeat in repeats {
-            self.repeat(line, repeat)?;
+            self.held.extend(self.query.find(Some(line), repeat));
+        }
+        if self.held.len() > MAX_HELD {
+            let mut held = self.take_held().into_iter();
+            return held.try_for_each(|found| self.report(found));
         }
         ControlFlow::Continue(())
     }
 
     fn message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(line, message) {
-            if !self.roles_with_hits.contains(&found.role) {
-                self.roles_with_hits.push(found.role);
-                self.held.retain(|held| held.role != found.role);
-            }
+            self.reported.insert(Key::of(&found.content()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Holds a hit in a record that repeats others, which contain it too if they exist.
-    fn repeat(&mut self, line: u64, message: &Message) -> ControlFlow<()> {
-        for found in self.query.find(Some(line), message) {
-            if self.roles_with_hits.contains(&found.role) {
-                continue;
-            }
-            self.held.push(found);
-            if self.held.len() > MAX_HELD {
-                return self.finish();
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn finish(&mut self) -> ControlFlow<()> {
-        for found in std::mem::take(&mut self.held) {
-            self.report(found)?;
-        }
-        ControlFlow::Continue(())
+    /// Takes the hits in records that may repeat others, without those that were found in others.
+    fn take_held(&mut self) -> Vec<SearchHit> {
+        let mut held = std::mem::take(&mut self.held);
+        held.retain(|hit| !self.reported.contains(&Key::of(&hit.content())));
+        held
     }
 
     fn report(&mut self, found: SearchHit) -> ControlFlow<()> {

@@ -69,14 +69,14 @@ impl Parameters for Edit {
 
 impl PreparedCall for Edit {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, absolute(&self.file_path, context))
+        Assessment::writing(Self::NAME, vec![absolute(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let (target, found) = Target::open(&self.file_path, call)?;
         let freshness = target.freshness();
         let edited = match found {
-            Some(found) => edit(found, self, freshness).map_err(ToolFailure)?,
+            Some(found) => edit(contents(found)?, self, freshness).map_err(ToolFailure)?,
             None if self.old_string.is_empty() => created(self),
             None => return Err(ToolFailure(NotReadable::Missing.message(call.session))),
         };
@@ -107,12 +107,17 @@ fn created(parameters: &Edit) -> Edited {
     }
 }
 
-fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
-    let limit = MAX_FILE_BYTES as u64;
-    let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
-    let before = regular_file::bytes(source, limit)
-        .map_err(|failure| failure.0)?
-        .ok_or_else(too_large)?;
+fn too_large() -> String {
+    format!("The file is too large to edit: more than {MAX_FILE_BYTES} bytes.")
+}
+
+/// Returns the content of a file that is not too large to be edited.
+pub(super) fn contents(source: RegularFile) -> Result<Vec<u8>, ToolFailure> {
+    let bytes = regular_file::bytes(source, MAX_FILE_BYTES as u64)?;
+    bytes.ok_or_else(|| ToolFailure(too_large()))
+}
+
+fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
     if parameters.old_string.is_empty() {
         if !before.is_empty() {
             return Err("Cannot create new file - file already exists.".to_owned());
@@ -282,7 +287,7 @@ impl Parameters for Write {
 
 impl PreparedCall for Write {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, absolute(&self.file_path, context))
+        Assessment::writing(Self::NAME, vec![absolute(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -1,5 +1,6 @@
 //! Tools that read, search and change files.
 
+mod apply_patch;
 mod edit;
 mod glob;
 mod grep;
@@ -12,6 +13,7 @@ mod replace_file;
 mod replacement;
 mod walk;
 
+pub(super) use apply_patch::ApplyPatch;
 pub(super) use edit::{Edit, Write};
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;

@@ -268,6 +268,15 @@ impl Target {
         }
         Ok(())
     }
+
+    /// Removes the file if it has not changed.
+    pub(super) fn remove(self) -> Result<(), ToolFailure> {
+        let failed = |error| ToolFailure(format!("The file cannot be removed: {error}"));
+        if Some(FileStamp::of(&self.resolved).map_err(failed)?) != self.stamp {
+            return Err(ToolFailure(READ_AGAIN.to_owned()));
+        }
+        std::fs::remove_file(self.resolved).map_err(failed)
+    }
 }
 
 #[cfg(test)]
