@@ -83,7 +83,7 @@ impl Example {
         let missing = OPTIONAL_PROGRAMS
             .iter()
             .find(|program| words.contains(program) && skip::lacks(program));
-        if missing.is_some() || (script.contains("turnpipe sandbox") && lacks_sandbox()) {
+        if missing.is_some() || (script.contains("sandbox") && lacks_sandbox()) {
             return None;
         }
         let repository = repository();

@@ -314,7 +314,9 @@ impl<'a> Search<'a> {
     /// Adds the other names of the found files: hard links.
     fn add_other_names(&mut self) {
         let mut wanted: BTreeMap<(u64, u64), Names> = BTreeMap::new();
-        let found = self.files.iter().map(|(path, kind)| (path.clone(), *kind));
+        // The files in a directory that cannot be moved are free.
+        let found = self.files.iter().filter(|(_, kind)| **kind != MaskKind::Pinned);
+        let found = found.map(|(path, kind)| (path.clone(), *kind));
         for (path, kind) in found.collect::<Vec<_>>() {
             let files = if path.is_dir() {
                 self.files_below(&path)

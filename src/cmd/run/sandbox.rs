@@ -121,6 +121,9 @@ impl SandboxArguments {
                 )
             }
         };
+        for path in workspace.iter().flat_map(|workspace| &workspace.writable) {
+            io.messages.log(&format!("writable: {}", path.display()));
+        }
         let found = rules.find_masks();
         self.report(&found, io)?;
         let kept_descriptors = kept_descriptors(&found)?;
