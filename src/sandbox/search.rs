@@ -315,7 +315,10 @@ impl<'a> Search<'a> {
     fn add_other_names(&mut self) {
         let mut wanted: BTreeMap<(u64, u64), Names> = BTreeMap::new();
         // The files in a directory that cannot be moved are free.
-        let found = self.files.iter().filter(|(_, kind)| **kind != MaskKind::Pinned);
+        let found = self
+            .files
+            .iter()
+            .filter(|(_, kind)| **kind != MaskKind::Pinned);
         let found = found.map(|(path, kind)| (path.clone(), *kind));
         for (path, kind) in found.collect::<Vec<_>>() {
             let files = if path.is_dir() {

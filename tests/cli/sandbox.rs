@@ -134,7 +134,7 @@ impl Place {
             .flat_map(|pattern| ["--deny-write", *pattern]);
         let mut command = self.command(outer);
         command
-            .arg("sandbox")
+            .args(["sandbox", "--mode", "files"])
             .args(reads)
             .args(writes)
             .arg("--")

@@ -166,3 +166,69 @@ fn it_works_where_parts_of_proc_are_hidden() {
         "{output:?}"
     );
 }
+
+#[test]
+fn a_workspace_without_its_own_proc_says_what_it_does_not_hold() {
+    if !works() || lacks("unshare") || lacks("setpriv") {
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        skip("root");
+        return;
+    }
+    // As in containers: an ordinary user cannot mount another `/proc` if parts of this one are hidden.
+    let hidden = "mount -t tmpfs none /proc/tty && \
+        exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps -all --bounding-set -all \"$@\"";
+    let outer = ["unshare", "-m", "sh", "-c", hidden, "sh"];
+    let place = Place::lasting(User::Ordinary);
+    let run = |options: &[&str], script: &str| {
+        let mut command = place.command(&outer);
+        // `setpriv` makes it the ordinary user.
+        let command = command
+            .uid(0)
+            .gid(0)
+            .arg("sandbox")
+            .args(options)
+            .args(["--", "sh", "-c", script]);
+        command.output().unwrap()
+    };
+    let output = run(&[], "echo x > made; echo x > ../outside/made; exit 3");
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let output = text(&output);
+    assert!(
+        output.contains("sees processes outside of the workspace"),
+        "{output}"
+    );
+    assert!(place.work().join("made").exists() && !place.path("outside/made").exists());
+    let output = run(&["--required"], "echo ran");
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(!text(&output).contains("ran\n"), "{output:?}");
+}
+
+#[test]
+fn a_workspace_needs_a_network_namespace_of_its_own() {
+    if !works() {
+        return;
+    }
+    for user in users() {
+        let place = Place::lasting(user);
+        let mut command = place.command(&[]);
+        command.args(["sandbox", "--", "echo", "ran"]);
+        refuse(&mut command, libc::SYS_unshare, libc::EPERM);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{user:?}: {output:?}");
+        assert!(
+            text(&output).contains("namespace: Operation not permitted"),
+            "{output:?}"
+        );
+        let mut run = place.run_tools("world", "echo ran");
+        refuse(&mut run, libc::SYS_unshare, libc::EPERM);
+        let output = text(&run.args(["--sandbox", "workspace"]).output().unwrap());
+        assert_eq!(
+            output.matches("calls have no workspace: ").count(),
+            1,
+            "{user:?}: {output}"
+        );
+        assert!(!output.contains("isolates_processes"), "{user:?}: {output}");
+    }
+}
