@@ -70,9 +70,12 @@ def main():
         "posix_spawn": spawned,
         "turnpipe --version": lambda: timed([turnpipe, "--version"], env=home),
         "turnpipe sandbox, 5 masks": lambda: timed(
-            [turnpipe, "--no-config", "sandbox", "--deny-read", "*.pem", "--", "/bin/true"], cwd=folder, env=home),
+            [turnpipe, "--no-config", "sandbox", "--mode", "files", "--deny-read", "*.pem", "--", "/bin/true"], cwd=folder, env=home),
         "turnpipe sandbox, 1,000 masks": lambda: timed(
-            [turnpipe, "--no-config", "sandbox", "--deny-read", "*.key", "--", "/bin/true"], cwd=folder, env=home),
+            [turnpipe, "--no-config", "sandbox", "--mode", "files", "--deny-read", "*.key", "--", "/bin/true"], cwd=folder,
+            env=home),
+        "turnpipe sandbox, workspace, 5 masks": lambda: timed(
+            [turnpipe, "--no-config", "sandbox", "--deny-read", "*.pem", "--", "/bin/true"], cwd=folder, env=home),
     }
     if shutil.which("bwrap"):
         masks = [word for number in range(5)
@@ -93,6 +96,7 @@ def main():
         "without rules": lambda: calls(turnpipe, count, folder, []),
         "5 masks": lambda: calls(turnpipe, count, folder, ["--deny", "Read(*.pem)"]),
         "1,000 masks": lambda: calls(turnpipe, count, folder, ["--deny", "Read(*.key)"]),
+        "workspace": lambda: calls(turnpipe, count, folder, ["--sandbox", "workspace"]),
     }, max(5, rounds // 5))
     shutil.rmtree(folder)
 

@@ -1,5 +1,7 @@
 //! Runs a permitted call on a worker thread: tool, hooks, limits, and the file for a long result.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use super::call::ReadyCall;
@@ -73,7 +75,11 @@ impl Lifecycle {
                 Some(_) => WORKSPACE_HINT,
                 None => SANDBOX_HINT,
             };
-            add_text(&mut result, hint);
+            let named = match (&result.content, &context.session.sandbox) {
+                (Content::Text(text), Some(sandbox)) => sandbox.named_files(text),
+                _ => Vec::new(),
+            };
+            add_text(&mut result, &format!("{hint}{}", masked(&named)));
         }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
@@ -159,6 +165,18 @@ fn add_text(result: &mut CallResult, added: &str) {
     if let Content::Text(text) = &mut result.content {
         text.push_str("\n\n");
         text.push_str(added);
+    }
+}
+
+/// Returns a sentence about the files in a message that masks are over.
+fn masked(files: &[PathBuf]) -> String {
+    let names: Vec<_> = files
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match &*names {
+        [] => String::new(),
+        names => format!(" Protected: {}.", names.join(", ")),
     }
 }
 

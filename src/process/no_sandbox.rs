@@ -20,6 +20,11 @@ impl Sandbox {
         match *self {}
     }
 
+    /// Returns the files and directories that masks are over.
+    pub fn protected_files(&self) -> Vec<std::path::PathBuf> {
+        match *self {}
+    }
+
     /// Returns the files that tell programs what to run and that have been made in it.
     pub fn new_protected(&self) -> Vec<std::path::PathBuf> {
         match *self {}

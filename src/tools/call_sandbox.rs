@@ -1,5 +1,7 @@
 //! The sandbox of shell calls, and the exceptions from it.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -43,5 +45,16 @@ impl CallSandbox {
             && !wants_out
             && !self.leaves(request)
             && self.sandbox.needs_no_approval()
+    }
+
+    /// Returns the first files that the sandbox protects and whose names are in the output of a call.
+    pub fn named_files(&self, output: &str) -> Vec<PathBuf> {
+        const MAX_FILES: usize = 5;
+        let is_named = |path: &PathBuf| {
+            let name = path.file_name().map(OsStr::to_string_lossy);
+            name.is_some_and(|name| output.contains(&*name))
+        };
+        let files = self.sandbox.protected_files().into_iter();
+        files.filter(is_named).take(MAX_FILES).collect()
     }
 }

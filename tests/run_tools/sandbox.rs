@@ -186,3 +186,26 @@ fn the_sandbox_can_be_off_or_required() {
     let required = run(&[&DENIED[..], &gap, &["--sandbox-required"]].concat());
     assert_eq!(required.status, Some(2), "{required:?}");
 }
+
+#[test]
+fn a_failure_names_the_masked_file() {
+    let Some(bench) = Bench::with("git").and_then(|_| self::bench()) else {
+        return;
+    };
+    let made = bench.shell(
+        "git init -q . && git add .env && git -c user.name=a -c user.email=b@c commit -qm one",
+    );
+    assert_eq!(made.status, Some(0), "{made:?}");
+    let arguments = [&BYPASS[..], &DENIED, &["--on-error", "continue"]].concat();
+    let run = bench.run(
+        &arguments,
+        bash("a", "git -c user.name=a -c user.email=b@c commit -qam two"),
+    );
+    let named = format!(
+        "Protected: {}",
+        bench.work().canonicalize().unwrap().join(".env").display()
+    );
+    assert!(run.content("a").contains(&named), "{run:?}");
+    let log = bench.shell("git log --format=%s -- .env");
+    assert_eq!(log.stdout, "one\n");
+}

@@ -151,7 +151,7 @@ fn a_model_without_a_price_is_never_free() {
     assert_eq!(records[2].get("unpriced_models"), None);
     assert_eq!(
         said.messages,
-        "turnpipe: no price for model-a, model-b; the cost does not include it\n\
+        "turnpipe: the cost leaves out model-a, model-b\n\
          hint: `--prices FILE` adds prices\n"
     );
     assert_eq!(stats(&["--quiet"], &files).messages, "");

@@ -129,7 +129,7 @@ impl Run for SessionStatsArguments {
                 .collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(
-                "no price for {models}; the cost does not include it"
+                "the cost leaves out {models}"
             ));
             io.messages.hint("`--prices FILE` adds prices");
         }

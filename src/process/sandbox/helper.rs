@@ -274,8 +274,11 @@ fn wait_for_parent() -> u8 {
     let entered = read_policy(&mut input)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
-            enter(Privilege::of_process(), &policy)?;
-            let checked = policy.workspace.map_or(Ok(()), |_| check_pid_namespace());
+            let privilege = Privilege::of_process();
+            enter(privilege, &policy)?;
+            let checked = policy
+                .workspace
+                .map_or(Ok(()), |_| check_pid_namespace(privilege));
             Ok(checked.map_or_else(|error| error.to_string(), |()| String::new()))
         });
     let answer = entered.map_or_else(
@@ -305,7 +308,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
         let temporary = temporary.transpose()?;
         enter(privilege, &policy)?;
         if let Some(temporary) = temporary {
-            let processes = match check_pid_namespace() {
+            let processes = match check_pid_namespace(privilege) {
                 Ok(()) => Processes::Own,
                 Err(error)
                     if policy

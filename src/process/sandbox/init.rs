@@ -61,7 +61,12 @@ impl Processes {
 ///
 /// # Errors
 /// It refuses.
-pub(super) fn check_pid_namespace() -> Result<(), SandboxError> {
+pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxError> {
+    // Only what is hidden in `/proc` forbids another one; trying takes a millisecond.
+    let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    if privilege == Privilege::Root || memchr::memmem::find(&mounts, b" /proc/").is_none() {
+        return Ok(());
+    }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
     let inner = || match unsafe { libc::fork() } {
         0 => exit(mounts_proc()),

@@ -128,6 +128,12 @@ impl Sandbox {
         Ok(gap.map(|reason| format!("{SEES_PROCESSES}: {reason}")))
     }
 
+    /// Returns the files and directories that masks are over.
+    pub fn protected_files(&self) -> Vec<PathBuf> {
+        let masks = self.source.list().masks.into_iter();
+        masks.map(|mask| mask.path).collect()
+    }
+
     fn namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
         self.first_protected.get_or_init(|| list.protected.clone());
