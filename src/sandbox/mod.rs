@@ -15,12 +15,14 @@ mod proxy_request;
 mod search;
 mod server;
 mod sockets;
+mod sought_files;
 mod system;
 mod walk;
 mod workspace;
 
 pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
-pub use file_rules::{FileRules, FoundMasks};
+pub use file_rules::FileRules;
 pub use proxy::{Proxy, ProxyPolicy};
+pub use search::FoundMasks;
 pub use workspace::{WorkspaceFiles, hidden_files, key_files, writable_directories};

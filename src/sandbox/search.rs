@@ -7,19 +7,56 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::file_rules::{Earlier, FileRules, FoundMasks};
 use super::mount_table::MountTable;
 use super::sockets::{bound_sockets, reachable_sockets, service_directories};
+use super::sought_files::SoughtFiles;
 use super::system::{DEVICES, KERNEL_SETTINGS, disks};
 use super::walk::{Directory, EntryType, Version, Walk, Walked};
 use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
 use crate::process::{Mask, MaskKind, Privilege, isolates_calls};
 
+/// The masks for the files that exist now, and what they do not protect.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FoundMasks {
+    /// The masks, in the order in which they have to be mounted.
+    pub masks: Vec<Mask>,
+    /// Reasons why a rule does not hold for all files that it names, each on one line.
+    pub gaps: Vec<String>,
+}
+
+impl FoundMasks {
+    /// Whether a mask is over a path or a directory above it.
+    pub fn covers(&self, path: &Path) -> bool {
+        self.masks.iter().any(|mask| path.starts_with(&mask.path))
+    }
+}
+
+/// What earlier searches have seen.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    files: Walk,
+    services: Walk,
+    /// What was found in the directories of the last walk for files.
+    named: HashMap<PathBuf, NamedFiles>,
+    found: Option<Found>,
+}
+
+impl Earlier {
+    /// Searches again only if something has changed that the last search depended on: a search looks up each file.
+    pub(super) fn search(&mut self, sought: &SoughtFiles) -> &Found {
+        let basis = Basis::look(sought, self);
+        let before = self.found.take();
+        let current = before.filter(|found| found.is_current(&basis));
+        let found = current.unwrap_or_else(|| Search::new(sought, basis).run(&mut self.named));
+        self.found.insert(found)
+    }
+}
+
 /// What is looked at before each call. If it is as before, a search finds the same files, but for links and files
 /// elsewhere ([`Found::is_current`]).
 #[derive(Debug, PartialEq)]
-pub(super) struct Basis {
+struct Basis {
     mounts: MountTable,
     files: Walked,
     services: Walked,
@@ -28,7 +65,7 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    pub(super) fn look(rules: &FileRules, earlier: &mut Earlier) -> Self {
+    fn look(rules: &SoughtFiles, earlier: &mut Earlier) -> Self {
         let patterns = rules.patterns.iter().map(DeniedFiles::literal_start);
         let starts = patterns.filter(|(start, is_whole)| !is_whole && rules.is_expanded(start));
         // All working directories: a file that a rule names outside may have another name here.
@@ -62,7 +99,7 @@ pub(super) struct Found {
 
 impl Found {
     /// Whether a search would find the same.
-    pub(super) fn is_current(&self, basis: &Basis) -> bool {
+    fn is_current(&self, basis: &Basis) -> bool {
         let is_same = |target: &Target| fs::canonicalize(&target.path).ok() == target.real;
         let is_unchanged = |(path, version): (&PathBuf, &Option<Version>)| {
             version.is_some() && Version::at(path) == *version
@@ -82,7 +119,7 @@ struct Target {
 
 /// The files in a directory that patterns name, and sockets.
 #[derive(Debug, Clone)]
-pub(super) struct NamedFiles {
+struct NamedFiles {
     directory: Arc<Directory>,
     files: Arc<[(PathBuf, FileUse)]>,
     /// What a workspace protects.
@@ -121,8 +158,8 @@ impl NamedFiles {
 }
 
 /// A search for the files to mask.
-pub(super) struct Search<'a> {
-    rules: &'a FileRules,
+struct Search<'a> {
+    rules: &'a SoughtFiles,
     basis: Basis,
     /// The files found, without links, and how they are masked.
     files: BTreeMap<PathBuf, MaskKind>,
@@ -133,7 +170,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(rules: &'a FileRules, basis: Basis) -> Self {
+    fn new(rules: &'a SoughtFiles, basis: Basis) -> Self {
         Self {
             rules,
             basis,
@@ -146,7 +183,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches; `named` is what was found in the directories of the walk before.
-    pub(super) fn run(mut self, named: &mut HashMap<PathBuf, NamedFiles>) -> Found {
+    fn run(mut self, named: &mut HashMap<PathBuf, NamedFiles>) -> Found {
         self.expand(named);
         self.add_other_names();
         let environment = &self.rules.environment;

@@ -128,9 +128,7 @@ impl Run for SessionStatsArguments {
                 .map(String::as_str)
                 .collect();
             let models = terminal_safe_line(&models.join(", "));
-            io.messages.warn(&format!(
-                "the cost leaves out {models}"
-            ));
+            io.messages.warn(&format!("the cost leaves out {models}"));
             io.messages.hint("`--prices FILE` adds prices");
         }
         let columns = io.terminal.columns;
