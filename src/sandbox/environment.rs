@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::server::parse_authority;
 use crate::io::Environment;
-use crate::process::{Privilege, Variables};
+use crate::process::{Network, PROXY_PORT, Privilege, Variables, Workspace};
 
 /// Directory with settings of `ssh` that belong to root. In the namespace of another user they belong to nobody, and
 /// `ssh` refuses them.
@@ -56,11 +57,56 @@ const CACHES: [(&str, &str); 7] = [
     ("CARGO_TARGET_DIR", "cargo-target"),
 ];
 
+/// Variables with the address of a proxy, and with the hosts that are reached without it.
+const PROXIES: [&str; 6] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
+const UNPROXIED: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// The names of a workspace for itself.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Returns variables by which programs in a workspace find its proxy, in place of the user's.
+fn proxy_variables(environment: &Environment, workspace: &Workspace) -> Vec<(OsString, OsString)> {
+    let all = PROXIES.into_iter().chain(UNPROXIED);
+    match workspace.network {
+        Network::On => Vec::new(),
+        // No other proxy can be reached.
+        Network::Off => all
+            .filter(|name| environment.get(name).is_some())
+            .map(|name| (name.into(), OsString::new()))
+            .collect(),
+        Network::Domains => {
+            let host = |text: &str| parse_authority(text).map(|(host, _)| host);
+            let allowed = workspace.domains.allowed.iter();
+            let allowed: Vec<_> = allowed.map(|pattern| host(pattern)).collect();
+            let local = LOCAL
+                .into_iter()
+                .filter(|name| !allowed.contains(&host(name)));
+            let local: Vec<_> = local.map(|name| name.trim_matches(['[', ']'])).collect();
+            let url = format!("http://127.0.0.1:{PROXY_PORT}");
+            let values = PROXIES.map(|name| (name, url.clone())).into_iter();
+            values
+                .chain(UNPROXIED.map(|name| (name, local.join(","))))
+                // Otherwise Node.js ignores the others.
+                .chain([("NODE_USE_ENV_PROXY", "1".to_owned())])
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect()
+        }
+    }
+}
+
 /// Returns variables for programs in a workspace. Caches that it cannot change are replaced by temporary ones.
-pub fn workspace_variables(environment: &Environment, writable: &[PathBuf]) -> Variables {
+pub fn workspace_variables(environment: &Environment, workspace: &Workspace) -> Variables {
     let in_workspace = |name: &str| {
         let path = environment.get(name).map(Path::new);
-        path.is_some_and(|path| writable.iter().any(|writable| path.starts_with(writable)))
+        let mut writable = workspace.writable.iter();
+        path.is_some_and(|path| writable.any(|writable| path.starts_with(writable)))
     };
     let caches = CACHES.iter().filter(|(name, _)| {
         let is_needed = *name != "CARGO_TARGET_DIR" || environment.get(name).is_some();
@@ -75,6 +121,7 @@ pub fn workspace_variables(environment: &Environment, writable: &[PathBuf]) -> V
         .filter(|(name, _)| environment.get(name.to_string_lossy().as_ref()).is_none())
         .cloned()
         .chain(caches)
+        .chain(proxy_variables(environment, workspace))
         .collect();
     variables.push(("TMPDIR".into(), "/tmp".into()));
     variables.into_iter().collect()

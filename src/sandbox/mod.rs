@@ -22,5 +22,5 @@ mod workspace;
 pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::{FileRules, FoundMasks};
-pub use proxy::{Proxy, ProxyPolicy};
+pub use proxy::{Proxy, ProxyPolicy, start_proxy};
 pub use workspace::{WorkspaceFiles, hidden_files, writable_directories};

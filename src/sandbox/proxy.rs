@@ -3,6 +3,7 @@
 //! It accepts connections on a socket of their network namespace and connects from this one. It looks names up itself
 //! and connects to the addresses that it has checked, so that a second answer of a name server changes nothing.
 
+use std::any::Any;
 use std::io::{self, Error, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use url::Host;
 use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
 use super::server::Server;
-use crate::http::{Engine, Reach, Task};
+use crate::http::{Engine, Reach, Task, addresses_of};
+use crate::process::Domains;
 
 /// Maximum number of connections at a time. More clients wait.
 const MAX_CONNECTIONS: usize = 256;
@@ -72,6 +74,23 @@ impl Proxy {
             _engine: engine.clone(),
         })
     }
+}
+
+/// Starts a proxy to domains, on a thread of its own. Names may have public addresses.
+///
+/// # Errors
+/// A pattern is malformed, or the socket or the thread cannot be used.
+pub fn start_proxy(
+    listener: std::net::TcpListener,
+    domains: &Domains,
+) -> io::Result<Box<dyn Any + Send>> {
+    let policy = ProxyPolicy {
+        rules: DomainRules::new(&domains.allowed, &domains.denied).map_err(Error::other)?,
+        reach: Reach::Public,
+        look_up: addresses_of,
+    };
+    let proxy = Proxy::start(listener, Arc::new(policy), &Engine::default())?;
+    Ok(Box::new(proxy))
 }
 
 /// Accepts clients until the task is aborted, which ends their connections too.

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use clap::Args;
 
+#[cfg(sandbox)]
+use super::network::workspace_network;
 use crate::cmd::UsageError;
 use crate::io::{Environment, Messages};
 use crate::permission::Rules;
-use crate::process::Sandbox;
+#[cfg(sandbox)]
+use crate::process::Domains;
+use crate::process::{Network, Sandbox};
 use crate::state::StateRoot;
 
 #[derive(Debug, Args)]
@@ -25,6 +29,9 @@ pub(crate) struct RunSandboxArguments {
         hide_short_help = true
     )]
     network: Network,
+    /// Let a workspace reach a host, e.g. `*.example.com` or `localhost:8080`; repeatable
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    allow_domain: Vec<String>,
     /// Fail if the kernel cannot enforce all of it
     #[arg(long, hide_short_help = true)]
     sandbox_required: bool,
@@ -33,7 +40,7 @@ pub(crate) struct RunSandboxArguments {
 /// What a sandbox restricts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SandboxMode {
-    /// Commands can change files only in the working directories, and reach no network. Those that no rule is about run
+    /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that no rule is about run
     /// without approval.
     Workspace,
     /// No program that a call or an MCP server starts can open files that `Read` deny rules name, or change those of
@@ -41,16 +48,6 @@ enum SandboxMode {
     Files,
     /// Nothing; rules are compared with the text of commands alone
     Off,
-}
-
-/// The network of a workspace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Network {
-    /// Loopback of its own
-    #[default]
-    Off,
-    /// That of this system
-    On,
 }
 
 /// The sandboxes of a run.
@@ -91,7 +88,7 @@ impl RunSandboxArguments {
     /// Returns the sandboxes of a run. Without `--sandbox-required`, prints a warning about what is not enforced.
     ///
     /// # Errors
-    /// The enforcement is required, and not complete.
+    /// The enforcement is required, and not complete, or the options contradict each other.
     pub(crate) fn prepare(
         &self,
         place: &RunPlace<'_>,
@@ -100,8 +97,17 @@ impl RunSandboxArguments {
         if self.sandbox == Some(SandboxMode::Off) {
             return Ok(RunSandboxes::default());
         }
+        #[cfg(sandbox)]
+        let network = workspace_network(
+            self.network,
+            &self.allow_domain,
+            Domains::default(),
+            place.rules,
+        )?;
+        #[cfg(not(sandbox))]
+        let network = ();
         let mut gaps = Vec::new();
-        let prepared = self.create(place, &mut gaps);
+        let prepared = self.create(place, network, &mut gaps);
         let prepared = prepared.unwrap_or_else(|reason| {
             let gap = match self.sandbox {
                 Some(SandboxMode::Workspace) => format!("calls have no workspace: {reason}"),
@@ -124,11 +130,16 @@ impl RunSandboxArguments {
     /// # Errors
     /// The reason why the kernel cannot enforce them.
     #[cfg(sandbox)]
-    fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
+    fn create(
+        &self,
+        place: &RunPlace<'_>,
+        (network, domains): (Network, Domains),
+        gaps: &mut Vec<String>,
+    ) -> Result<RunSandboxes, String> {
         use crate::process::{ScratchDirectory, Workspace};
         use crate::sandbox::{
             FileRules, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
-            workspace_variables, writable_directories,
+            start_proxy, workspace_variables, writable_directories,
         };
         let environment = place.environment;
         let home = environment.text("HOME").map(Path::new);
@@ -165,18 +176,24 @@ impl RunSandboxArguments {
         let workspace = Workspace {
             writable: files.writable.clone(),
             temporary: temporary.path().to_owned(),
-            has_network: self.network == Network::On,
+            network,
+            domains,
             is_required: self.sandbox_required,
         };
-        let variables = workspace_variables(environment, &files.writable);
+        let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules().with_workspace(files), variables);
-        let sandbox = sandbox.with_workspace(workspace, temporary);
+        let sandbox = sandbox.with_workspace(workspace, temporary, start_proxy);
         let calls = Some(checked(sandbox, gaps)?);
         Ok(RunSandboxes { calls, servers })
     }
 
     #[cfg(not(sandbox))]
-    fn create(&self, place: &RunPlace<'_>, _: &mut Vec<String>) -> Result<RunSandboxes, String> {
+    fn create(
+        &self,
+        place: &RunPlace<'_>,
+        (): (),
+        _: &mut Vec<String>,
+    ) -> Result<RunSandboxes, String> {
         let home = place.environment.text("HOME").map(Path::new);
         let is_needed = self.sandbox == Some(SandboxMode::Workspace)
             || !place.rules.denied_files(home, place.directories).is_empty();

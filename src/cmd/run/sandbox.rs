@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::run_sandbox::Network;
+use super::network::workspace_network;
 use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
+use crate::permission::Rules;
 use crate::process::{
-    MaskKind, Policy, SandboxedCommand, ScratchDirectory, Workspace, exec_in_sandbox,
-    inherited_descriptors,
+    Domains, MaskKind, Network, Policy, SandboxedCommand, ScratchDirectory, Workspace,
+    exec_in_sandbox, inherited_descriptors,
 };
 use crate::sandbox::{
     FileRules, FoundMasks, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
@@ -27,7 +28,7 @@ use crate::tools::holds_secret;
 /// Run a command in a workspace that it cannot leave, or without access to certain files
 ///
 /// In mode `workspace`, the command and everything that it starts can change files only in the working directory and in
-/// directories of `--write`, and reach no network. Files with keys, such as `~/.ssh`, cannot be read. Temporary files are
+/// directories of `--write`, and reach only hosts of `--allow-domain`. Files with keys, such as `~/.ssh`, cannot be read. Temporary files are
 /// private and removed at the end, and so is what still runs. Hooks and settings of git and of agents cannot be changed.
 ///
 /// In both modes, files that `Read` deny rules name cannot be opened, and those that `Edit` deny rules name cannot be
@@ -56,6 +57,9 @@ pub(crate) struct SandboxArguments {
     /// Whether a workspace has the network
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     network: Network,
+    /// Let a workspace reach a host, e.g. `*.example.com` or `localhost:8080`; repeatable
+    #[arg(long, value_name = "PATTERN")]
+    allow_domain: Vec<String>,
     /// Let a workspace use a socket, e.g. of an SSH agent; repeatable
     #[arg(long, value_name = "PATH")]
     allow_unix_socket: Vec<PathBuf>,
@@ -109,8 +113,8 @@ impl SandboxArguments {
             Mode::Files => (rules, sandbox_variables(&io.environment), None),
             Mode::Workspace => {
                 let files = self.workspace_files(&directories, home)?;
-                let variables = workspace_variables(&io.environment, &files.writable);
-                let workspace = self.workspace(&files, globals, io)?;
+                let workspace = self.workspace(&files, &settings.rules, globals, io)?;
+                let variables = workspace_variables(&io.environment, &workspace);
                 (rules.with_workspace(files), variables, Some(workspace))
             }
         };
@@ -176,13 +180,16 @@ impl SandboxArguments {
     /// Returns the workspace, with a new directory for temporary files.
     ///
     /// # Errors
-    /// The directory cannot be created.
+    /// The directory cannot be created, or the options about the network are invalid.
     fn workspace(
         &self,
         files: &WorkspaceFiles,
+        rules: &Rules,
         globals: &Globals,
         io: &Io,
     ) -> Result<Workspace, UsageError> {
+        let (network, domains) =
+            workspace_network(self.network, &self.allow_domain, Domains::default(), rules)?;
         let settings = globals.config(io)?.settings(Overrides::default());
         let parent = settings.state_root.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
@@ -190,7 +197,8 @@ impl SandboxArguments {
         Ok(Workspace {
             writable: files.writable.clone(),
             temporary: temporary.keep(),
-            has_network: self.network == Network::On,
+            network,
+            domains,
             is_required: self.required,
         })
     }

@@ -3,24 +3,30 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::io::{self, Seek as _, Write as _};
+use std::net::TcpListener;
+use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::fs::MemfdFlags;
 use rustix::thread::LinkNameSpaceType;
 
+use super::descriptors::close_all_but;
+use super::handover::{receive, send};
 use super::init::{
     InitCommand, Processes, become_program, check_pid_namespace, run_in_pid_namespace,
 };
 use super::namespace::{Mask, MaskKind, Policy, Privilege, SandboxError, enter};
+use super::proxy_process::ProxyProcess;
 use super::restrictions::Restrictions;
 use super::workspace::{Workspace, unmount_temporary};
 use crate::io::{Messages, Screen};
 use crate::process::ScratchDirectory;
+use crate::process::network::{Domains, Network, ProxyStarter};
 
 /// First arguments of a helper that becomes a command, of one that waits for its parent, and of one that runs a command
 /// in a workspace that it is in.
@@ -100,49 +106,47 @@ pub(super) struct MaskedNamespace {
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces by a helper of `program`, a binary of turnpipe. Not on the first thread of a process that
-    /// adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe. Returns also the socket for clients of a
+    /// proxy, if the policy has one. Not on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper cannot be started.
-    pub(super) fn new(program: &Path, policy: &Policy) -> Result<Self, SandboxError> {
+    pub(super) fn new(
+        program: &Path,
+        policy: &Policy,
+    ) -> Result<(Self, Option<TcpListener>), SandboxError> {
         let privilege = Privilege::of_process();
         let failed = |error| SandboxError::new("start the sandbox", error);
+        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
         let mut helper = Command::new(program)
             .arg0("turnpipe")
             .arg(WAITS)
             .env_clear()
             .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
             .spawn()
             .map_err(failed)?;
-        let opened = Self::of_helper(&mut helper, policy, privilege);
+        let opened = Self::of_helper(helper.id(), socket, policy, privilege);
         // Its standard input is closed, so it ends.
         helper.wait().map_err(failed)?;
         opened
     }
 
     fn of_helper(
-        helper: &mut Child,
+        helper: u32,
+        mut socket: UnixStream,
         policy: &Policy,
         privilege: Privilege,
-    ) -> Result<Self, SandboxError> {
+    ) -> Result<(Self, Option<TcpListener>), SandboxError> {
         let failed = |error| SandboxError::new("start the sandbox", error);
-        let (Some(mut input), Some(output)) = (helper.stdin.take(), helper.stdout.take()) else {
-            return Err(failed(io::ErrorKind::BrokenPipe.into()));
-        };
-        let mut answer = String::new();
-        input.write_all(&encoded(policy)).map_err(failed)?;
-        BufReader::new(output)
-            .read_line(&mut answer)
-            .map_err(failed)?;
-        let answer = answer.trim_end();
+        socket.write_all(&encoded(policy)).map_err(failed)?;
+        let (answer, listener) = receive(&socket).map_err(failed)?;
         let Some(problem) = answer.strip_prefix(READY) else {
-            return Err(SandboxError::reported(answer));
+            return Err(SandboxError::reported(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
-            let file = File::open(format!("/proc/{}/ns/{name}", helper.id()));
+            let file = File::open(format!("/proc/{helper}/ns/{name}"));
             Ok(file.map_err(failed)?.into())
         };
         let workspace = policy.workspace.as_ref();
@@ -151,15 +155,16 @@ impl MaskedNamespace {
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
             workspace
-                .filter(|workspace| !workspace.has_network)
+                .filter(|workspace| workspace.network != Network::On)
                 .map(|_| ("net", LinkNameSpaceType::Network)),
         ];
         let namespaces = namespaces.into_iter().flatten();
         let namespaces = namespaces.map(|(name, kind)| Ok((kind, open(name)?)));
-        Ok(Self {
+        let namespace = Self {
             namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
             sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
-        })
+        };
+        Ok((namespace, listener))
     }
 }
 
@@ -170,9 +175,12 @@ const READY: &str = "ready:";
 const WRITABLE: u8 = b'w';
 const TEMPORARY: u8 = b't';
 const NETWORK: u8 = b'n';
+const ALLOWED: u8 = b'a';
+const DENIED: u8 = b'x';
 const REQUIRED: u8 = b'r';
 
-/// Returns a policy as a helper reads it: the number of bytes, and for each path a letter, the path and a NUL byte.
+/// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
+/// pattern, and a NUL byte.
 fn encoded(policy: &Policy) -> Vec<u8> {
     let mut list = Vec::new();
     let mut add = |letter: u8, path: &Path| {
@@ -188,7 +196,13 @@ fn encoded(policy: &Policy) -> Vec<u8> {
         for path in &workspace.writable {
             add(WRITABLE, path);
         }
-        if workspace.has_network {
+        let Domains { allowed, denied } = &workspace.domains;
+        for (letter, patterns) in [(ALLOWED, allowed), (DENIED, denied)] {
+            for pattern in patterns {
+                add(letter, pattern.as_ref());
+            }
+        }
+        if workspace.network == Network::On {
             add(NETWORK, Path::new(""));
         }
         if workspace.is_required {
@@ -207,18 +221,25 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
     let mut workspace = Workspace {
         writable: Vec::new(),
         temporary: PathBuf::new(),
-        has_network: false,
+        network: Network::Off,
+        domains: Domains::default(),
         is_required: false,
     };
     for entry in list.split(|byte| *byte == 0) {
         let Some((letter, path)) = entry.split_first() else {
             continue;
         };
+        let pattern = || String::from_utf8(path.to_owned()).map_err(|_| io::ErrorKind::InvalidData);
         let path = PathBuf::from(OsStr::from_bytes(path));
         match *letter {
             WRITABLE => workspace.writable.push(path),
             TEMPORARY => workspace.temporary = path,
-            NETWORK => workspace.has_network = true,
+            NETWORK => workspace.network = Network::On,
+            ALLOWED => {
+                workspace.network = Network::Domains;
+                workspace.domains.allowed.push(pattern()?);
+            }
+            DENIED => workspace.domains.denied.push(pattern()?),
             REQUIRED => workspace.is_required = true,
             letter => {
                 let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
@@ -232,7 +253,7 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
 
 /// Runs the helper of a sandbox if `arguments`, which include the program's name, say that this process is one. It
 /// must have one thread. Returns the exit status with which the program must then exit.
-pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
+pub fn run_as_sandbox_helper(arguments: &[OsString], start_proxy: ProxyStarter) -> Option<u8> {
     match arguments {
         [_, first] if first == WAITS => Some(wait_for_parent()),
         [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
@@ -241,7 +262,8 @@ pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
             let kept: Vec<RawFd> = kept.filter_map(|number| number.parse().ok()).collect();
             // SAFETY: the process that became this one passed the descriptor, and nothing else uses it.
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
-            Some(become_command(plan, &kept, Path::new(directory), words))
+            let directory = Path::new(directory);
+            Some(become_command(plan, &kept, directory, words, start_proxy))
         }
         [
             _,
@@ -270,25 +292,32 @@ pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
 
 /// Enters the namespaces, reports it, and waits until the parent has opened them.
 fn wait_for_parent() -> u8 {
-    let mut input = io::stdin().lock();
-    let entered = read_policy(&mut input)
+    let Ok(input) = io::stdin().as_fd().try_clone_to_owned() else {
+        return SANDBOX_FAILED;
+    };
+    let mut socket = UnixStream::from(input);
+    let entered = read_policy(&mut socket)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
-            enter(Privilege::of_process(), &policy)?;
+            let listener = enter(Privilege::of_process(), &policy)?;
             let checked = policy.workspace.map_or(Ok(()), |_| check_pid_namespace());
-            Ok(checked.map_or_else(|error| error.to_string(), |()| String::new()))
+            let problem = checked.map_or_else(|error| error.to_string(), |()| String::new());
+            Ok((READY.to_owned() + &problem, listener))
         });
-    let answer = entered.map_or_else(
-        |error| error.to_string(),
-        |problem| READY.to_owned() + &problem,
-    );
+    let (answer, listener) = entered.unwrap_or_else(|error| (error.to_string(), None));
     // If the parent has ended, nobody needs the namespaces.
-    let _ = writeln!(io::stdout(), "{answer}").and_then(|()| io::copy(&mut input, &mut io::sink()));
+    let _ = send(&socket, &answer, listener.as_ref()).and_then(|()| receive(&socket));
     0
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
-fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsString]) -> u8 {
+fn become_command(
+    mut plan: File,
+    kept: &[RawFd],
+    directory: &Path,
+    words: &[OsString],
+    start_proxy: ProxyStarter,
+) -> u8 {
     let privilege = Privilege::of_process();
     let policy = read_policy(&mut plan);
     drop(plan);
@@ -296,14 +325,21 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     let [program, arguments @ ..] = words else {
         return SANDBOX_FAILED;
     };
-    let entered = || -> Result<Option<(ScratchDirectory, Processes)>, SandboxError> {
+    let entered = || -> Result<Option<(WorkspaceKeep, Processes)>, SandboxError> {
         let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
         let temporary = policy.workspace.as_ref().map(|workspace| {
             let taken = ScratchDirectory::take_over(&workspace.temporary);
             taken.map_err(|error| SandboxError::new("use the temporary directory", error))
         });
         let temporary = temporary.transpose()?;
-        enter(privilege, &policy)?;
+        let proxied = policy.workspace.as_ref();
+        let proxied = proxied.filter(|workspace| workspace.network == Network::Domains);
+        let proxy = proxied.map(|workspace| ProxyProcess::fork(start_proxy, &workspace.domains));
+        let proxy = proxy.transpose()?;
+        let listener = enter(privilege, &policy)?;
+        if let Some((proxy, listener)) = proxy.as_ref().zip(listener) {
+            proxy.serve(&listener)?;
+        }
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace() {
                 Ok(()) => Processes::Own,
@@ -319,7 +355,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
                     Processes::All
                 }
             };
-            return Ok(Some((temporary, processes)));
+            return Ok(Some((WorkspaceKeep { temporary, proxy }, processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
@@ -328,7 +364,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
         Ok(None)
     };
     match entered() {
-        Ok(Some((temporary, processes))) => run_in_workspace(
+        Ok(Some((keep, processes))) => run_in_workspace(
             &InitCommand {
                 program,
                 name: program,
@@ -337,7 +373,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
                 privilege,
                 processes,
             },
-            Some(temporary),
+            Some(keep),
         ),
         Ok(None) => become_program(Command::new(program).args(arguments)),
         Err(error) => {
@@ -347,11 +383,18 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     }
 }
 
-/// Runs a command in the workspace that this process is in, and then removes its temporary files. Returns its exit
+/// What a workspace has as long as its command runs.
+struct WorkspaceKeep {
+    temporary: ScratchDirectory,
+    proxy: Option<ProxyProcess>,
+}
+
+/// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
 /// status.
-fn run_in_workspace(command: &InitCommand<'_>, temporary: Option<ScratchDirectory>) -> u8 {
+fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
     let ended = run_in_pid_namespace(command);
-    if let Some(temporary) = temporary {
+    if let Some(WorkspaceKeep { temporary, proxy }) = keep {
+        drop(proxy);
         unmount_temporary();
         drop(temporary);
     }
@@ -367,22 +410,4 @@ fn run_in_workspace(command: &InitCommand<'_>, temporary: Option<ScratchDirector
 /// Prints why there is no command.
 pub(super) fn report(problem: &str) {
     Messages::of_process(&Screen::of_process()).error(problem);
-}
-
-/// Closes all descriptors above 2 but these.
-fn close_all_but(kept: &[RawFd]) {
-    let mut kept: Vec<u32> = kept
-        .iter()
-        .filter_map(|number| u32::try_from(*number).ok())
-        .collect();
-    kept.sort_unstable();
-    let mut first = 3;
-    for number in kept.into_iter().chain([u32::MAX]) {
-        if number > first {
-            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so nothing in this process
-            // owns one; a kernel without the call leaves them open, with the mark that closes them at the next one.
-            unsafe { libc::syscall(libc::SYS_close_range, first, number - 1, 0) };
-        }
-        first = number.saturating_add(1);
-    }
 }

@@ -3,11 +3,14 @@
 mod child;
 mod descriptors;
 mod entrance;
+mod handover;
 mod helper;
 mod init;
 mod mounts;
 mod namespace;
+mod proxy_process;
 mod restrictions;
+mod signals;
 mod space;
 mod workspace;
 

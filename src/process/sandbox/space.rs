@@ -1,5 +1,6 @@
 //! The sandbox of a run: namespaces with masks, created again after the files to mask have changed.
 
+use std::any::Any;
 use std::ffi::CString;
 use std::fmt::Debug;
 use std::io;
@@ -16,6 +17,7 @@ use super::restrictions::Restrictions;
 use super::workspace::Workspace;
 use crate::io::Lock;
 use crate::process::confinement::WorkspaceEnforced;
+use crate::process::network::{Network, ProxyStarter};
 use crate::process::start::{Start, c_string};
 use crate::process::{ScratchDirectory, Variables};
 
@@ -43,7 +45,7 @@ pub trait MaskSource: Debug + Send + Sync {
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
     variables: Variables,
-    workspace: Option<(Workspace, ScratchDirectory)>,
+    workspace: Option<(Workspace, ScratchDirectory, ProxyStarter)>,
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
     /// What [`MaskList::protected`] was at first.
@@ -55,7 +57,12 @@ pub struct Sandbox {
 struct Current {
     list: MaskList,
     namespace: Arc<MaskedNamespace>,
+    /// The proxies of these namespaces and of earlier ones, in which children may still run.
+    proxies: Vec<Box<dyn Any + Send>>,
 }
+
+/// Maximum number of proxies at a time.
+const MAX_PROXIES: usize = 8;
 
 impl Sandbox {
     /// Creates a sandbox. The first child creates its namespaces. Children get `variables` that they do not have.
@@ -76,21 +83,26 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Sets what children outside of the lane can change. The directory for temporary files exists as long as the
-    /// sandbox.
+    /// Sets what children outside of the lane can change and reach. The directory for temporary files exists as long as
+    /// the sandbox.
     #[must_use]
-    pub fn with_workspace(self, workspace: Workspace, temporary: ScratchDirectory) -> Self {
+    pub fn with_workspace(
+        self,
+        workspace: Workspace,
+        temporary: ScratchDirectory,
+        start_proxy: ProxyStarter,
+    ) -> Self {
         Self {
-            workspace: Some((workspace, temporary)),
+            workspace: Some((workspace, temporary, start_proxy)),
             ..self
         }
     }
 
     /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
-    /// reach no network, and no earlier one has made files that tell programs outside what to run.
+    /// reach only chosen domains, and no earlier one has made files that tell programs outside what to run.
     pub fn needs_no_approval(&self) -> bool {
         self.workspace_enforced()
-            .is_some_and(|enforced| !enforced.has_network && enforced.isolates_processes)
+            .is_some_and(|enforced| enforced.network != Network::On && enforced.isolates_processes)
             && self.new_protected().is_empty()
     }
 
@@ -109,10 +121,10 @@ impl Sandbox {
 
     /// Returns how the workspace of the last child is enforced.
     pub(super) fn workspace_enforced(&self) -> Option<WorkspaceEnforced> {
-        let (workspace, _) = self.workspace.as_ref()?;
+        let (workspace, ..) = self.workspace.as_ref()?;
         let current = self.current.locked();
         Some(WorkspaceEnforced {
-            has_network: workspace.has_network,
+            network: workspace.network,
             isolates_processes: current.as_ref()?.namespace.sees_processes.is_none(),
         })
     }
@@ -142,12 +154,23 @@ impl Sandbox {
             workspace: self
                 .workspace
                 .as_ref()
-                .map(|(workspace, _)| workspace.clone()),
+                .map(|(workspace, ..)| workspace.clone()),
         };
-        let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
+        let (namespace, listener) = MaskedNamespace::new(&self.program, &policy)?;
+        let namespace = Arc::new(namespace);
+        let mut proxies = current
+            .take()
+            .map_or_else(Vec::new, |earlier| earlier.proxies);
+        if let (Some(listener), Some((workspace, _, start_proxy))) = (listener, &self.workspace) {
+            let proxy = start_proxy(listener, &workspace.domains);
+            proxies.push(proxy.map_err(|error| SandboxError::new("start the proxy", error))?);
+            let surplus = proxies.len().saturating_sub(MAX_PROXIES);
+            proxies.drain(..surplus);
+        }
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
+            proxies,
         });
         Ok(namespace)
     }

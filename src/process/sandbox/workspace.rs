@@ -13,6 +13,7 @@ use rustix::mount::{
 
 use super::mounts::{attach, copy_tree, set_attributes};
 use super::namespace::SandboxError;
+use crate::process::network::{Domains, Network};
 
 /// What programs in a workspace can change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,10 @@ pub struct Workspace {
     pub writable: Vec<PathBuf>,
     /// A directory that takes the place of those for temporary files.
     pub temporary: PathBuf,
-    /// Whether programs have the network of this process; else they have a loopback of their own.
-    pub has_network: bool,
+    /// What programs reach.
+    pub network: Network,
+    /// The domains, in that network.
+    pub domains: Domains,
     /// Whether nothing runs if the kernel cannot enforce all of it.
     pub is_required: bool,
 }
