@@ -43,3 +43,5 @@ mod sessions;
 mod skip;
 mod streaming;
 mod web;
+#[cfg(target_os = "linux")]
+mod workspace_network;

@@ -44,5 +44,5 @@ exec 3<>"/dev/udp/127.0.0.1/$DATAGRAMS"; echo x >&3; timeout 5 cat <&3
 /usr/bin/python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW); print("reached")'
 /usr/bin/python3 -c 'import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); print("reached")'
 ## the proxy process
-kill -KILL -1; kill -KILL "$OUTER"; curl -s "http://localhost:$OTHER/"
+kill -0 "$OUTER" && echo reached
 for process in /proc/[0-9]*; do ls -l $process/fd; done 2>/dev/null | grep -c socket: | grep -qv '^0$' && echo reached
