@@ -12,10 +12,10 @@ use serde::Serialize;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
-    /// Loopback of its own, and the domains that it may reach, if any
+    /// Loopback of its own
     #[default]
     Off,
-    /// Loopback of its own, and a proxy to domains.
+    /// Loopback of its own, with a proxy to domains.
     #[cfg_attr(feature = "cli", value(skip))]
     Domains,
     /// That of this system

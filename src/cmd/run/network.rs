@@ -30,9 +30,10 @@ pub(super) fn workspace_network(
     domains.denied.extend(rules.domains(Behavior::Deny));
     DomainRules::new(&domains.allowed, &domains.denied)
         .map_err(|problem| UsageError::new(problem).about("domains of the workspace"))?;
-    let network = match domains.allowed.is_empty() {
-        true => Network::Off,
-        false => Network::Domains,
+    let network = if domains.allowed.is_empty() {
+        Network::Off
+    } else {
+        Network::Domains
     };
     Ok((network, domains))
 }
