@@ -47,7 +47,7 @@ pub use confinement::{
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
-pub use network::{Domains, Network, PROXY_PORT, ProxyStarter};
+pub use network::{Domains, Network, PROXY_PORT, ProxyStarter, RunningProxy};
 #[cfg(not(sandbox))]
 pub use no_sandbox::Sandbox;
 #[cfg(target_os = "linux")]

@@ -29,8 +29,11 @@ pub struct Domains {
     pub denied: Vec<String>,
 }
 
-/// Starts a proxy to domains for the clients of a listening socket. It ends when the value is dropped.
-pub type ProxyStarter = fn(TcpListener, &Domains) -> io::Result<Box<dyn Any + Send>>;
+/// A proxy, which ends when it is dropped.
+pub type RunningProxy = Box<dyn Any + Send + Sync>;
+
+/// Starts a proxy to domains for the clients of a listening socket.
+pub type ProxyStarter = fn(TcpListener, &Domains) -> io::Result<RunningProxy>;
 
 /// The port of the proxy, on the loopback of a workspace. The system gives it to no socket by itself.
 pub const PROXY_PORT: u16 = 61_080;

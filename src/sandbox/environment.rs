@@ -57,48 +57,35 @@ const CACHES: [(&str, &str); 7] = [
     ("CARGO_TARGET_DIR", "cargo-target"),
 ];
 
-/// Variables with the address of a proxy, and with the hosts that are reached without it.
-const PROXIES: [&str; 6] = [
-    "HTTP_PROXY",
-    "http_proxy",
-    "HTTPS_PROXY",
-    "https_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-];
-const UNPROXIED: [&str; 2] = ["NO_PROXY", "no_proxy"];
+/// Variables with the address of a proxy, and with the hosts that are reached without it; also in lower case.
+const PROXY_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY";
 
 /// The names of a workspace for itself.
-const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+const LOCAL: &str = "localhost 127.0.0.1 [::1]";
 
-/// Returns variables by which programs in a workspace find its proxy, in place of the user's.
-fn proxy_variables(environment: &Environment, workspace: &Workspace) -> Vec<(OsString, OsString)> {
-    let all = PROXIES.into_iter().chain(UNPROXIED);
-    match workspace.network {
-        Network::On => Vec::new(),
-        // No other proxy can be reached.
-        Network::Off => all
-            .filter(|name| environment.get(name).is_some())
-            .map(|name| (name.into(), OsString::new()))
-            .collect(),
-        Network::Domains => {
-            let host = |text: &str| parse_authority(text).map(|(host, _)| host);
-            let allowed = workspace.domains.allowed.iter();
-            let allowed: Vec<_> = allowed.map(|pattern| host(pattern)).collect();
-            let local = LOCAL
-                .into_iter()
-                .filter(|name| !allowed.contains(&host(name)));
-            let local: Vec<_> = local.map(|name| name.trim_matches(['[', ']'])).collect();
-            let url = format!("http://127.0.0.1:{PROXY_PORT}");
-            let values = PROXIES.map(|name| (name, url.clone())).into_iter();
-            values
-                .chain(UNPROXIED.map(|name| (name, local.join(","))))
-                // Otherwise Node.js ignores the others.
-                .chain([("NODE_USE_ENV_PROXY", "1".to_owned())])
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect()
-        }
-    }
+/// Returns variables by which programs in a workspace find its proxy, in place of the user's, which it does not reach.
+fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
+    let url = match workspace.network {
+        Network::On => return Vec::new(),
+        Network::Off => String::new(),
+        Network::Domains => format!("http://127.0.0.1:{PROXY_PORT}"),
+    };
+    let host = |text: &str| parse_authority(text).map(|(host, _)| host);
+    let allowed = workspace.domains.allowed.iter();
+    let allowed: Vec<_> = allowed.map(|text| host(text)).collect();
+    let local = LOCAL
+        .split(' ')
+        .filter(|name| !allowed.contains(&host(name)));
+    let local: Vec<_> = local.map(|name| name.trim_matches(['[', ']'])).collect();
+    let local = local.join(",");
+    let variables = PROXY_VARIABLES.split(' ').flat_map(|name| {
+        let value = if name == "NO_PROXY" { &local } else { &url };
+        [name.to_owned(), name.to_lowercase()].map(|name| (name.into(), value.into()))
+    });
+    // Without the last one, Node.js ignores the others.
+    variables
+        .chain([("NODE_USE_ENV_PROXY".into(), "1".into())])
+        .collect()
 }
 
 /// Returns variables for programs in a workspace. Caches that it cannot change are replaced by temporary ones.
@@ -116,13 +103,12 @@ pub fn workspace_variables(environment: &Environment, workspace: &Workspace) -> 
         let path = Path::new("/tmp/cache").join(below);
         (OsString::from(name), path.into_os_string())
     });
-    let mut variables: Vec<(OsString, OsString)> = sandbox_variables(environment)
+    sandbox_variables(environment)
         .iter()
         .filter(|(name, _)| environment.get(name.to_string_lossy().as_ref()).is_none())
         .cloned()
         .chain(caches)
-        .chain(proxy_variables(environment, workspace))
-        .collect();
-    variables.push(("TMPDIR".into(), "/tmp".into()));
-    variables.into_iter().collect()
+        .chain(proxy_variables(workspace))
+        .chain([("TMPDIR".into(), "/tmp".into())])
+        .collect()
 }

@@ -3,9 +3,8 @@
 //! It accepts connections on a socket of their network namespace and connects from this one. It looks names up itself
 //! and connects to the addresses that it has checked, so that a second answer of a name server changes nothing.
 
-use std::any::Any;
 use std::io::{self, Error, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{self, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
 use super::server::Server;
 use crate::http::{Engine, Reach, Task, addresses_of};
-use crate::process::Domains;
+use crate::process::{Domains, RunningProxy};
 
 /// Maximum number of connections at a time. More clients wait.
 const MAX_CONNECTIONS: usize = 256;
@@ -59,7 +58,7 @@ impl Proxy {
     /// # Errors
     /// The socket or the thread cannot be used.
     pub fn start(
-        listener: std::net::TcpListener,
+        listener: net::TcpListener,
         policy: Arc<ProxyPolicy>,
         engine: &Engine,
     ) -> io::Result<Self> {
@@ -80,10 +79,7 @@ impl Proxy {
 ///
 /// # Errors
 /// A pattern is malformed, or the socket or the thread cannot be used.
-pub fn start_proxy(
-    listener: std::net::TcpListener,
-    domains: &Domains,
-) -> io::Result<Box<dyn Any + Send>> {
+pub fn start_proxy(listener: net::TcpListener, domains: &Domains) -> io::Result<RunningProxy> {
     let policy = ProxyPolicy {
         rules: DomainRules::new(&domains.allowed, &domains.denied).map_err(Error::other)?,
         reach: Reach::Public,

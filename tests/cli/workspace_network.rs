@@ -262,13 +262,9 @@ fn without_domains_variables_of_the_user_are_empty() {
         return;
     }
     let place = Place::lasting(User::Own);
-    let mut command = workspace(
-        &place,
-        &[],
-        "echo ${HTTPS_PROXY-unset} $http_proxy ${NO_PROXY-unset}",
-    );
+    let mut command = workspace(&place, &[], "echo \"$HTTPS_PROXY$http_proxy\"");
     command.envs([("HTTPS_PROXY", "http://192.0.2.1:1")]);
-    assert_eq!(text(&command.output().unwrap()), "unset\n");
+    assert_eq!(text(&command.output().unwrap()), "\n");
     let mut command = workspace(&place, &["--network", "on"], "echo $HTTPS_PROXY");
     command.envs([("HTTPS_PROXY", "http://192.0.2.1:1")]);
     assert_eq!(text(&command.output().unwrap()), "http://192.0.2.1:1\n");
@@ -409,8 +405,7 @@ fn signals_for_the_command_do_not_end_the_proxy() {
     rustix::process::kill_process_group(group, rustix::process::Signal::INT).unwrap();
     let mut output = String::new();
     stdout.read_to_string(&mut output).unwrap();
-    assert_eq!(
-        (output.as_str(), child.wait().unwrap().code()),
-        ("reached\n", Some(5))
-    );
+    // The command gets the signal of the group, and that of the process beside it.
+    assert!(output.starts_with("reached\n"), "{output}");
+    assert_eq!(child.wait().unwrap().code(), Some(5));
 }

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use clap::Args;
 
-#[cfg(sandbox)]
-use super::network::workspace_network;
 use crate::cmd::UsageError;
 use crate::io::{Environment, Messages};
 use crate::permission::Rules;
@@ -40,8 +38,8 @@ pub(crate) struct RunSandboxArguments {
 /// What a sandbox restricts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SandboxMode {
-    /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that no rule is about run
-    /// without approval.
+    /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that
+    /// no rule is about run without approval.
     Workspace,
     /// No program that a call or an MCP server starts can open files that `Read` deny rules name, or change those of
     /// `Edit` deny rules. Programs that need privileges, such as sudo, do not work in it.
@@ -98,16 +96,11 @@ impl RunSandboxArguments {
             return Ok(RunSandboxes::default());
         }
         #[cfg(sandbox)]
-        let network = workspace_network(
-            self.network,
-            &self.allow_domain,
-            Domains::default(),
-            place.rules,
-        )?;
-        #[cfg(not(sandbox))]
-        let network = ();
+        if self.sandbox == Some(SandboxMode::Workspace) {
+            self.network(place)?;
+        }
         let mut gaps = Vec::new();
-        let prepared = self.create(place, network, &mut gaps);
+        let prepared = self.create(place, &mut gaps);
         let prepared = prepared.unwrap_or_else(|reason| {
             let gap = match self.sandbox {
                 Some(SandboxMode::Workspace) => format!("calls have no workspace: {reason}"),
@@ -125,17 +118,23 @@ impl RunSandboxArguments {
         Ok(prepared)
     }
 
+    /// Returns what a workspace reaches.
+    ///
+    /// # Errors
+    /// The options or the rules are invalid.
+    #[cfg(sandbox)]
+    fn network(&self, place: &RunPlace<'_>) -> Result<(Network, Domains), UsageError> {
+        let allowed = self.allow_domain.clone();
+        let denied = Vec::new();
+        super::network::workspace_network(self.network, Domains { allowed, denied }, place.rules)
+    }
+
     /// Creates sandboxes that work; none if no rule names files. Adds what they do not enforce to `gaps`.
     ///
     /// # Errors
     /// The reason why the kernel cannot enforce them.
     #[cfg(sandbox)]
-    fn create(
-        &self,
-        place: &RunPlace<'_>,
-        (network, domains): (Network, Domains),
-        gaps: &mut Vec<String>,
-    ) -> Result<RunSandboxes, String> {
+    fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
         use crate::process::{ScratchDirectory, Workspace};
         use crate::sandbox::{
             FileRules, WorkspaceFiles, check_unconfined, hidden_files, sandbox_variables,
@@ -170,6 +169,7 @@ impl RunSandboxArguments {
             hidden: hidden_files(home, &[]),
             sockets: Vec::new(),
         };
+        let (network, domains) = self.network(place).map_err(|error| error.to_string())?;
         let parent = place.state.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
             .map_err(|error| format!("{}: {error}", parent.display()))?;
@@ -178,22 +178,18 @@ impl RunSandboxArguments {
             temporary: temporary.path().to_owned(),
             network,
             domains,
+            start_proxy: Some(start_proxy),
             is_required: self.sandbox_required,
         };
         let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules().with_workspace(files), variables);
-        let sandbox = sandbox.with_workspace(workspace, temporary, start_proxy);
+        let sandbox = sandbox.with_workspace(workspace, temporary);
         let calls = Some(checked(sandbox, gaps)?);
         Ok(RunSandboxes { calls, servers })
     }
 
     #[cfg(not(sandbox))]
-    fn create(
-        &self,
-        place: &RunPlace<'_>,
-        (): (),
-        _: &mut Vec<String>,
-    ) -> Result<RunSandboxes, String> {
+    fn create(&self, place: &RunPlace<'_>, _: &mut Vec<String>) -> Result<RunSandboxes, String> {
         let home = place.environment.text("HOME").map(Path::new);
         let is_needed = self.sandbox == Some(SandboxMode::Workspace)
             || !place.rules.denied_files(home, place.directories).is_empty();

@@ -28,8 +28,9 @@ use crate::tools::holds_secret;
 /// Run a command in a workspace that it cannot leave, or without access to certain files
 ///
 /// In mode `workspace`, the command and everything that it starts can change files only in the working directory and in
-/// directories of `--write`, and reach only hosts of `--allow-domain`. Files with keys, such as `~/.ssh`, cannot be read. Temporary files are
-/// private and removed at the end, and so is what still runs. Hooks and settings of git and of agents cannot be changed.
+/// directories of `--write`, and reach only hosts of `--allow-domain`. Files with keys, such as `~/.ssh`, cannot be read.
+/// Temporary files are private and removed at the end, and so is what still runs. Hooks and settings of git and of agents
+/// cannot be changed.
 ///
 /// In both modes, files that `Read` deny rules name cannot be opened, and those that `Edit` deny rules name cannot be
 /// changed, in any language and by any name: each has a mask in a mount namespace of its own. Files that do not exist at
@@ -188,8 +189,10 @@ impl SandboxArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Workspace, UsageError> {
+        let allowed = self.allow_domain.clone();
+        let denied = Vec::new();
         let (network, domains) =
-            workspace_network(self.network, &self.allow_domain, Domains::default(), rules)?;
+            workspace_network(self.network, Domains { allowed, denied }, rules)?;
         let settings = globals.config(io)?.settings(Overrides::default());
         let parent = settings.state_root.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
@@ -199,6 +202,7 @@ impl SandboxArguments {
             temporary: temporary.keep(),
             network,
             domains,
+            start_proxy: None,
             is_required: self.required,
         })
     }

@@ -4,35 +4,33 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::net::TcpListener;
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::fs::MemfdFlags;
 use rustix::thread::LinkNameSpaceType;
 
-use super::descriptors::close_all_but;
 use super::handover::{receive, send};
 use super::init::{
     InitCommand, Processes, become_program, check_pid_namespace, run_in_pid_namespace,
 };
 use super::namespace::{Mask, MaskKind, Policy, Privilege, SandboxError, enter};
-use super::proxy_process::ProxyProcess;
 use super::restrictions::Restrictions;
 use super::workspace::{Workspace, unmount_temporary};
 use crate::io::{Messages, Screen};
-use crate::process::ScratchDirectory;
-use crate::process::network::{Domains, Network, ProxyStarter};
+use crate::process::network::{Domains, Network, ProxyStarter, RunningProxy};
+use crate::process::{ScratchDirectory, forbid_inspection};
 
-/// First arguments of a helper that becomes a command, of one that waits for its parent, and of one that runs a command
-/// in a workspace that it is in.
+/// First arguments of a helper that becomes a command, of one that waits for its parent, of one that runs a command in a
+/// workspace that it is in, and of one that connects such a command to domains.
 const BECOMES: &str = "__sandbox-exec";
 const WAITS: &str = "__sandbox-hold";
 pub(super) const RUNS: &str = "__sandbox-run";
+const CONNECTS: &str = "__sandbox-proxy";
 
 /// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
 /// that does not exist.
@@ -70,11 +68,8 @@ pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> Sandb
         let mut plan = File::from(memory);
         plan.write_all(&encoded(policy))?;
         plan.rewind()?;
-        let kept: Vec<String> = command
-            .kept_descriptors
-            .iter()
-            .map(RawFd::to_string)
-            .collect();
+        let kept = command.kept_descriptors.iter().map(RawFd::to_string);
+        let kept: Vec<String> = kept.collect();
         let mut helper = Command::new(PROGRAM);
         helper
             .arg0("turnpipe")
@@ -84,12 +79,7 @@ pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> Sandb
             .arg(command.directory)
             .args(command.words)
             .env_clear()
-            .envs(
-                command
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            );
+            .envs(command.environment.iter().cloned());
         Ok(helper.exec())
     };
     let error = become_helper().unwrap_or_else(|error| error);
@@ -103,69 +93,80 @@ pub(super) struct MaskedNamespace {
     pub(super) namespaces: Vec<(LinkNameSpaceType, OwnedFd)>,
     /// Why commands in a workspace see processes outside of it.
     pub(super) sees_processes: Option<String>,
+    _proxy: Option<RunningProxy>,
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces by a helper of `program`, a binary of turnpipe. Returns also the socket for clients of a
-    /// proxy, if the policy has one. Not on the first thread of a process that adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one. Not on
+    /// the first thread of a process that adopts orphans.
     ///
     /// # Errors
-    /// The kernel refuses a namespace or a mount, or the helper cannot be started.
-    pub(super) fn new(
-        program: &Path,
-        policy: &Policy,
-    ) -> Result<(Self, Option<TcpListener>), SandboxError> {
-        let privilege = Privilege::of_process();
-        let failed = |error| SandboxError::new("start the sandbox", error);
-        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
-        let mut helper = Command::new(program)
-            .arg0("turnpipe")
-            .arg(WAITS)
-            .env_clear()
-            .current_dir("/")
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        let opened = Self::of_helper(helper.id(), socket, policy, privilege);
-        // Its standard input is closed, so it ends.
-        helper.wait().map_err(failed)?;
+    /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
+    pub(super) fn new(program: &Path, policy: &Policy) -> Result<Self, SandboxError> {
+        let (mut helper, socket) = start_helper(program, WAITS, policy).map_err(not_started)?;
+        let opened = Self::of_helper(helper.id(), &socket, policy);
+        // Without it, the helper ends.
+        drop(socket);
+        helper.wait().map_err(not_started)?;
         opened
     }
 
-    fn of_helper(
-        helper: u32,
-        mut socket: UnixStream,
-        policy: &Policy,
-        privilege: Privilege,
-    ) -> Result<(Self, Option<TcpListener>), SandboxError> {
-        let failed = |error| SandboxError::new("start the sandbox", error);
-        socket.write_all(&encoded(policy)).map_err(failed)?;
-        let (answer, listener) = receive(&socket).map_err(failed)?;
+    fn of_helper(helper: u32, socket: &UnixStream, policy: &Policy) -> Result<Self, SandboxError> {
+        let (answer, listener) = receive(socket).map_err(not_started)?;
         let Some(problem) = answer.strip_prefix(READY) else {
             return Err(SandboxError::reported(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
             let file = File::open(format!("/proc/{helper}/ns/{name}"));
-            Ok(file.map_err(failed)?.into())
+            Ok(file.map_err(not_started)?.into())
         };
         let workspace = policy.workspace.as_ref();
         let namespaces = [
-            (privilege == Privilege::User).then_some(("user", LinkNameSpaceType::User)),
+            (Privilege::of_process() == Privilege::User)
+                .then_some(("user", LinkNameSpaceType::User)),
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
-            workspace
-                .filter(|workspace| workspace.network != Network::On)
-                .map(|_| ("net", LinkNameSpaceType::Network)),
+            (policy.network() != Network::On).then_some(("net", LinkNameSpaceType::Network)),
         ];
         let namespaces = namespaces.into_iter().flatten();
         let namespaces = namespaces.map(|(name, kind)| Ok((kind, open(name)?)));
-        let namespace = Self {
+        let start = |listener| {
+            let workspace = workspace?;
+            Some(workspace.start_proxy?(listener, &workspace.domains))
+        };
+        let proxy = listener.and_then(start).transpose();
+        Ok(Self {
             namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
             sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
-        };
-        Ok((namespace, listener))
+            _proxy: proxy.map_err(not_started)?,
+        })
     }
+}
+
+fn not_started(error: io::Error) -> SandboxError {
+    SandboxError::new("start the sandbox", error)
+}
+
+/// A helper, and a socket to it.
+type Helper = (Child, UnixStream);
+
+/// Starts a helper of `program` that reads a policy.
+///
+/// # Errors
+/// Resources are exhausted.
+fn start_helper(program: &Path, kind: &str, policy: &Policy) -> io::Result<Helper> {
+    let (mut socket, theirs) = UnixStream::pair()?;
+    let helper = Command::new(program)
+        .arg0("turnpipe")
+        .arg(kind)
+        .env_clear()
+        .current_dir("/")
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    socket.write_all(&encoded(policy))?;
+    Ok((helper, socket))
 }
 
 /// The answer of a helper whose namespaces can be opened. The reason follows why commands see processes outside.
@@ -218,13 +219,7 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
     let mut list = vec![0; usize::from_ne_bytes(length)];
     input.read_exact(&mut list)?;
     let mut policy = Policy::default();
-    let mut workspace = Workspace {
-        writable: Vec::new(),
-        temporary: PathBuf::new(),
-        network: Network::Off,
-        domains: Domains::default(),
-        is_required: false,
-    };
+    let mut workspace = Workspace::default();
     for entry in list.split(|byte| *byte == 0) {
         let Some((letter, path)) = entry.split_first() else {
             continue;
@@ -255,15 +250,15 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
 /// must have one thread. Returns the exit status with which the program must then exit.
 pub fn run_as_sandbox_helper(arguments: &[OsString], start_proxy: ProxyStarter) -> Option<u8> {
     match arguments {
-        [_, first] if first == WAITS => Some(wait_for_parent()),
+        [_, first] if first == WAITS => Some(u8::from(wait_for_parent().is_err())),
+        [_, first] if first == CONNECTS => Some(u8::from(run_proxy(start_proxy).is_err())),
         [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
             let number = plan.to_str().and_then(|number| number.parse().ok())?;
             let kept = kept.to_str().unwrap_or_default().split(',');
             let kept: Vec<RawFd> = kept.filter_map(|number| number.parse().ok()).collect();
             // SAFETY: the process that became this one passed the descriptor, and nothing else uses it.
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
-            let directory = Path::new(directory);
-            Some(become_command(plan, &kept, directory, words, start_proxy))
+            Some(become_command(plan, &kept, Path::new(directory), words))
         }
         [
             _,
@@ -291,11 +286,8 @@ pub fn run_as_sandbox_helper(arguments: &[OsString], start_proxy: ProxyStarter) 
 }
 
 /// Enters the namespaces, reports it, and waits until the parent has opened them.
-fn wait_for_parent() -> u8 {
-    let Ok(input) = io::stdin().as_fd().try_clone_to_owned() else {
-        return SANDBOX_FAILED;
-    };
-    let mut socket = UnixStream::from(input);
+fn wait_for_parent() -> io::Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let entered = read_policy(&mut socket)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
@@ -305,19 +297,33 @@ fn wait_for_parent() -> u8 {
             Ok((READY.to_owned() + &problem, listener))
         });
     let (answer, listener) = entered.unwrap_or_else(|error| (error.to_string(), None));
-    // If the parent has ended, nobody needs the namespaces.
-    let _ = send(&socket, &answer, listener.as_ref()).and_then(|()| receive(&socket));
-    0
+    send(&socket, &answer, listener.as_ref())?;
+    receive(&socket).map(drop)
+}
+
+/// Runs the proxy for a command in other namespaces until the process there, the parent, ends. Signals for the command do
+/// not end it, and the command cannot inspect it.
+fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
+    use libc::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+    // SAFETY: system calls on plain numbers; no handler is installed.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    forbid_inspection();
+    close_all_but(&[]);
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let policy = read_policy(&mut socket)?;
+    let domains = policy.workspace.unwrap_or_default().domains;
+    let (_, listener) = receive(&socket)?;
+    let _proxy = start_proxy(listener.ok_or(io::ErrorKind::InvalidData)?, &domains)?;
+    receive(&socket).map(drop)
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
-fn become_command(
-    mut plan: File,
-    kept: &[RawFd],
-    directory: &Path,
-    words: &[OsString],
-    start_proxy: ProxyStarter,
-) -> u8 {
+fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsString]) -> u8 {
     let privilege = Privilege::of_process();
     let policy = read_policy(&mut plan);
     drop(plan);
@@ -332,13 +338,12 @@ fn become_command(
             taken.map_err(|error| SandboxError::new("use the temporary directory", error))
         });
         let temporary = temporary.transpose()?;
-        let proxied = policy.workspace.as_ref();
-        let proxied = proxied.filter(|workspace| workspace.network == Network::Domains);
-        let proxy = proxied.map(|workspace| ProxyProcess::fork(start_proxy, &workspace.domains));
-        let proxy = proxy.transpose()?;
+        let proxy = (policy.network() == Network::Domains)
+            .then(|| start_helper(PROGRAM.as_ref(), CONNECTS, &policy));
+        let proxy = proxy.transpose().map_err(not_started)?;
         let listener = enter(privilege, &policy)?;
-        if let Some((proxy, listener)) = proxy.as_ref().zip(listener) {
-            proxy.serve(&listener)?;
+        if let Some((_, socket)) = &proxy {
+            send(socket, READY, listener.as_ref()).map_err(not_started)?;
         }
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace() {
@@ -355,7 +360,7 @@ fn become_command(
                     Processes::All
                 }
             };
-            return Ok(Some((WorkspaceKeep { temporary, proxy }, processes)));
+            return Ok(Some(((temporary, proxy), processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
@@ -383,18 +388,18 @@ fn become_command(
     }
 }
 
-/// What a workspace has as long as its command runs.
-struct WorkspaceKeep {
-    temporary: ScratchDirectory,
-    proxy: Option<ProxyProcess>,
-}
+/// What a workspace has as long as its command runs: a directory for temporary files, and a proxy.
+type WorkspaceKeep = (ScratchDirectory, Option<Helper>);
 
 /// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
 /// status.
 fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
     let ended = run_in_pid_namespace(command);
-    if let Some(WorkspaceKeep { temporary, proxy }) = keep {
-        drop(proxy);
+    if let Some((temporary, proxy)) = keep {
+        if let Some((mut proxy, _)) = proxy {
+            // It may have ended.
+            let _ = proxy.kill().and_then(|()| proxy.wait());
+        }
         unmount_temporary();
         drop(temporary);
     }
@@ -410,4 +415,22 @@ fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u
 /// Prints why there is no command.
 pub(super) fn report(problem: &str) {
     Messages::of_process(&Screen::of_process()).error(problem);
+}
+
+/// Closes all descriptors above 2 but these.
+fn close_all_but(kept: &[RawFd]) {
+    let mut kept: Vec<u32> = kept
+        .iter()
+        .filter_map(|number| u32::try_from(*number).ok())
+        .collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept.into_iter().chain([u32::MAX]) {
+        if number > first {
+            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so nothing in this process
+            // owns one; a kernel without the call leaves them open, with the mark that closes them at the next one.
+            unsafe { libc::syscall(libc::SYS_close_range, first, number - 1, 0) };
+        }
+        first = number.saturating_add(1);
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString, c_int};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,6 @@ use super::helper::{NOT_EXECUTABLE, NOT_FOUND, SANDBOX_FAILED, report};
 use super::mounts::mount_proc;
 use super::namespace::{Privilege, SandboxError, unshare};
 use super::restrictions::Restrictions;
-use super::signals::Signals;
 
 /// A command to run.
 pub(super) struct InitCommand<'a> {
@@ -182,6 +181,63 @@ pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandE
             let change = wait_outside(inner, &signals, reports).map_err(failed)?;
             Ok(CommandEnd { change, signals })
         }
+    }
+}
+
+/// All signals, blocked.
+struct Signals {
+    blocked: libc::sigset_t,
+    before: libc::sigset_t,
+}
+
+impl Signals {
+    fn block() -> io::Result<Self> {
+        // SAFETY: the sets are plain data, filled before their use.
+        unsafe {
+            let (mut blocked, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&raw mut blocked);
+            if libc::sigprocmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self { blocked, before })
+        }
+    }
+
+    /// Lets signals through again, as before.
+    fn restore(&self) {
+        // SAFETY: the set is plain data.
+        unsafe {
+            libc::sigprocmask(
+                libc::SIG_SETMASK,
+                &raw const self.before,
+                std::ptr::null_mut(),
+            )
+        };
+    }
+
+    /// Returns a descriptor from which signals are read.
+    fn descriptor(&self) -> io::Result<OwnedFd> {
+        // SAFETY: the set is plain data; the descriptor is new.
+        unsafe {
+            match libc::signalfd(-1, &raw const self.blocked, libc::SFD_CLOEXEC) {
+                -1 => Err(io::Error::last_os_error()),
+                descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+            }
+        }
+    }
+
+    /// Waits for a signal. Returns its number, and whether a process sent it: not the kernel, for a terminal or the
+    /// end of a child.
+    fn wait(&self) -> Option<(c_int, bool)> {
+        // SAFETY: the result is plain data.
+        let (signal, facts) = unsafe {
+            let mut facts: libc::siginfo_t = std::mem::zeroed();
+            (
+                libc::sigwaitinfo(&raw const self.blocked, &raw mut facts),
+                facts,
+            )
+        };
+        (signal > 0).then_some((signal, facts.si_code <= 0))
     }
 }
 

@@ -8,9 +8,7 @@ mod helper;
 mod init;
 mod mounts;
 mod namespace;
-mod proxy_process;
 mod restrictions;
-mod signals;
 mod space;
 mod workspace;
 

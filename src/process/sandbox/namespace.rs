@@ -18,12 +18,19 @@ use super::workspace::{Workspace, turn_on_loopback};
 use crate::process::network::{Network, PROXY_PORT};
 
 /// What a process in a sandbox sees of the file system and the network.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
     /// `None` if all files can be changed that no mask is over.
     pub workspace: Option<Workspace>,
+}
+
+impl Policy {
+    pub(super) fn network(&self) -> Network {
+        let workspace = self.workspace.as_ref();
+        workspace.map_or(Network::On, |workspace| workspace.network)
+    }
 }
 
 /// What programs in the namespace cannot do with a file or directory.
@@ -142,7 +149,7 @@ pub(super) fn enter(
 ) -> Result<Option<TcpListener>, SandboxError> {
     let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let workspace = policy.workspace.as_ref();
-    let network = workspace.map_or(Network::On, |workspace| workspace.network);
+    let network = policy.network();
     unshare(privilege, UnshareFlags::NEWNS)?;
     if workspace.is_some() {
         unshare(Privilege::Root, UnshareFlags::NEWIPC)?;

@@ -1,6 +1,5 @@
 //! The sandbox of a run: namespaces with masks, created again after the files to mask have changed.
 
-use std::any::Any;
 use std::ffi::CString;
 use std::fmt::Debug;
 use std::io;
@@ -17,7 +16,7 @@ use super::restrictions::Restrictions;
 use super::workspace::Workspace;
 use crate::io::Lock;
 use crate::process::confinement::WorkspaceEnforced;
-use crate::process::network::{Network, ProxyStarter};
+use crate::process::network::Network;
 use crate::process::start::{Start, c_string};
 use crate::process::{ScratchDirectory, Variables};
 
@@ -45,7 +44,7 @@ pub trait MaskSource: Debug + Send + Sync {
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
     variables: Variables,
-    workspace: Option<(Workspace, ScratchDirectory, ProxyStarter)>,
+    workspace: Option<(Workspace, ScratchDirectory)>,
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
     /// What [`MaskList::protected`] was at first.
@@ -57,12 +56,7 @@ pub struct Sandbox {
 struct Current {
     list: MaskList,
     namespace: Arc<MaskedNamespace>,
-    /// The proxies of these namespaces and of earlier ones, in which children may still run.
-    proxies: Vec<Box<dyn Any + Send>>,
 }
-
-/// Maximum number of proxies at a time.
-const MAX_PROXIES: usize = 8;
 
 impl Sandbox {
     /// Creates a sandbox. The first child creates its namespaces. Children get `variables` that they do not have.
@@ -86,14 +80,9 @@ impl Sandbox {
     /// Sets what children outside of the lane can change and reach. The directory for temporary files exists as long as
     /// the sandbox.
     #[must_use]
-    pub fn with_workspace(
-        self,
-        workspace: Workspace,
-        temporary: ScratchDirectory,
-        start_proxy: ProxyStarter,
-    ) -> Self {
+    pub fn with_workspace(self, workspace: Workspace, temporary: ScratchDirectory) -> Self {
         Self {
-            workspace: Some((workspace, temporary, start_proxy)),
+            workspace: Some((workspace, temporary)),
             ..self
         }
     }
@@ -121,7 +110,7 @@ impl Sandbox {
 
     /// Returns how the workspace of the last child is enforced.
     pub(super) fn workspace_enforced(&self) -> Option<WorkspaceEnforced> {
-        let (workspace, ..) = self.workspace.as_ref()?;
+        let (workspace, _) = self.workspace.as_ref()?;
         let current = self.current.locked();
         Some(WorkspaceEnforced {
             network: workspace.network,
@@ -154,23 +143,12 @@ impl Sandbox {
             workspace: self
                 .workspace
                 .as_ref()
-                .map(|(workspace, ..)| workspace.clone()),
+                .map(|(workspace, _)| workspace.clone()),
         };
-        let (namespace, listener) = MaskedNamespace::new(&self.program, &policy)?;
-        let namespace = Arc::new(namespace);
-        let mut proxies = current
-            .take()
-            .map_or_else(Vec::new, |earlier| earlier.proxies);
-        if let (Some(listener), Some((workspace, _, start_proxy))) = (listener, &self.workspace) {
-            let proxy = start_proxy(listener, &workspace.domains);
-            proxies.push(proxy.map_err(|error| SandboxError::new("start the proxy", error))?);
-            let surplus = proxies.len().saturating_sub(MAX_PROXIES);
-            proxies.drain(..surplus);
-        }
+        let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
-            proxies,
         });
         Ok(namespace)
     }
