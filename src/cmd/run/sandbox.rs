@@ -58,7 +58,9 @@ pub(crate) struct SandboxArguments {
     /// Whether a workspace has the network
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     network: Network,
-    /// Let a workspace reach a host, e.g. `*.example.com` or `localhost:8080`; repeatable
+    /// Let a workspace reach a host; repeatable
+    ///
+    /// `example.com`, `*.example.com` for its subdomains, `localhost:8080` for another port than those of the web.
     #[arg(long, value_name = "PATTERN")]
     allow_domain: Vec<String>,
     /// Let a workspace use a socket, e.g. of an SSH agent; repeatable

@@ -56,6 +56,8 @@ pub struct Sandbox {
 struct Current {
     list: MaskList,
     namespace: Arc<MaskedNamespace>,
+    /// The one before, whose proxy a child may still use.
+    _earlier: Option<Arc<MaskedNamespace>>,
 }
 
 impl Sandbox {
@@ -146,9 +148,11 @@ impl Sandbox {
                 .map(|(workspace, _)| workspace.clone()),
         };
         let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
+        let earlier = current.take().map(|current| current.namespace);
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
+            _earlier: earlier,
         });
         Ok(namespace)
     }
