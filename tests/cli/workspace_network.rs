@@ -115,7 +115,7 @@ fn no_probe_reaches_another_server() {
             datagrams.send_to(b"reached\n", from).unwrap();
         }
     });
-    let name = format!("turnpipe-test-{}", std::process::id());
+    let name = format!("turnpipe-network-{}", std::process::id());
     let greet = |listener: UnixListener| {
         thread::spawn(move || {
             for stream in listener.incoming() {
