@@ -262,7 +262,7 @@ fn sandbox_report(report: ConfinementReport) -> SandboxReport {
         }),
         workspace: report.file_rules.and_then(|found| {
             found.workspace.map(|workspace| WorkspaceReport {
-                has_network: workspace.has_network,
+                network: workspace.network,
                 isolates_processes: workspace.isolates_processes,
             })
         }),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::network::Network;
 use super::{Ended, ExitStatus, Finished};
 
 /// The required enforcement.
@@ -52,8 +53,8 @@ pub struct FileRulesEnforced {
 /// The enforcement of a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkspaceEnforced {
-    /// Whether they have the network of this system.
-    pub has_network: bool,
+    /// What they reach.
+    pub network: Network,
     /// Whether they see only processes of the call, and leave none.
     pub isolates_processes: bool,
 }

@@ -11,6 +11,7 @@ mod detached_write;
 mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
+mod network;
 #[cfg(not(sandbox))]
 mod no_sandbox;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ pub use confinement::{
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
+pub use network::{Domains, Network, PROXY_PORT, ProxyStarter, RunningProxy};
 #[cfg(not(sandbox))]
 pub use no_sandbox::Sandbox;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
 use crate::message::{DecidedBy, Decision, Media, ResultPart, SessionId, ToolResult, ToolUseId};
+use crate::process::Network;
 use crate::shell::Verdict;
 
 /// Result of one call. Each call of the stream that has no result yet gets exactly one.
@@ -303,8 +304,8 @@ pub struct FileRulesReport {
 /// Enforcement of a workspace: files outside of it cannot be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WorkspaceReport {
-    /// Whether the call had the network of this system.
-    pub has_network: bool,
+    /// What the call reached.
+    pub network: Network,
     /// Whether it saw only its own processes, and left none.
     pub isolates_processes: bool,
 }

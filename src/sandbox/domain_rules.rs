@@ -52,7 +52,7 @@ impl DomainRules {
     /// The server is not permitted.
     pub(super) fn check(&self, server: &Server, reach: Reach) -> Result<Reach, &'static str> {
         if self.denied.iter().any(|pattern| pattern.covers(server)) {
-            return Err("in `sandbox.network.deniedDomains`");
+            return Err("a denied domain");
         }
         let allows = |pattern: &&Pattern| {
             let is_usual = pattern.port.is_some() || WEB_PORTS.contains(&server.port);
@@ -60,7 +60,7 @@ impl DomainRules {
         };
         let mut allowing = self.allowed.iter().filter(allows).peekable();
         let first = allowing.peek();
-        first.ok_or("not in `sandbox.network.allowedDomains`")?;
+        first.ok_or("not an allowed domain")?;
         let is_named = allowing.any(|pattern| pattern.host == server.host);
         match &server.host {
             Host::Domain(name) if name != "localhost" || !is_named => Ok(reach),

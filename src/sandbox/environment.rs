@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::server::parse_authority;
 use crate::io::Environment;
-use crate::process::{Privilege, Variables};
+use crate::process::{Network, PROXY_PORT, Privilege, Variables, Workspace};
 
 /// Directory with settings of `ssh` that belong to root. In the namespace of another user they belong to nobody, and
 /// `ssh` refuses them.
@@ -56,11 +57,43 @@ const CACHES: [(&str, &str); 7] = [
     ("CARGO_TARGET_DIR", "cargo-target"),
 ];
 
+/// Variables with the address of a proxy, and with the hosts that are reached without it; also in lower case.
+const PROXY_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY";
+
+/// The names of a workspace for itself.
+const LOCAL: &str = "localhost 127.0.0.1 [::1]";
+
+/// Returns variables by which programs in a workspace find its proxy, in place of the user's, which it does not reach.
+fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
+    let url = match workspace.network {
+        Network::On => return Vec::new(),
+        Network::Off => String::new(),
+        Network::Domains => format!("http://127.0.0.1:{PROXY_PORT}"),
+    };
+    let host = |text: &str| parse_authority(text).map(|(host, _)| host);
+    let allowed = workspace.domains.allowed.iter();
+    let allowed: Vec<_> = allowed.map(|text| host(text)).collect();
+    let local = LOCAL
+        .split(' ')
+        .filter(|name| !allowed.contains(&host(name)));
+    let local: Vec<_> = local.map(|name| name.trim_matches(['[', ']'])).collect();
+    let local = local.join(",");
+    let variables = PROXY_VARIABLES.split(' ').flat_map(|name| {
+        let value = if name == "NO_PROXY" { &local } else { &url };
+        [name.to_owned(), name.to_lowercase()].map(|name| (name.into(), value.into()))
+    });
+    // Without the last one, Node.js ignores the others.
+    variables
+        .chain([("NODE_USE_ENV_PROXY".into(), "1".into())])
+        .collect()
+}
+
 /// Returns variables for programs in a workspace. Caches that it cannot change are replaced by temporary ones.
-pub fn workspace_variables(environment: &Environment, writable: &[PathBuf]) -> Variables {
+pub fn workspace_variables(environment: &Environment, workspace: &Workspace) -> Variables {
     let in_workspace = |name: &str| {
         let path = environment.get(name).map(Path::new);
-        path.is_some_and(|path| writable.iter().any(|writable| path.starts_with(writable)))
+        let mut writable = workspace.writable.iter();
+        path.is_some_and(|path| writable.any(|writable| path.starts_with(writable)))
     };
     let caches = CACHES.iter().filter(|(name, _)| {
         let is_needed = *name != "CARGO_TARGET_DIR" || environment.get(name).is_some();
@@ -70,12 +103,12 @@ pub fn workspace_variables(environment: &Environment, writable: &[PathBuf]) -> V
         let path = Path::new("/tmp/cache").join(below);
         (OsString::from(name), path.into_os_string())
     });
-    let mut variables: Vec<(OsString, OsString)> = sandbox_variables(environment)
+    sandbox_variables(environment)
         .iter()
         .filter(|(name, _)| environment.get(name.to_string_lossy().as_ref()).is_none())
         .cloned()
         .chain(caches)
-        .collect();
-    variables.push(("TMPDIR".into(), "/tmp".into()));
-    variables.into_iter().collect()
+        .chain(proxy_variables(workspace))
+        .chain([("TMPDIR".into(), "/tmp".into())])
+        .collect()
 }

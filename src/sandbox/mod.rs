@@ -23,6 +23,6 @@ mod workspace;
 pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::FileRules;
-pub use proxy::{Proxy, ProxyPolicy};
+pub use proxy::{Proxy, ProxyPolicy, start_proxy};
 pub use search::FoundMasks;
 pub use workspace::{WorkspaceFiles, hidden_files, key_files, writable_directories};

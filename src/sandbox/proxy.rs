@@ -4,7 +4,7 @@
 //! and connects to the addresses that it has checked, so that a second answer of a name server changes nothing.
 
 use std::io::{self, Error, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{self, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ use url::Host;
 use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
 use super::server::Server;
-use crate::http::{Engine, Reach, Task};
+use crate::http::{Engine, Reach, Task, addresses_of};
+use crate::process::{Domains, RunningProxy};
 
 /// Maximum number of connections at a time. More clients wait.
 const MAX_CONNECTIONS: usize = 256;
@@ -57,7 +58,7 @@ impl Proxy {
     /// # Errors
     /// The socket or the thread cannot be used.
     pub fn start(
-        listener: std::net::TcpListener,
+        listener: net::TcpListener,
         policy: Arc<ProxyPolicy>,
         engine: &Engine,
     ) -> io::Result<Self> {
@@ -72,6 +73,20 @@ impl Proxy {
             _engine: engine.clone(),
         })
     }
+}
+
+/// Starts a proxy to domains, on a thread of its own. Names may have public addresses.
+///
+/// # Errors
+/// A pattern is malformed, or the socket or the thread cannot be used.
+pub fn start_proxy(listener: net::TcpListener, domains: &Domains) -> io::Result<RunningProxy> {
+    let policy = ProxyPolicy {
+        rules: DomainRules::new(&domains.allowed, &domains.denied).map_err(Error::other)?,
+        reach: Reach::Public,
+        look_up: addresses_of,
+    };
+    let proxy = Proxy::start(listener, Arc::new(policy), &Engine::default())?;
+    Ok(Box::new(proxy))
 }
 
 /// Accepts clients until the task is aborted, which ends their connections too.

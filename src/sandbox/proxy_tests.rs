@@ -166,7 +166,7 @@ fn a_redirect_leads_to_a_new_request_which_is_checked() {
     );
     let answer = fixture.ask("GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
-    let reason = "\r\n\r\nturnpipe: other.test:80: not in `sandbox.network.allowedDomains`\n";
+    let reason = "\r\n\r\nturnpipe: other.test:80: not an allowed domain\n";
     assert!(answer.ends_with(reason), "{answer}");
 }
 
@@ -177,9 +177,9 @@ fn refusals_name_the_host_and_the_reason() {
     let private =
         "127.0.0.1 is this machine, which must not be accessed without `--allow-private-addresses`";
     let metadata = "169.254.169.254 is a metadata service, which must not be accessed";
-    let absent = "not in `sandbox.network.allowedDomains`";
+    let absent = "not an allowed domain";
     for (server, status, reason) in [
-        ("denied.test:443", 403, "in `sandbox.network.deniedDomains`"),
+        ("denied.test:443", 403, "a denied domain"),
         ("example.com:22", 403, absent),
         ("127.0.0.1:443", 403, absent),
         ("[::1]:443", 403, absent),

@@ -38,3 +38,5 @@ mod turnpipe;
 mod usage;
 #[cfg(target_os = "linux")]
 mod workspace;
+#[cfg(target_os = "linux")]
+mod workspace_network;

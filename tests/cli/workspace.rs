@@ -8,7 +8,7 @@ use crate::sandbox::{Place, User, text, users, works};
 use crate::skip::{lacks, skip};
 
 /// Returns `turnpipe sandbox` with these arguments, in a repository.
-fn workspace(place: &Place, arguments: &[&str], script: &str) -> Command {
+pub(crate) fn workspace(place: &Place, arguments: &[&str], script: &str) -> Command {
     let mut command = place.command(&[]);
     command
         .args(["sandbox"])
@@ -19,7 +19,7 @@ fn workspace(place: &Place, arguments: &[&str], script: &str) -> Command {
 }
 
 /// Whether this machine permits workspaces, and lets every user enter the directory of the tests.
-fn has_workspaces() -> bool {
+pub(crate) fn has_workspaces() -> bool {
     if !works() {
         return false;
     }

@@ -107,7 +107,7 @@ fn curl_reaches_permitted_servers_only() {
     let url = format!("http://{server}/");
     assert_eq!(curl(&[], &url), "hello 200 000");
     assert_eq!(curl(&["--proxytunnel"], &url), "hello 200 200");
-    let reason = "turnpipe: other.test:80: not in `sandbox.network.allowedDomains`\n";
+    let reason = "turnpipe: other.test:80: not an allowed domain\n";
     assert_eq!(curl(&[], "http://other.test/"), format!("{reason}403 000"));
     assert_eq!(curl(&[], "https://other.test/"), "000 403");
 }

@@ -46,3 +46,5 @@ mod streaming;
 mod web;
 #[cfg(target_os = "linux")]
 mod workspace;
+#[cfg(target_os = "linux")]
+mod workspace_network;

@@ -3,6 +3,8 @@
 pub(crate) mod arguments;
 pub(crate) mod guards;
 pub(crate) mod hook;
+#[cfg(sandbox)]
+mod network;
 mod run_sandbox;
 pub(crate) mod run_tools;
 #[cfg_attr(not(sandbox), path = "no_sandbox.rs")]

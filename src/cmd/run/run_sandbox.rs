@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cmd::UsageError;
 use crate::config::PermissionSettings;
 use crate::io::{Environment, Messages};
-use crate::process::{Sandbox, Spawners};
+use crate::process::{Network, Sandbox, Spawners};
 use crate::state::StateRoot;
 use crate::tools::CallSandbox;
 
@@ -26,6 +26,9 @@ pub(crate) struct RunSandboxArguments {
         hide_short_help = true
     )]
     network: Network,
+    /// Let a workspace reach a host, e.g. `*.example.com` or `localhost:8080`; repeatable
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    allow_domain: Vec<String>,
     /// Fail if the kernel cannot enforce all of it
     #[arg(long, hide_short_help = true)]
     sandbox_required: bool,
@@ -34,24 +37,14 @@ pub(crate) struct RunSandboxArguments {
 /// What a sandbox restricts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SandboxMode {
-    /// Commands can change files only in the working directories, and reach no network. Those that no rule is about run
-    /// without approval.
+    /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that
+    /// no rule is about run without approval.
     Workspace,
     /// No program that a call or an MCP server starts can open files that `Read` deny rules name, or change those of
     /// `Edit` deny rules. Programs that need privileges, such as sudo, do not work in it.
     Files,
     /// Nothing; rules are compared with the text of commands alone
     Off,
-}
-
-/// The network of a workspace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Network {
-    /// Loopback of its own
-    #[default]
-    Off,
-    /// That of this system
-    On,
 }
 
 /// The sandboxes of a run.
@@ -112,7 +105,7 @@ impl RunSandboxArguments {
     /// Returns the sandboxes of a run. Without `--sandbox-required`, prints a warning about what is not enforced.
     ///
     /// # Errors
-    /// The enforcement is required, and not complete.
+    /// The enforcement is required, and not complete, or the options contradict each other.
     pub(crate) fn prepare(
         &self,
         place: &RunPlace<'_>,
@@ -122,6 +115,10 @@ impl RunSandboxArguments {
         let mode = self.mode(place);
         if mode == SandboxMode::Off {
             return Ok(RunSandboxes::default());
+        }
+        #[cfg(sandbox)]
+        if self.sandbox == Some(SandboxMode::Workspace) {
+            super::network::workspace_network(self.network, &self.allow_domain, place.settings)?;
         }
         let mut gaps = Vec::new();
         let prepared = self.create(place, &mut gaps);
@@ -159,10 +156,13 @@ impl RunSandboxArguments {
     /// The reason why the kernel cannot enforce them.
     #[cfg(sandbox)]
     fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
+        use super::network::workspace_network;
         use super::sandbox_files::{NamedByOptions, SandboxFiles};
         use crate::permission::DeniedFiles;
         use crate::process::{ScratchDirectory, Workspace};
-        use crate::sandbox::{FileRules, check_unconfined, sandbox_variables, workspace_variables};
+        use crate::sandbox::{
+            FileRules, check_unconfined, sandbox_variables, start_proxy, workspace_variables,
+        };
         let environment = place.environment;
         let home = environment.text("HOME").map(Path::new);
         let denied = place.settings.rules.denied_files(home, place.directories);
@@ -196,16 +196,20 @@ impl RunSandboxArguments {
         let files = SandboxFiles::new(&named, place.settings, home);
         gaps.extend(files.problems);
         let (denied, files) = ([denied, files.denied].concat(), files.workspace);
+        let network = workspace_network(self.network, &self.allow_domain, place.settings);
+        let (network, domains) = network.map_err(|error| error.to_string())?;
         let parent = place.state.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
             .map_err(|error| format!("{}: {error}", parent.display()))?;
         let workspace = Workspace {
             writable: files.writable.clone(),
             temporary: temporary.path().to_owned(),
-            has_network: self.network == Network::On,
+            network,
+            domains,
+            start_proxy: Some(start_proxy),
             is_required: self.sandbox_required,
         };
-        let variables = workspace_variables(environment, &files.writable);
+        let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules(&denied).with_workspace(files), variables);
         let sandbox = sandbox.with_workspace(workspace, temporary);
         let calls = Some(checked(sandbox, gaps)?);

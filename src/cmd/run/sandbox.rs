@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::run_sandbox::Network;
+use super::network::workspace_network;
 use super::sandbox_files::{NamedByOptions, SandboxFiles};
 use crate::cmd::inputs::working_directory;
 use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
 use crate::process::{
-    MaskKind, Policy, SandboxedCommand, ScratchDirectory, Workspace, exec_in_sandbox,
+    MaskKind, Network, Policy, SandboxedCommand, ScratchDirectory, Workspace, exec_in_sandbox,
     inherited_descriptors,
 };
 use crate::sandbox::{
@@ -27,8 +27,9 @@ use crate::tools::holds_secret;
 /// Run a command in a workspace that it cannot leave, or without access to certain files
 ///
 /// In mode `workspace`, the command and everything that it starts can change files only in the working directory and in
-/// directories of `--write`, and reach no network. Files with keys, such as `~/.ssh`, cannot be read. Temporary files are
-/// private and removed at the end, and so is what still runs. Hooks and settings of git and of agents cannot be changed.
+/// directories of `--write`, and reach only hosts of `--allow-domain`. Files with keys, such as `~/.ssh`, cannot be read.
+/// Temporary files are private and removed at the end, and so is what still runs. Hooks and settings of git and of agents
+/// cannot be changed.
 ///
 /// In both modes, files that `Read` deny rules name cannot be opened, and those that `Edit` deny rules name cannot be
 /// changed, in any language and by any name: each has a mask in a mount namespace of its own. Files that do not exist at
@@ -56,6 +57,11 @@ pub(crate) struct SandboxArguments {
     /// Whether a workspace has the network
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     network: Network,
+    /// Let a workspace reach a host; repeatable
+    ///
+    /// `example.com`, `*.example.com` for its subdomains, `localhost:8080` for another port than those of the web.
+    #[arg(long, value_name = "PATTERN")]
+    allow_domain: Vec<String>,
     /// Let a workspace use a socket, e.g. of an SSH agent; repeatable
     #[arg(long, value_name = "PATH")]
     allow_unix_socket: Vec<PathBuf>,
@@ -112,8 +118,8 @@ impl SandboxArguments {
                 }
                 denied.append(&mut files.denied);
                 let files = files.workspace;
-                let variables = workspace_variables(&io.environment, &files.writable);
-                let workspace = self.workspace(&files, globals, io)?;
+                let workspace = self.workspace(&files, &settings, globals, io)?;
+                let variables = workspace_variables(&io.environment, &workspace);
                 (
                     rules(denied).with_workspace(files),
                     variables,
@@ -185,13 +191,15 @@ impl SandboxArguments {
     /// Returns the workspace, with a new directory for temporary files.
     ///
     /// # Errors
-    /// The directory cannot be created.
+    /// The directory cannot be created, or the options about the network are invalid.
     fn workspace(
         &self,
         files: &WorkspaceFiles,
+        permissions: &PermissionSettings,
         globals: &Globals,
         io: &Io,
     ) -> Result<Workspace, UsageError> {
+        let (network, domains) = workspace_network(self.network, &self.allow_domain, permissions)?;
         let settings = globals.config(io)?.settings(Overrides::default());
         let parent = settings.state_root.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
@@ -199,7 +207,9 @@ impl SandboxArguments {
         Ok(Workspace {
             writable: files.writable.clone(),
             temporary: temporary.keep(),
-            has_network: self.network == Network::On,
+            network,
+            domains,
+            start_proxy: None,
             is_required: self.required,
         })
     }

@@ -3,9 +3,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::io::{self, Seek as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::fs::MemfdFlags;
 use rustix::thread::LinkNameSpaceType;
 
+use super::handover::{receive, send};
 use super::init::{
     InitCommand, Processes, become_program, check_pid_namespace, run_in_pid_namespace,
 };
@@ -20,13 +22,15 @@ use super::namespace::{Mask, MaskKind, Policy, Privilege, SandboxError, enter};
 use super::restrictions::Restrictions;
 use super::workspace::{Workspace, unmount_temporary};
 use crate::io::{Messages, Screen};
-use crate::process::ScratchDirectory;
+use crate::process::network::{Domains, Network, ProxyStarter, RunningProxy};
+use crate::process::{ScratchDirectory, forbid_inspection};
 
-/// First arguments of a helper that becomes a command, of one that waits for its parent, and of one that runs a command
-/// in a workspace that it is in.
+/// First arguments of a helper that becomes a command, of one that waits for its parent, of one that runs a command in a
+/// workspace that it is in, and of one that connects such a command to domains.
 const BECOMES: &str = "__sandbox-exec";
 const WAITS: &str = "__sandbox-hold";
 pub(super) const RUNS: &str = "__sandbox-run";
+const CONNECTS: &str = "__sandbox-proxy";
 
 /// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
 /// that does not exist.
@@ -64,11 +68,8 @@ pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> Sandb
         let mut plan = File::from(memory);
         plan.write_all(&encoded(policy))?;
         plan.rewind()?;
-        let kept: Vec<String> = command
-            .kept_descriptors
-            .iter()
-            .map(RawFd::to_string)
-            .collect();
+        let kept = command.kept_descriptors.iter().map(RawFd::to_string);
+        let kept: Vec<String> = kept.collect();
         let mut helper = Command::new(PROGRAM);
         helper
             .arg0("turnpipe")
@@ -78,12 +79,7 @@ pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> Sandb
             .arg(command.directory)
             .args(command.words)
             .env_clear()
-            .envs(
-                command
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            );
+            .envs(command.environment.iter().cloned());
         Ok(helper.exec())
     };
     let error = become_helper().unwrap_or_else(|error| error);
@@ -97,70 +93,80 @@ pub(super) struct MaskedNamespace {
     pub(super) namespaces: Vec<(LinkNameSpaceType, OwnedFd)>,
     /// Why commands in a workspace see processes outside of it.
     pub(super) sees_processes: Option<String>,
+    _proxy: Option<RunningProxy>,
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces by a helper of `program`, a binary of turnpipe. Not on the first thread of a process that
-    /// adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one. Not on
+    /// the first thread of a process that adopts orphans.
     ///
     /// # Errors
-    /// The kernel refuses a namespace or a mount, or the helper cannot be started.
+    /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
     pub(super) fn new(program: &Path, policy: &Policy) -> Result<Self, SandboxError> {
-        let privilege = Privilege::of_process();
-        let failed = |error| SandboxError::new("start the sandbox", error);
-        let mut helper = Command::new(program)
-            .arg0("turnpipe")
-            .arg(WAITS)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let opened = Self::of_helper(&mut helper, policy, privilege);
-        // Its standard input is closed, so it ends.
-        helper.wait().map_err(failed)?;
+        let (mut helper, socket) = start_helper(program, WAITS, policy).map_err(not_started)?;
+        let opened = Self::of_helper(helper.id(), &socket, policy);
+        // Without it, the helper ends.
+        drop(socket);
+        helper.wait().map_err(not_started)?;
         opened
     }
 
-    fn of_helper(
-        helper: &mut Child,
-        policy: &Policy,
-        privilege: Privilege,
-    ) -> Result<Self, SandboxError> {
-        let failed = |error| SandboxError::new("start the sandbox", error);
-        let (Some(mut input), Some(output)) = (helper.stdin.take(), helper.stdout.take()) else {
-            return Err(failed(io::ErrorKind::BrokenPipe.into()));
-        };
-        let mut answer = String::new();
-        input.write_all(&encoded(policy)).map_err(failed)?;
-        BufReader::new(output)
-            .read_line(&mut answer)
-            .map_err(failed)?;
-        let answer = answer.trim_end();
+    fn of_helper(helper: u32, socket: &UnixStream, policy: &Policy) -> Result<Self, SandboxError> {
+        let (answer, listener) = receive(socket).map_err(not_started)?;
         let Some(problem) = answer.strip_prefix(READY) else {
-            return Err(SandboxError::reported(answer));
+            return Err(SandboxError::reported(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
-            let file = File::open(format!("/proc/{}/ns/{name}", helper.id()));
-            Ok(file.map_err(failed)?.into())
+            let file = File::open(format!("/proc/{helper}/ns/{name}"));
+            Ok(file.map_err(not_started)?.into())
         };
         let workspace = policy.workspace.as_ref();
         let namespaces = [
-            (privilege == Privilege::User).then_some(("user", LinkNameSpaceType::User)),
+            (Privilege::of_process() == Privilege::User)
+                .then_some(("user", LinkNameSpaceType::User)),
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
-            workspace
-                .filter(|workspace| !workspace.has_network)
-                .map(|_| ("net", LinkNameSpaceType::Network)),
+            (policy.network() != Network::On).then_some(("net", LinkNameSpaceType::Network)),
         ];
         let namespaces = namespaces.into_iter().flatten();
         let namespaces = namespaces.map(|(name, kind)| Ok((kind, open(name)?)));
+        let start = |listener| {
+            let workspace = workspace?;
+            Some(workspace.start_proxy?(listener, &workspace.domains))
+        };
+        let proxy = listener.and_then(start).transpose();
         Ok(Self {
             namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
             sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
+            _proxy: proxy.map_err(not_started)?,
         })
     }
+}
+
+fn not_started(error: io::Error) -> SandboxError {
+    SandboxError::new("start the sandbox", error)
+}
+
+/// A helper, and a socket to it.
+type Helper = (Child, UnixStream);
+
+/// Starts a helper of `program` that reads a policy.
+///
+/// # Errors
+/// Resources are exhausted.
+fn start_helper(program: &Path, kind: &str, policy: &Policy) -> io::Result<Helper> {
+    let (mut socket, theirs) = UnixStream::pair()?;
+    let helper = Command::new(program)
+        .arg0("turnpipe")
+        .arg(kind)
+        .env_clear()
+        .current_dir("/")
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    socket.write_all(&encoded(policy))?;
+    Ok((helper, socket))
 }
 
 /// The answer of a helper whose namespaces can be opened. The reason follows why commands see processes outside.
@@ -170,9 +176,12 @@ const READY: &str = "ready:";
 const WRITABLE: u8 = b'w';
 const TEMPORARY: u8 = b't';
 const NETWORK: u8 = b'n';
+const ALLOWED: u8 = b'a';
+const DENIED: u8 = b'x';
 const REQUIRED: u8 = b'r';
 
-/// Returns a policy as a helper reads it: the number of bytes, and for each path a letter, the path and a NUL byte.
+/// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
+/// pattern, and a NUL byte.
 fn encoded(policy: &Policy) -> Vec<u8> {
     let mut list = Vec::new();
     let mut add = |letter: u8, path: &Path| {
@@ -188,7 +197,13 @@ fn encoded(policy: &Policy) -> Vec<u8> {
         for path in &workspace.writable {
             add(WRITABLE, path);
         }
-        if workspace.has_network {
+        let Domains { allowed, denied } = &workspace.domains;
+        for (letter, patterns) in [(ALLOWED, allowed), (DENIED, denied)] {
+            for pattern in patterns {
+                add(letter, pattern.as_ref());
+            }
+        }
+        if workspace.network == Network::On {
             add(NETWORK, Path::new(""));
         }
         if workspace.is_required {
@@ -204,21 +219,22 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
     let mut list = vec![0; usize::from_ne_bytes(length)];
     input.read_exact(&mut list)?;
     let mut policy = Policy::default();
-    let mut workspace = Workspace {
-        writable: Vec::new(),
-        temporary: PathBuf::new(),
-        has_network: false,
-        is_required: false,
-    };
+    let mut workspace = Workspace::default();
     for entry in list.split(|byte| *byte == 0) {
         let Some((letter, path)) = entry.split_first() else {
             continue;
         };
+        let pattern = || String::from_utf8(path.to_owned()).map_err(|_| io::ErrorKind::InvalidData);
         let path = PathBuf::from(OsStr::from_bytes(path));
         match *letter {
             WRITABLE => workspace.writable.push(path),
             TEMPORARY => workspace.temporary = path,
-            NETWORK => workspace.has_network = true,
+            NETWORK => workspace.network = Network::On,
+            ALLOWED => {
+                workspace.network = Network::Domains;
+                workspace.domains.allowed.push(pattern()?);
+            }
+            DENIED => workspace.domains.denied.push(pattern()?),
             REQUIRED => workspace.is_required = true,
             letter => {
                 let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
@@ -232,9 +248,10 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
 
 /// Runs the helper of a sandbox if `arguments`, which include the program's name, say that this process is one. It
 /// must have one thread. Returns the exit status with which the program must then exit.
-pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
+pub fn run_as_sandbox_helper(arguments: &[OsString], start_proxy: ProxyStarter) -> Option<u8> {
     match arguments {
-        [_, first] if first == WAITS => Some(wait_for_parent()),
+        [_, first] if first == WAITS => Some(u8::from(wait_for_parent().is_err())),
+        [_, first] if first == CONNECTS => Some(u8::from(run_proxy(start_proxy).is_err())),
         [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
             let number = plan.to_str().and_then(|number| number.parse().ok())?;
             let kept = kept.to_str().unwrap_or_default().split(',');
@@ -269,25 +286,43 @@ pub fn run_as_sandbox_helper(arguments: &[OsString]) -> Option<u8> {
 }
 
 /// Enters the namespaces, reports it, and waits until the parent has opened them.
-fn wait_for_parent() -> u8 {
-    let mut input = io::stdin().lock();
-    let entered = read_policy(&mut input)
+fn wait_for_parent() -> io::Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let entered = read_policy(&mut socket)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
             let privilege = Privilege::of_process();
-            enter(privilege, &policy)?;
+            let listener = enter(privilege, &policy)?;
             let checked = policy
                 .workspace
                 .map_or(Ok(()), |_| check_pid_namespace(privilege));
-            Ok(checked.map_or_else(|error| error.to_string(), |()| String::new()))
+            let problem = checked.map_or_else(|error| error.to_string(), |()| String::new());
+            Ok((READY.to_owned() + &problem, listener))
         });
-    let answer = entered.map_or_else(
-        |error| error.to_string(),
-        |problem| READY.to_owned() + &problem,
-    );
-    // If the parent has ended, nobody needs the namespaces.
-    let _ = writeln!(io::stdout(), "{answer}").and_then(|()| io::copy(&mut input, &mut io::sink()));
-    0
+    let (answer, listener) = entered.unwrap_or_else(|error| (error.to_string(), None));
+    send(&socket, &answer, listener.as_ref())?;
+    receive(&socket).map(drop)
+}
+
+/// Runs the proxy for a command in other namespaces until the process there, the parent, ends. Signals for the command do
+/// not end it, and the command cannot inspect it.
+fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
+    use libc::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+    // SAFETY: system calls on plain numbers; no handler is installed.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    forbid_inspection();
+    close_all_but(&[]);
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let policy = read_policy(&mut socket)?;
+    let domains = policy.workspace.unwrap_or_default().domains;
+    let (_, listener) = receive(&socket)?;
+    let _proxy = start_proxy(listener.ok_or(io::ErrorKind::InvalidData)?, &domains)?;
+    receive(&socket).map(drop)
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
@@ -299,14 +334,20 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     let [program, arguments @ ..] = words else {
         return SANDBOX_FAILED;
     };
-    let entered = || -> Result<Option<(ScratchDirectory, Processes)>, SandboxError> {
+    let entered = || -> Result<Option<(WorkspaceKeep, Processes)>, SandboxError> {
         let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
         let temporary = policy.workspace.as_ref().map(|workspace| {
             let taken = ScratchDirectory::take_over(&workspace.temporary);
             taken.map_err(|error| SandboxError::new("use the temporary directory", error))
         });
         let temporary = temporary.transpose()?;
-        enter(privilege, &policy)?;
+        let proxy = (policy.network() == Network::Domains)
+            .then(|| start_helper(PROGRAM.as_ref(), CONNECTS, &policy));
+        let proxy = proxy.transpose().map_err(not_started)?;
+        let listener = enter(privilege, &policy)?;
+        if let Some((_, socket)) = &proxy {
+            send(socket, READY, listener.as_ref()).map_err(not_started)?;
+        }
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace(privilege) {
                 Ok(()) => Processes::Own,
@@ -322,7 +363,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
                     Processes::All
                 }
             };
-            return Ok(Some((temporary, processes)));
+            return Ok(Some(((temporary, proxy), processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
@@ -331,7 +372,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
         Ok(None)
     };
     match entered() {
-        Ok(Some((temporary, processes))) => run_in_workspace(
+        Ok(Some((keep, processes))) => run_in_workspace(
             &InitCommand {
                 program,
                 name: program,
@@ -340,7 +381,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
                 privilege,
                 processes,
             },
-            Some(temporary),
+            Some(keep),
         ),
         Ok(None) => become_program(Command::new(program).args(arguments)),
         Err(error) => {
@@ -350,11 +391,18 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     }
 }
 
-/// Runs a command in the workspace that this process is in, and then removes its temporary files. Returns its exit
+/// What a workspace has as long as its command runs: a directory for temporary files, and a proxy.
+type WorkspaceKeep = (ScratchDirectory, Option<Helper>);
+
+/// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
 /// status.
-fn run_in_workspace(command: &InitCommand<'_>, temporary: Option<ScratchDirectory>) -> u8 {
+fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
     let ended = run_in_pid_namespace(command);
-    if let Some(temporary) = temporary {
+    if let Some((temporary, proxy)) = keep {
+        if let Some((mut proxy, _)) = proxy {
+            // It may have ended.
+            let _ = proxy.kill().and_then(|()| proxy.wait());
+        }
         unmount_temporary();
         drop(temporary);
     }

@@ -3,6 +3,7 @@
 mod child;
 mod descriptors;
 mod entrance;
+mod handover;
 mod helper;
 mod init;
 mod mounts;

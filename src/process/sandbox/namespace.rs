@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 
 use rustix::io::Errno;
@@ -14,14 +15,22 @@ use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use super::mounts::MaskSources;
 use super::workspace::{Workspace, turn_on_loopback};
+use crate::process::network::{Network, PROXY_PORT};
 
 /// What a process in a sandbox sees of the file system and the network.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
     /// `None` if all files can be changed that no mask is over.
     pub workspace: Option<Workspace>,
+}
+
+impl Policy {
+    pub(super) fn network(&self) -> Network {
+        let workspace = self.workspace.as_ref();
+        workspace.map_or(Network::On, |workspace| workspace.network)
+    }
 }
 
 /// What programs in the namespace cannot do with a file or directory.
@@ -130,19 +139,22 @@ impl SandboxError {
 }
 
 /// Moves this process, which must have one thread, to new namespaces, as a policy says. A masked file that no longer
-/// exists is skipped.
+/// exists is skipped. Returns the socket for clients of a proxy, if the policy has one.
 ///
 /// # Errors
 /// The kernel refuses a namespace or a mount.
-pub(super) fn enter(privilege: Privilege, policy: &Policy) -> Result<(), SandboxError> {
+pub(super) fn enter(
+    privilege: Privilege,
+    policy: &Policy,
+) -> Result<Option<TcpListener>, SandboxError> {
     let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let workspace = policy.workspace.as_ref();
-    let own_network = workspace.is_some_and(|workspace| !workspace.has_network);
+    let network = policy.network();
     unshare(privilege, UnshareFlags::NEWNS)?;
     if workspace.is_some() {
         unshare(Privilege::Root, UnshareFlags::NEWIPC)?;
     }
-    if own_network {
+    if network != Network::On {
         unshare(Privilege::Root, UnshareFlags::NEWNET)?;
     }
     if privilege == Privilege::User {
@@ -157,9 +169,12 @@ pub(super) fn enter(privilege: Privilege, policy: &Policy) -> Result<(), Sandbox
                 .map_err(|error| SandboxError::new(format!("write {path}"), error))?;
         }
     }
-    if own_network {
+    if network != Network::On {
         turn_on_loopback().map_err(|error| SandboxError::new("turn on loopback", error))?;
     }
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT));
+    let listener = (network == Network::Domains).then(listen).transpose();
+    let listener = listener.map_err(|error| SandboxError::new("listen for the proxy", error))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| SandboxError::new("make mounts private", error))?;
     if let Some(workspace) = workspace {
@@ -175,7 +190,7 @@ pub(super) fn enter(privilege: Privilege, policy: &Policy) -> Result<(), Sandbox
             }
         }
     }
-    Ok(())
+    Ok(listener)
 }
 
 /// Creates a namespace; for an ordinary user together with a user namespace, in which it has all capabilities.

@@ -16,6 +16,7 @@ use super::restrictions::Restrictions;
 use super::workspace::Workspace;
 use crate::io::Lock;
 use crate::process::confinement::WorkspaceEnforced;
+use crate::process::network::Network;
 use crate::process::start::{Start, c_string};
 use crate::process::{ScratchDirectory, Variables};
 
@@ -55,6 +56,8 @@ pub struct Sandbox {
 struct Current {
     list: MaskList,
     namespace: Arc<MaskedNamespace>,
+    /// The one before, whose proxy a child may still use.
+    _earlier: Option<Arc<MaskedNamespace>>,
 }
 
 impl Sandbox {
@@ -76,8 +79,8 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Sets what children outside of the lane can change. The directory for temporary files exists as long as the
-    /// sandbox.
+    /// Sets what children outside of the lane can change and reach. The directory for temporary files exists as long as
+    /// the sandbox.
     #[must_use]
     pub fn with_workspace(self, workspace: Workspace, temporary: ScratchDirectory) -> Self {
         Self {
@@ -87,10 +90,10 @@ impl Sandbox {
     }
 
     /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
-    /// reach no network, and no earlier one has made files that tell programs outside what to run.
+    /// reach only chosen domains, and no earlier one has made files that tell programs outside what to run.
     pub fn needs_no_approval(&self) -> bool {
         self.workspace_enforced()
-            .is_some_and(|enforced| !enforced.has_network && enforced.isolates_processes)
+            .is_some_and(|enforced| enforced.network != Network::On && enforced.isolates_processes)
             && self.new_protected().is_empty()
     }
 
@@ -112,7 +115,7 @@ impl Sandbox {
         let (workspace, _) = self.workspace.as_ref()?;
         let current = self.current.locked();
         Some(WorkspaceEnforced {
-            has_network: workspace.has_network,
+            network: workspace.network,
             isolates_processes: current.as_ref()?.namespace.sees_processes.is_none(),
         })
     }
@@ -151,9 +154,11 @@ impl Sandbox {
                 .map(|(workspace, _)| workspace.clone()),
         };
         let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
+        let earlier = current.take().map(|current| current.namespace);
         *current = Some(Current {
             list,
             namespace: Arc::clone(&namespace),
+            _earlier: earlier,
         });
         Ok(namespace)
     }

@@ -13,16 +13,21 @@ use rustix::mount::{
 
 use super::mounts::{attach, copy_tree, set_attributes};
 use super::namespace::SandboxError;
+use crate::process::network::{Domains, Network, ProxyStarter};
 
 /// What programs in a workspace can change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Workspace {
     /// Existing directories: absolute, without links.
     pub writable: Vec<PathBuf>,
     /// A directory that takes the place of those for temporary files.
     pub temporary: PathBuf,
-    /// Whether programs have the network of this process; else they have a loopback of their own.
-    pub has_network: bool,
+    /// What programs reach.
+    pub network: Network,
+    /// The domains, if it is those.
+    pub domains: Domains,
+    /// Starts the proxy of a run.
+    pub start_proxy: Option<ProxyStarter>,
     /// Whether nothing runs if the kernel cannot enforce all of it.
     pub is_required: bool,
 }

@@ -7,6 +7,8 @@ use super::wildcard::Wildcard;
 /// The host pattern of a rule.
 #[derive(Debug, Clone)]
 pub struct DomainPattern {
+    /// In lower case and without a trailing dot.
+    pub(super) text: String,
     /// Label patterns, last label first; `*` matches within a label. Empty: any host.
     labels: Vec<Wildcard>,
     /// Whether it matches subdomains only.
@@ -27,6 +29,7 @@ impl DomainPattern {
         Some(Self {
             labels: labels.map(Wildcard::parse).collect(),
             is_below: below.is_some(),
+            text: pattern,
         })
     }
 

@@ -1,0 +1,39 @@
+//! The network of programs in a workspace.
+
+use std::any::Any;
+use std::io;
+use std::net::TcpListener;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What programs in a workspace reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// Loopback of its own
+    #[default]
+    Off,
+    /// Loopback of its own, with a proxy to domains.
+    #[cfg_attr(feature = "cli", value(skip))]
+    Domains,
+    /// That of this system
+    On,
+}
+
+/// Patterns of the servers to which a proxy connects. Denied ones win.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Domains {
+    pub allowed: Vec<String>,
+    pub denied: Vec<String>,
+}
+
+/// A proxy, which ends when it is dropped.
+pub type RunningProxy = Box<dyn Any + Send + Sync>;
+
+/// Starts a proxy to domains for the clients of a listening socket.
+pub type ProxyStarter = fn(TcpListener, &Domains) -> io::Result<RunningProxy>;
+
+/// The port of the proxy, on the loopback of a workspace. The system gives it to no socket by itself.
+pub const PROXY_PORT: u16 = 61_080;
