@@ -27,6 +27,9 @@ use crate::view::{hooks_page, logged_decision};
 pub(crate) struct HookInstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
+    /// Let the hook move shell commands into `turnpipe sandbox`
+    #[arg(long)]
+    sandbox: bool,
     /// Options of the hook: rules, settings, `--trust-analysis`
     #[arg(last = true, value_name = "OPTION")]
     options: Vec<String>,
@@ -114,11 +117,14 @@ pub(crate) struct HookExplainArguments {
 impl Run for HookInstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
-        let options = ["hook", "--agent", "claude"].into_iter();
-        let options = options.chain(self.options.iter().map(String::as_str));
-        parser
+        let sandbox = self.sandbox.then(|| "--sandbox".to_owned());
+        let options: Vec<String> = sandbox.into_iter().chain(self.options).collect();
+        let words = ["hook", "--agent", "claude"].into_iter();
+        let words = words.chain(options.iter().map(String::as_str));
+        let hook = parser
             .no_binary_name(false)
-            .try_get_matches_from(options)
+            .try_get_matches_from(words)
+            .and_then(|matches| HookArguments::from_arg_matches(&matches))
             .map_err(|error| {
                 let text = error.to_string();
                 let line = text.lines().next().unwrap_or_default();
@@ -126,8 +132,14 @@ impl Run for HookInstallArguments {
                 UsageError::new(format!("options of the hook: {problem}"))
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
+        for agent in self.change.agent.iter().filter(|_| hook.sandbox) {
+            if !facts(*agent)?.takes_sandbox {
+                let problem = "it has a sandbox of its own, or its hooks cannot change commands";
+                return Err(UsageError::new(problem).about(agent.name()).into());
+            }
+        }
         let program = program(&io.environment)?;
-        let command = Some((program.as_str(), self.options.as_slice()));
+        let command = Some((program.as_str(), options.as_slice()));
         self.change.run(command, globals, io)
     }
 }
