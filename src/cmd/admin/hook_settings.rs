@@ -139,8 +139,15 @@ impl Run for HookInstallArguments {
             }
         }
         let program = program(&io.environment)?;
-        let command = Some((program.as_str(), options.as_slice()));
-        self.change.run(command, globals, io)
+        let options = |path: &Path| {
+            // The agent compares its rules with the changed command.
+            let needs_rules = hook.sandbox && hook.permissions.settings.is_empty();
+            let own = ["--settings".to_owned(), path.display().to_string()];
+            let own = own.into_iter().filter(|_| needs_rules);
+            options.iter().cloned().chain(own).collect()
+        };
+        let command: NewCommand<'_> = (&program, &options);
+        self.change.run(Some(command), globals, io)
     }
 }
 
@@ -150,11 +157,14 @@ impl Run for HookUninstallArguments {
     }
 }
 
+/// A program, and its options for hooks in this file.
+type NewCommand<'a> = (&'a str, &'a dyn Fn(&Path) -> Vec<String>);
+
 impl ChangeArguments {
     /// Adds hooks with this program and these options, or removes them.
     fn run(
         &self,
-        command: Option<(&str, &[String])>,
+        command: Option<NewCommand<'_>>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
@@ -168,6 +178,10 @@ impl ChangeArguments {
             let facts = facts(*agent)?;
             let path = self.settings_file(facts, &io.environment)?;
             let name = path.display().to_string();
+            let command = command.map(|(program, options)| (program, options(&path)));
+            let command = command
+                .as_ref()
+                .map(|(program, options)| (*program, &**options));
             let change = SettingsChange::new(path, *agent, facts, command)
                 .map_err(|error| UsageError::reason(error).about(name))?;
             if change.is_empty() {

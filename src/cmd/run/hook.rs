@@ -62,7 +62,7 @@ pub(crate) struct HookArguments {
     #[arg(long)]
     pub(crate) sandbox: bool,
     #[command(flatten)]
-    permissions: PermissionFlags,
+    pub(crate) permissions: PermissionFlags,
 }
 
 /// A shell that may run an agent's commands.
@@ -124,13 +124,6 @@ impl Run for HookArguments {
         let sandbox = self
             .sandbox
             .then(|| CommandSandbox::new(&self.permissions.settings));
-        let sandbox = match sandbox.transpose() {
-            Ok(sandbox) => sandbox,
-            Err(error) => {
-                let problem = UsageError::reason(error);
-                return self.refuse(&input, "find its files", &problem, io);
-            }
-        };
         let line = arguments.get("command").and_then(Value::as_str);
         let line = line.map(str::to_owned);
         let own = sandbox

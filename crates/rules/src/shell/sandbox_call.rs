@@ -13,58 +13,38 @@ pub fn inside_sandbox(line: &str) -> Option<String> {
     let [call] = &*parts else {
         return None;
     };
-    let is_alone = call.assignments.is_empty()
-        && call.reads.is_empty()
-        && call.writes.is_empty()
-        && call.span == (0..line.trim_end().len());
-    let [program, subcommand, rest @ ..] = call.words.as_slice() else {
+    let values: Vec<Option<&str>> = call
+        .words
+        .iter()
+        .map(|word| word.value.as_deref())
+        .collect();
+    let end = values.iter().position(|value| *value == Some("--"))?;
+    let is_known = values.iter().take(end).all(Option::is_some);
+    let [Some(program), Some("sandbox"), ..] = *values.as_slice() else {
         return None;
     };
-    let is_sandbox = program_name(program.value.as_deref()?) == "turnpipe"
-        && subcommand.value.as_deref() == Some("sandbox");
-    if !is_alone || !is_sandbox {
+    let is_alone = call.assignments.is_empty() && call.span == (0..line.trim_end().len());
+    if !is_known || !is_alone || program_name(program) != "turnpipe" {
         return None;
     }
-    let end = rest.iter().position(|word| word.text == "--")?;
-    match rest.get(end + 1..)? {
-        [shell, option, script] if shell.text == "bash" && option.text == "-c" => {
-            script.value.clone()
-        }
-        [first, ..] => Some(line.get(first.span.start..call.span.end)?.to_owned()),
-        [] => None,
+    match values.get(end + 1..)? {
+        [Some("bash"), Some("-c"), script] => script.map(str::to_owned),
+        _ => Some(
+            line.get(call.words.get(end + 1)?.span.start..call.span.end)?
+                .to_owned(),
+        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn only_a_line_that_is_one_sandbox_has_another_inside() {
-        let rows = [
-            ("turnpipe sandbox -- bash -c 'rm a; ls'", Some("rm a; ls")),
-            (
-                "/x/turnpipe sandbox --required --settings '/a b' -- bash -c \"it's\"",
-                Some("it's"),
-            ),
-            (
-                "'/x y/turnpipe' sandbox -- ls -l \"$x\" ",
-                Some("ls -l \"$x\""),
-            ),
-            ("turnpipe sandbox -- bash -c 'a' b", Some("bash -c 'a' b")),
-            ("turnpipe sandbox -- bash -c \"$x\"", None),
-            ("turnpipe sandbox -- ls > a", None),
-            ("turnpipe sandbox -- ls; rm a", None),
-            ("turnpipe sandbox -- ls &", None),
-            ("(turnpipe sandbox -- ls)", None),
-            ("PATH=. turnpipe sandbox -- ls", None),
-            ("turnpipe sandbox ls", None),
-            ("turnpipe session -- ls", None),
-            ("turnpipes sandbox -- ls", None),
-            ("turnpipe sandbox --", None),
-        ];
-        for (line, expected) in rows {
-            assert_eq!(inside_sandbox(line).as_deref(), expected, "{line}");
+        let rows = include_str!("../../../../tests/data/shell/in_sandbox.tsv").lines();
+        for row in rows.filter(|row| !row.starts_with('#')) {
+            let (line, expected) = row.split_once('\t').unwrap();
+            let inside = super::inside_sandbox(line).unwrap_or_default();
+            assert_eq!(inside, expected, "{line}");
         }
     }
 }
