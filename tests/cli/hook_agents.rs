@@ -271,6 +271,19 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
             );
         }
     }
+    let own = moved("make");
+    for other in [
+        own.replace("--required", "--mode files"),
+        own.replacen('/', "/./", 1),
+        own.replace("make", "\"$(make)\""),
+        format!("{own}; npm test"),
+        format!("{own} > a"),
+        format!("X=1 {own}"),
+    ] {
+        let (_, response) = moving_hook(&SAMPLES[0].2(&other));
+        let input = &response["hookSpecificOutput"]["updatedInput"];
+        assert_eq!(input["command"], moved(&other), "moved again");
+    }
     // Agents that run the hooks of Claude Code, and a command that no line can say.
     let mut input = SAMPLES[0].2("ls");
     input["tool_input"]["timeout"] = json!(5);

@@ -124,13 +124,12 @@ impl Run for HookArguments {
         let sandbox = self
             .sandbox
             .then(|| CommandSandbox::new(&self.permissions.settings));
-        let line = arguments.get("command").and_then(Value::as_str);
-        let line = line.map(str::to_owned);
-        let own = sandbox
-            .as_ref()
-            .and_then(|sandbox| sandbox.script_in(line.as_deref()?));
-        let is_inside = own.is_some();
-        arguments.extend(own.map(|script| ("command".to_owned(), script.into())));
+        let command = arguments.get("command").and_then(Value::as_str);
+        let command = command.map(str::to_owned);
+        let inside = sandbox.as_ref().zip(command.as_deref());
+        let inside = inside.and_then(|(sandbox, line)| sandbox.script_in(line));
+        let is_inside = inside.is_some();
+        arguments.extend(inside.map(|script| ("command".to_owned(), script.into())));
         let shell = ShellGuarantees {
             dialect: match self.shell {
                 Some(HookShell::Bash) => ShellDialect::Bash,
@@ -154,22 +153,20 @@ impl Run for HookArguments {
             || Purpose::of(&call.tool) == Purpose::Shell;
         let is_open = is_shell && !is_inside && decision != Some(Decision::Deny);
         let Some(sandbox) = sandbox.filter(|_| is_open) else {
-            return self.respond(&input, Ok(&decided), decision, response, io);
+            return self.respond(&input, Ok(&decided), (decision, response), io);
         };
-        let moved = line.and_then(|line| sandbox.line(&line));
-        let reason = match moved {
+        let reason = match command.and_then(|script| sandbox.line(&script)) {
             Some(line) if input.takes_changes(self.agent, decision) => {
                 arguments.insert("command".to_owned(), line.into());
-                let response = input.with_input(response, arguments);
-                return self.respond(&input, Ok(&decided), decision, Some(response), io);
+                let response = Some(input.with_input(response, arguments));
+                return self.respond(&input, Ok(&decided), (decision, response), io);
             }
             Some(line) => format!(
                 "commands run in a sandbox, and this agent runs none that a hook changes; give it as one call of: {line}"
             ),
             None => "it cannot be moved into a sandbox".to_owned(),
         };
-        let (decision, response) = input.denial(&reason).unzip();
-        self.respond(&input, Err(&reason), decision, response, io)
+        self.respond(&input, Err(&reason), input.denial(&reason).unzip(), io)
     }
 }
 
@@ -186,8 +183,7 @@ impl HookArguments {
         problem.report(&io.messages);
         let asks = input.asks_user();
         let denial = (!asks).then(|| input.denial(&reason)).flatten();
-        let (decision, response) = denial.unzip();
-        self.respond(input, Err(&reason), decision, response, io)?;
+        self.respond(input, Err(&reason), denial.unzip(), io)?;
         Ok(Status::negative_if(asks))
     }
 
@@ -196,8 +192,7 @@ impl HookArguments {
         &self,
         input: &AgentHookInput,
         decided: Result<&Decided, &str>,
-        decision: Option<Decision>,
-        response: Option<Value>,
+        (decision, response): (Option<Decision>, Option<Value>),
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         if let Some(response) = response {

@@ -172,8 +172,8 @@ fn decisions() {
 fn a_command_in_a_sandbox_is_decided_like_one_in_bash() {
     let rows = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
     let rows = rows.map(|line| ((), serde_json::from_str::<Row>(line).unwrap()));
-    let rows = rows.filter(|(_, row)| row.decision != "allow" && row.command.is_some());
-    for ((), mut row) in sample(rows, 8, |(_, row)| row.decision.clone()) {
+    let rows = rows.filter(|((), row)| row.decision != "allow" && row.command.is_some());
+    for ((), mut row) in sample(rows, 8, |((), row)| row.decision.clone()) {
         let plain = row.command.take().unwrap();
         let in_bash = format!("bash -c '{}'", plain.replace('\'', r"'\''"));
         let mut decision = |line: String| {
