@@ -1,7 +1,8 @@
 //! A command line that runs another one in a sandbox: `turnpipe sandbox -- bash -c 'make'`.
 
+use std::path::Path;
+
 use super::analysis::analyse;
-use super::command_words::program_name;
 
 /// Returns the command line that a command line runs with `turnpipe sandbox`. `None` unless it is nothing but that call.
 pub fn inside_sandbox(line: &str) -> Option<String> {
@@ -24,7 +25,7 @@ pub fn inside_sandbox(line: &str) -> Option<String> {
         return None;
     };
     let is_alone = call.assignments.is_empty() && call.span == (0..line.trim_end().len());
-    if !is_known || !is_alone || program_name(program) != "turnpipe" {
+    if !is_known || !is_alone || !Path::new(program).ends_with("turnpipe") {
         return None;
     }
     match values.get(end + 1..)? {
