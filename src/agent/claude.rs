@@ -41,6 +41,7 @@ pub(super) static CLAUDE: Format = Format {
     hook_settings: Some(HookSettings {
         user: (HOME, ".claude"),
         project: ".claude/settings.json",
+        takes_sandbox: true,
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),

@@ -37,6 +37,8 @@ pub struct HookSettings {
     pub(super) project: &'static str,
     /// Whether the agent ignores a hook until the user trusts it.
     pub needs_trust: bool,
+    /// Whether hooks that move commands into a sandbox are of use: the agent runs what they change, at least at one event.
+    pub takes_sandbox: bool,
     /// Message about the step after which the agent runs the hook.
     pub activation: &'static str,
 }
@@ -52,6 +54,7 @@ impl HookSettings {
         file: "settings.json",
         project: "",
         needs_trust: false,
+        takes_sandbox: false,
         activation: "new sessions use it",
     };
 

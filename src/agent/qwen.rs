@@ -40,6 +40,7 @@ pub(super) static QWEN: Format = Format {
         timeout: 10_000,
         user: (&["QWEN_HOME"], ".qwen"),
         project: ".qwen/settings.json",
+        takes_sandbox: true,
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),

@@ -244,6 +244,36 @@ impl AgentHookInput {
         Some((decision, response))
     }
 
+    /// Whether the agent runs a command that a response with this decision changes. `agent` is the agent if it is known.
+    /// Claude Code does in every response, and Qwen Code only if it allows the call that its user is asked about.
+    pub fn takes_changes(&self, agent: Option<Agent>, decision: Option<Decision>) -> bool {
+        let has_time = self.members.has(&["timestamp"]);
+        let writer = match (self.agent, &*self.tool_name) {
+            (None, "Bash" | "Monitor") if !has_time => Agent::Claude,
+            (None, "run_shell_command") if has_time => Agent::Qwen,
+            _ => return false,
+        };
+        agent.is_none_or(|agent| agent == writer)
+            && match self.kind {
+                Call => writer == Agent::Claude && self.members.has(&["tool_use_id"]),
+                Request => decision == Some(Decision::Allow),
+                Access => false,
+            }
+    }
+
+    /// Returns a response, or one without a decision, with another input of the call.
+    pub fn with_input(&self, response: Option<Value>, input: Map<String, Value>) -> Value {
+        let undecided = || json!({ "hookSpecificOutput": { "hookEventName": self.event } });
+        let mut response = response.unwrap_or_else(undecided);
+        let specific = &mut response["hookSpecificOutput"];
+        let place = match self.kind {
+            Request => &mut specific["decision"],
+            Call | Access => specific,
+        };
+        place["updatedInput"] = input.into();
+        response
+    }
+
     /// Returns the response that denies the call for this reason.
     pub fn denial(&self, reason: &str) -> Option<(Decision, Value)> {
         let response = self.written_response(Decision::Deny, reason)?;

@@ -1,6 +1,7 @@
 //! Hooks: their configuration, execution and merged responses, and the protocols of other agents' hooks.
 
 mod agent_protocol;
+mod command_sandbox;
 mod decision_log;
 mod installation;
 mod response;
@@ -10,6 +11,7 @@ mod settings;
 mod settings_syntax;
 
 pub use agent_protocol::AgentHookInput;
+pub use command_sandbox::CommandSandbox;
 pub use decision_log::{last_decisions, log_decision};
 pub use installation::{SettingsChange, hooks_of};
 pub use response::HookDecision;

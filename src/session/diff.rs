@@ -10,13 +10,14 @@ use super::discover::subagent_files;
 use super::file_state::FileStates;
 use super::open::SessionError;
 use super::patch::patch;
+use super::seen_call::command_of;
 use super::session::Session;
 use crate::agent::{
     Detail, EditKind, Facts, FileEdit, Format, added, patch_edits, project_hash, unified,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
 use crate::shell::{analyse, simple_commands};
-use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
+use crate::tool_facts::Purpose;
 use crate::view::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 
 /// The changes of files in a session, in order.
@@ -354,11 +355,6 @@ fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
         let program = command.words.first().map_or("", String::as_str);
         !matches!(program, "cd" | "apply_patch" | "applypatch")
     })
-}
-
-fn command_of(input: &Map<String, Value>) -> Option<String> {
-    let mut names = parameters(Parameter::Command).iter();
-    names.find_map(|name| command_line(input.get(*name)?))
 }
 
 /// Whether a shell command with this input may change files.

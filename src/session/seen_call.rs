@@ -16,7 +16,7 @@ use crate::agent::timestamp;
 use crate::json::spelling;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
-use crate::shell::{program_and_subcommand, simple_commands};
+use crate::shell::{inside_sandbox, program_and_subcommand, simple_commands};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
 use crate::view::{changed_files, input_gist};
 
@@ -70,9 +70,15 @@ impl SeenCall {
         if Purpose::of(&call.call.name) != Purpose::Shell {
             return None;
         }
-        let mut names = parameters(Parameter::Command).iter();
-        names.find_map(|name| command_line(self.input.get(*name)?))
+        command_of(&self.input)
     }
+}
+
+/// Returns the command line of an input, without the sandbox in which it runs.
+pub(super) fn command_of(input: &Map<String, Value>) -> Option<String> {
+    let mut names = parameters(Parameter::Command).iter();
+    let line = names.find_map(|name| command_line(input.get(*name)?))?;
+    Some(inside_sandbox(&line).unwrap_or(line))
 }
 
 impl SessionCall {

@@ -12,7 +12,7 @@ use crate::permission::{Action, Behavior, Decided, Mode, Proposal, Rule, RuleSou
 use crate::records::{
     CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
 };
-use crate::shell::{program_and_subcommand, simple_commands};
+use crate::shell::{inside_sandbox, program_and_subcommand, simple_commands};
 
 /// Maximum number of proposed rules.
 const MAX_PROPOSALS: usize = 12;
@@ -130,7 +130,10 @@ impl PastDecisions {
     pub fn add(&mut self, name: &str, input: &str, cwd: &Path) {
         let key = (cwd.to_owned(), name.to_owned(), input.to_owned());
         let known = self.known.entry(key).or_insert_with(|| {
-            let input: Input = serde_json::from_str(input).unwrap_or_default();
+            let mut input: Input = serde_json::from_str(input).unwrap_or_default();
+            let line = input.get("command").and_then(Value::as_str);
+            let inside = line.and_then(inside_sandbox);
+            input.extend(inside.map(|line| ("command".to_owned(), line.into())));
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
             let line = command(&call).map(str::to_owned);
             let proposals = decided.proposals(line.as_deref());

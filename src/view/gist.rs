@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::message::Call;
 use crate::records::FileChange;
+use crate::shell::inside_sandbox;
 use crate::text::marked_diff;
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
@@ -61,6 +62,9 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
                 [change] => format!("{position} (+{} -{})", change.added, change.removed),
                 _ => position,
             }
+        }
+        (_, Value::String(text), _) if commands.contains(&name) => {
+            inside_sandbox(text).unwrap_or_else(|| text.clone())
         }
         (_, Value::String(text), _) => text.clone(),
         (_, value, _) => value.to_string(),

@@ -83,7 +83,7 @@ impl Reader {
 /// An input of an agent: its name, how it reads responses, and the input with this command.
 type Sample = (&'static str, Reader, fn(&str) -> Value);
 
-const SAMPLES: [Sample; 14] = [
+const SAMPLES: [Sample; 15] = [
     ("Claude Code", Reader::Claude, |command| {
         json!({"session_id": "S", "transcript_path": "/h/S.jsonl", "cwd": "/srv", "permission_mode": "default",
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"})
@@ -95,6 +95,11 @@ const SAMPLES: [Sample; 14] = [
     ("Qwen Code", Reader::Claude, |command| {
         json!({"session_id": "S", "cwd": "/srv", "hook_event_name": "PreToolUse", "timestamp": "2026-01-02T03:04:05Z",
             "tool_name": "run_shell_command", "tool_input": {"command": command, "is_background": false}})
+    }),
+    ("Qwen Code, asking", Reader::Request, |command| {
+        json!({"session_id": "S", "cwd": "/srv", "hook_event_name": "PermissionRequest",
+            "timestamp": "2026-01-02T03:04:05Z", "tool_name": "run_shell_command",
+            "tool_input": {"command": command, "is_background": false}})
     }),
     ("Codex", Reader::Codex, |command| {
         json!({"session_id": "S", "turn_id": "1", "transcript_path": null, "cwd": "/srv", "model": "m",
@@ -195,6 +200,111 @@ fn each_agent_obeys_what_the_rules_decide() {
             _ => Decides,
         };
         assert_eq!(effect("make all"), asked, "{name}");
+    }
+}
+
+/// Returns the response of the hook that moves commands into a sandbox.
+fn moving_hook(input: &Value) -> (Run, Value) {
+    let told = run(
+        &[
+            "hook",
+            "pre-tool-use",
+            "--sandbox",
+            "--deny",
+            "Bash(rm *)",
+            "--ask",
+            "Bash(make *)",
+        ],
+        input.to_string().as_bytes(),
+    );
+    assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{input}");
+    let response = serde_json::from_str(&told.stdout).unwrap_or_default();
+    (told, response)
+}
+
+#[test]
+fn no_agent_runs_a_command_outside_of_the_sandbox() {
+    let moved = |script: &str| {
+        let script = shlex::try_quote(script).unwrap();
+        let program = env!("CARGO_BIN_EXE_turnpipe");
+        format!("{program} sandbox --required -- bash -c {script}")
+    };
+    for (name, reader, sample) in SAMPLES {
+        for (command, of_claude, of_request) in [
+            ("rm -rf build", Denied, Denied),
+            ("ls", Runs, Runs),
+            ("npm test", Decides, Denied),
+            ("make all", Asks, Denied),
+            ("echo 'it''s' \"$x\" \\\n\u{fffd}", Decides, Denied),
+            // The model does not choose what a sandbox permits.
+            ("turnpipe sandbox --mode files -- ls", Decides, Denied),
+        ] {
+            let (told, response) = moving_hook(&sample(command));
+            let specific = &response["hookSpecificOutput"];
+            let (place, expected) = match name {
+                "Claude Code" => (specific, of_claude),
+                "Claude Code, asking" | "Qwen Code, asking" => (&specific["decision"], of_request),
+                _ => (specific, Denied),
+            };
+            let mut input = sample(&moved(command))["tool_input"].take();
+            if expected == Denied {
+                input = Value::Null;
+            }
+            assert_eq!(place["updatedInput"], input, "{name}: {command}");
+            let effect = match reader.effect(&told) {
+                Fails if expected == Decides => Decides,
+                effect => effect,
+            };
+            assert_eq!(effect, expected, "{name}: {command}");
+            assert!(
+                effect != Denied
+                    || command.starts_with("rm")
+                    || told.stdout.contains("one call of: "),
+                "{name}: {told:?}"
+            );
+            // Moved already, it is decided as without a sandbox.
+            let again = moving_hook(&sample(&moved(command))).0;
+            assert_eq!(
+                again,
+                hook(sample(command).to_string().as_bytes()),
+                "{name}"
+            );
+        }
+    }
+    let own = moved("make");
+    for other in [
+        own.replace("--required", "--mode files"),
+        own.replacen('/', "/./", 1),
+        own.replace("make", "\"$(make)\""),
+        format!("{own}; npm test"),
+        format!("{own} > a"),
+        format!("X=1 {own}"),
+    ] {
+        let (_, response) = moving_hook(&SAMPLES[0].2(&other));
+        let input = &response["hookSpecificOutput"]["updatedInput"];
+        assert_eq!(input["command"], moved(&other), "moved again");
+    }
+    // Agents that run the hooks of Claude Code, and a command that no line can say.
+    let mut input = SAMPLES[0].2("ls");
+    input["tool_input"]["timeout"] = json!(5);
+    let (_, response) = moving_hook(&input);
+    assert_eq!(response["hookSpecificOutput"]["updatedInput"]["timeout"], 5);
+    for (member, value) in [
+        ("timestamp", json!("2026-01-02T03:04:05Z")),
+        ("cursor_version", json!("3.4")),
+        ("turn_id", json!("1")),
+        ("tool_name", json!("Execute")),
+        ("tool_use_id", Value::Null),
+        ("tool_input", json!({"command": "a\u{0}b"})),
+        ("tool_input", json!({"command": ["ls"]})),
+    ] {
+        let mut input = SAMPLES[0].2("ls");
+        input[member] = value;
+        let (told, _) = moving_hook(&input);
+        assert!(
+            told.stdout.contains("deny") && !told.stdout.contains("updated"),
+            "{told:?}"
+        );
     }
 }
 

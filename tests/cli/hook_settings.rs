@@ -291,3 +291,36 @@ fn agents_with_scripts_get_a_script_and_lose_it_again() {
         assert_eq!(hook(home.path(), &["status"]).0, Some(1));
     }
 }
+
+#[test]
+fn a_hook_that_moves_commands_is_installed_where_they_run_moved() {
+    for (agent, file) in [
+        ("claude", ".claude/settings.json"),
+        ("qwen", ".qwen/settings.json"),
+    ] {
+        let home = home();
+        let install = ["install", "--agent", agent, "--sandbox", "--yes"];
+        let (status, _, messages) = hook(home.path(), &install);
+        assert_eq!(status, Some(0), "{messages}");
+        let (_, shown, _) = hook(home.path(), &["status", "--json"]);
+        let record: Value = serde_json::from_str(shown.lines().next().unwrap()).unwrap();
+        let command = record["command"].as_str().unwrap();
+        let path = home.path().join(file);
+        let end = format!(" --agent {agent} --sandbox --settings {}", path.display());
+        assert!(command.ends_with(&end), "{command}");
+        let other = [&install[..], &["--", "--settings", "/s"]].concat();
+        assert_eq!(hook(home.path(), &other).0, Some(0));
+        let (_, shown, _) = hook(home.path(), &["status", "--json"]);
+        assert!(shown.contains("--sandbox --settings /s\""), "{shown}");
+    }
+    for agent in ["codex", "gemini", "cursor", "copilot", "opencode", "pi"] {
+        for options in [&["--sandbox"][..], &["--", "--sandbox"]] {
+            let install = [&["install", "--yes", "--agent", agent], options].concat();
+            let (status, _, messages) = hook(home().path(), &install);
+            assert_eq!(status, Some(2), "{messages}");
+            let expected = format!("{agent}: it has a sandbox of its own");
+            assert!(messages.contains(&expected), "{messages}");
+            assert_eq!(messages.lines().count(), 1, "{messages}");
+        }
+    }
+}

@@ -4,8 +4,11 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::sandbox::{Place, User, text, users, works};
 use crate::skip::{lacks, skip};
+use crate::turnpipe::run_in;
 
 /// Returns `turnpipe sandbox` with these arguments, in a repository.
 pub(crate) fn workspace(place: &Place, arguments: &[&str], script: &str) -> Command {
@@ -146,6 +149,48 @@ fn a_command_works_in_its_directory_and_ends_as_without() {
         let left = fs::read_dir(place.path("state/turnpipe/tmp")).unwrap();
         assert_eq!(left.count(), 0, "{user:?}");
     }
+}
+
+#[test]
+fn a_command_that_the_hook_moves_is_confined() {
+    if !has_workspaces() {
+        return;
+    }
+    let place = Place::lasting(User::Own);
+    fs::write(
+        place.work().join("settings.json"),
+        r#"{"permissions": {"deny": ["Read(./.env)"]}}"#,
+    )
+    .unwrap();
+    for (script, expected) in [
+        ("echo x > made && cat made", "x\n"),
+        (
+            "echo \"it's $((1 + 1))\" '\"$x`' \\\\ \u{fffd}é\n(\n  echo !~*\t)",
+            "it's 2 \"$x` \\ \u{fffd}é\n!~*\n",
+        ),
+        ("echo x > ../outside/new || echo refused", "refused\n"),
+        ("cat innocent || echo refused", "refused\n"),
+    ] {
+        let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": place.work(),
+            "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": script}});
+        let arguments = [
+            "hook",
+            "pre-tool-use",
+            "--sandbox",
+            "--settings",
+            "settings.json",
+        ];
+        let told = run_in(&place.work(), &arguments, call.to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let moved = answer["hookSpecificOutput"]["updatedInput"]["command"].as_str();
+        let mut agent = Command::new("bash");
+        agent.args(["-c", moved.unwrap()]).current_dir(place.work());
+        agent.env("XDG_STATE_HOME", place.path("state"));
+        let output = agent.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(stdout, expected, "{script}\n{}", text(&output));
+    }
+    assert!(place.work().join("made").exists() && !place.path("outside/new").exists());
 }
 
 #[test]

@@ -155,8 +155,12 @@ fn all_commands_count_the_same_failures() {
 fn programs_are_counted_once_per_call() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.jsonl");
-    std::fs::write(&file, transcript("s")).unwrap();
-    let counts = calls(&[file.to_str().unwrap(), "--tool", "Bash", "--count"]);
+    let line = "cargo test | tail -3; git status";
+    let moved = format!("/x/turnpipe sandbox --settings /s -- bash -c '{line}'");
+    std::fs::write(&file, transcript("s").replace(line, &moved)).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(calls(&[file])[1]["about"], line);
+    let counts = calls(&[file, "--tool", "Bash", "--count"]);
     let rows: Vec<(&str, u64, u64)> = counts
         .iter()
         .map(|count| {

@@ -27,6 +27,9 @@ use crate::view::{hooks_page, logged_decision};
 pub(crate) struct HookInstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
+    /// Let the hook move shell commands into `turnpipe sandbox`
+    #[arg(long)]
+    sandbox: bool,
     /// Options of the hook: rules, settings, `--trust-analysis`
     #[arg(last = true, value_name = "OPTION")]
     options: Vec<String>,
@@ -114,11 +117,14 @@ pub(crate) struct HookExplainArguments {
 impl Run for HookInstallArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
-        let options = ["hook", "--agent", "claude"].into_iter();
-        let options = options.chain(self.options.iter().map(String::as_str));
-        parser
+        let sandbox = self.sandbox.then(|| "--sandbox".to_owned());
+        let options: Vec<String> = sandbox.into_iter().chain(self.options).collect();
+        let words = ["hook", "--agent", "claude"].into_iter();
+        let words = words.chain(options.iter().map(String::as_str));
+        let hook = parser
             .no_binary_name(false)
-            .try_get_matches_from(options)
+            .try_get_matches_from(words)
+            .and_then(|matches| HookArguments::from_arg_matches(&matches))
             .map_err(|error| {
                 let text = error.to_string();
                 let line = text.lines().next().unwrap_or_default();
@@ -126,9 +132,22 @@ impl Run for HookInstallArguments {
                 UsageError::new(format!("options of the hook: {problem}"))
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
+        for agent in self.change.agent.iter().filter(|_| hook.sandbox) {
+            if !facts(*agent)?.takes_sandbox {
+                let problem = "it has a sandbox of its own, or its hooks cannot change commands";
+                return Err(UsageError::new(problem).about(agent.name()).into());
+            }
+        }
         let program = program(&io.environment)?;
-        let command = Some((program.as_str(), self.options.as_slice()));
-        self.change.run(command, globals, io)
+        let options = |path: &Path| {
+            // The agent compares its rules with the changed command.
+            let needs_rules = hook.sandbox && hook.permissions.settings.is_empty();
+            let own = ["--settings".to_owned(), path.display().to_string()];
+            let own = own.into_iter().filter(|_| needs_rules);
+            options.iter().cloned().chain(own).collect()
+        };
+        let command: NewCommand<'_> = (&program, &options);
+        self.change.run(Some(command), globals, io)
     }
 }
 
@@ -138,11 +157,14 @@ impl Run for HookUninstallArguments {
     }
 }
 
+/// A program, and its options for hooks in this file.
+type NewCommand<'a> = (&'a str, &'a dyn Fn(&Path) -> Vec<String>);
+
 impl ChangeArguments {
     /// Adds hooks with this program and these options, or removes them.
     fn run(
         &self,
-        command: Option<(&str, &[String])>,
+        command: Option<NewCommand<'_>>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
@@ -156,6 +178,10 @@ impl ChangeArguments {
             let facts = facts(*agent)?;
             let path = self.settings_file(facts, &io.environment)?;
             let name = path.display().to_string();
+            let command = command.map(|(program, options)| (program, options(&path)));
+            let command = command
+                .as_ref()
+                .map(|(program, options)| (*program, &**options));
             let change = SettingsChange::new(path, *agent, facts, command)
                 .map_err(|error| UsageError::reason(error).about(name))?;
             if change.is_empty() {

@@ -14,11 +14,12 @@ use crate::agent::Agent;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::{Globals, Run, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
-use crate::hooks::{AgentHookInput, log_decision};
+use crate::hooks::{AgentHookInput, CommandSandbox, log_decision};
 use crate::io::Io;
 use crate::json::replace_lone_surrogates;
 use crate::message::Decision;
-use crate::permission::{Decided, Mode};
+use crate::permission::{Action, Decided, Mode};
+use crate::tool_facts::Purpose;
 use crate::tools::{Registry, ShellDialect, ShellGuarantees, WriteProtection};
 
 /// Maximum input length, in bytes.
@@ -54,8 +55,14 @@ pub(crate) struct HookArguments {
     /// on standard error and changes no decision.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Move shell commands into `turnpipe sandbox --required` with the files of `--settings`
+    ///
+    /// A command that is not denied is changed to `turnpipe sandbox … -- bash -c COMMAND`, if the agent runs what a hook
+    /// changes. Otherwise it is denied, and the reason says which command to call instead.
+    #[arg(long)]
+    pub(crate) sandbox: bool,
     #[command(flatten)]
-    permissions: PermissionFlags,
+    pub(crate) permissions: PermissionFlags,
 }
 
 /// A shell that may run an agent's commands.
@@ -102,8 +109,8 @@ impl Run for HookArguments {
         } else {
             self.permissions.mode.unwrap_or_default()
         };
-        let arguments = match &input.tool_input {
-            Ok(arguments) => arguments,
+        let mut arguments = match &input.tool_input {
+            Ok(arguments) => arguments.clone(),
             Err(problem) => {
                 let problem = UsageError::new(problem.clone()).about("invalid arguments");
                 return self.refuse(&input, "read the call", &problem, io);
@@ -114,6 +121,15 @@ impl Run for HookArguments {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };
+        let sandbox = self
+            .sandbox
+            .then(|| CommandSandbox::new(&self.permissions.settings));
+        let command = arguments.get("command").and_then(Value::as_str);
+        let command = command.map(str::to_owned);
+        let inside = sandbox.as_ref().zip(command.as_deref());
+        let inside = inside.and_then(|(sandbox, line)| sandbox.script_in(line));
+        let is_inside = inside.is_some();
+        arguments.extend(inside.map(|script| ("command".to_owned(), script.into())));
         let shell = ShellGuarantees {
             dialect: match self.shell {
                 Some(HookShell::Bash) => ShellDialect::Bash,
@@ -130,10 +146,27 @@ impl Run for HookArguments {
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = own_directory;
         let context = decisions.context.in_directory(&input.cwd);
-        let (call, decided) = decisions.decide(&input.tool_name, arguments, &context, mode);
+        let (call, decided) = decisions.decide(&input.tool_name, &arguments, &context, mode);
         let denies = decisions.denies_instead_of_asking;
-        let answer = input.response(&decided, &call.action, denies);
-        self.respond(&input, Ok(&decided), answer, io)
+        let (decision, response) = input.response(&decided, &call.action, denies).unzip();
+        let is_shell = matches!(call.action, Action::Command { .. })
+            || Purpose::of(&call.tool) == Purpose::Shell;
+        let is_open = is_shell && !is_inside && decision != Some(Decision::Deny);
+        let Some(sandbox) = sandbox.filter(|_| is_open) else {
+            return self.respond(&input, Ok(&decided), (decision, response), io);
+        };
+        let reason = match command.and_then(|script| sandbox.line(&script)) {
+            Some(line) if input.takes_changes(self.agent, decision) => {
+                arguments.insert("command".to_owned(), line.into());
+                let response = Some(input.with_input(response, arguments));
+                return self.respond(&input, Ok(&decided), (decision, response), io);
+            }
+            Some(line) => format!(
+                "commands run in a sandbox, and this agent runs none that a hook changes; give it as one call of: {line}"
+            ),
+            None => "it cannot be moved into a sandbox".to_owned(),
+        };
+        self.respond(&input, Err(&reason), input.denial(&reason).unzip(), io)
     }
 }
 
@@ -150,7 +183,7 @@ impl HookArguments {
         problem.report(&io.messages);
         let asks = input.asks_user();
         let denial = (!asks).then(|| input.denial(&reason)).flatten();
-        self.respond(input, Err(&reason), denial, io)?;
+        self.respond(input, Err(&reason), denial.unzip(), io)?;
         Ok(Status::negative_if(asks))
     }
 
@@ -159,10 +192,9 @@ impl HookArguments {
         &self,
         input: &AgentHookInput,
         decided: Result<&Decided, &str>,
-        answer: Option<(Decision, Value)>,
+        (decision, response): (Option<Decision>, Option<Value>),
         io: &mut Io,
     ) -> anyhow::Result<Status> {
-        let (decision, response) = answer.unzip();
         if let Some(response) = response {
             output::records(&[response], io)?;
         }

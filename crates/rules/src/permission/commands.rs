@@ -70,7 +70,7 @@ pub(super) fn commands<'a>(
     let creating = creating.count();
     let names: Rc<[NewName]> = new_names::linked(names.collect(), context).into();
     for command in &mut commands {
-        let mut programs = command.invocations.iter().map(Invocation::program);
+        let mut invocations = command.invocations.iter();
         let is_alone = creating == 1 && command.relocating().next().is_some();
         // `script -c 'ln -s x y; cat y/z'`
         let is_own = |one: &Invocation| {
@@ -80,7 +80,9 @@ pub(super) fn commands<'a>(
         let starts = command.relocating().any(|one| !is_own(one));
         if !is_alone
             || starts
-            || programs.any(|program| programs::STARTS.contains(program) || program == "find")
+            || invocations.any(|one| {
+                programs::STARTS.contains_with(one.program(), &one.words) || one.program() == "find"
+            })
         {
             command.new_names = names.clone();
             command.reached.is_open |= !names.is_empty() && leaves_links;

@@ -167,6 +167,25 @@ fn decisions() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The hook of agents changes commands to such lines.
+#[test]
+fn a_command_in_a_sandbox_is_decided_like_one_in_bash() {
+    let rows = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
+    let rows = rows.map(|line| ((), serde_json::from_str::<Row>(line).unwrap()));
+    let rows = rows.filter(|((), row)| row.decision != "allow" && row.command.is_some());
+    for ((), mut row) in sample(rows, 8, |((), row)| row.decision.clone()) {
+        let plain = row.command.take().unwrap();
+        let in_bash = format!("bash -c '{}'", plain.replace('\'', r"'\''"));
+        let mut decision = |line: String| {
+            row.command = Some(line);
+            row.decided().decision
+        };
+        let wrapped = decision(format!("/x/turnpipe sandbox --settings /s -- {in_bash}"));
+        let expected = decision(plain.clone()).min(decision(in_bash));
+        assert!(wrapped >= expected, "{wrapped:?} {plain}");
+    }
+}
+
 /// The commands of a line that is too long to follow are still denied, and it needs approval in every mode.
 #[test]
 fn a_line_that_takes_too_much_work_needs_approval() {

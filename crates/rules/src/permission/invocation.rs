@@ -383,7 +383,7 @@ fn begins_at(program: &str, words: &[PartWord]) -> usize {
         let is_group = programs::SUBCOMMANDS.is_mark(program, &words[1]);
         return 2 + usize::from(is_group && is_word(2));
     }
-    let is_starter = programs::STARTS.contains(program)
+    let is_starter = programs::STARTS.contains_with(program, words)
         || inside.contains(program)
         || programs::starts_operand(program, words)
         || (programs::INTERPRETS.contains(program) && !is_known_to_read(words));

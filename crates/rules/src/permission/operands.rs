@@ -225,7 +225,7 @@ impl Invocation {
                 program if program.starts_with("python") => {
                     before == "-m" && (1..at - 1).all(is_switch)
                 }
-                program => *at == 1 && programs::STARTS.contains(program),
+                program => *at == 1 && programs::STARTS.contains_with(program, &self.words),
             }
         };
         let start = (1..at).rev().find(is_start).unwrap_or_default();

@@ -202,7 +202,7 @@ impl StartedCommands {
             .map(|word| outlines(word, line.context))
             .collect();
         let is_evaluated = programs::SHELLS.contains(program) || program == "eval";
-        let starts = programs::STARTS.contains(program);
+        let starts = programs::STARTS.contains_with(program, words);
         self.runs_unknown |= texts.iter().flatten().any(|text| {
             let is_option = text.starts_with('-');
             let is_script = is_option || text.contains(char::is_whitespace);
@@ -263,7 +263,8 @@ impl StartedCommands {
     ) {
         let program = invocation.program();
         self.runs_unknown |= invocation.starts_unknown();
-        if level.unwrapped().is_some() || !programs::STARTS.contains(program) {
+        let starts = programs::STARTS.contains_with(program, &level.words);
+        if level.unwrapped().is_some() || !starts {
             return;
         }
         let Some(depth) = depth.checked_sub(1) else {

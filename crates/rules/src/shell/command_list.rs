@@ -8,6 +8,7 @@ use super::expansion::{Enclosed, identifier_length};
 use super::lexer::{Expansions, Lexer, LineBreaks, ends_word, is_reserved};
 use super::parsed_command::{self, HereDocument};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
+use super::sandbox_call::inside_sandbox;
 use super::syntax::{MAX_LENGTH, parse};
 use super::word::Word;
 
@@ -59,8 +60,10 @@ pub enum Follows {
     Background,
 }
 
-/// Parses a command line in linear time; never fails.
+/// Parses a command line in linear time; never fails. The commands are those in a sandbox, if it is one.
 pub fn simple_commands(script: &str) -> CommandList {
+    let inside = inside_sandbox(script);
+    let script = inside.as_deref().unwrap_or(script);
     let reader = Reader::read(script);
     CommandList {
         certain: reader.certain && reader.lexer.certain,

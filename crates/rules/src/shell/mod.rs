@@ -23,6 +23,7 @@ mod pattern;
 mod portable;
 #[cfg(test)]
 mod rows;
+mod sandbox_call;
 mod source;
 mod syntax;
 mod table;
@@ -39,6 +40,7 @@ pub use parsed_command::is_connection;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;
 pub use portable::is_read_alike;
+pub use sandbox_call::inside_sandbox;
 pub use source::keeps_ascii;
 pub use syntax::MAX_LENGTH;
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};

@@ -3,7 +3,9 @@
 use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, has_error_line, uncolored};
 use super::forms::{Act, Effect, Kind, act, is_filter, is_glue};
-use crate::shell::{Follows, SimpleCommand, has_reading_form, program_name, simple_commands};
+use crate::shell::{
+    Follows, SimpleCommand, has_reading_form, inside_sandbox, program_name, simple_commands,
+};
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::side::builtin::prose::in_the_past;
@@ -57,6 +59,12 @@ pub(in crate::side::builtin) struct Report {
 
 /// Describes a command.
 pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
+    if let Some(script) = inside_sandbox(run.command) {
+        return describe(&Run {
+            command: &script,
+            ..*run
+        });
+    }
     let commands = simple_commands(run.command).commands;
     if let [only] = commands.as_slice()
         && let [shell, flag, script] = only.words.as_slice()

@@ -57,6 +57,15 @@ fn batches_get_one_line() {
         (
             &[(
                 "Bash",
+                bash("/x/turnpipe sandbox -- bash -c 'cat a.md'"),
+                "a",
+                false,
+            )],
+            "Read a.md",
+        ),
+        (
+            &[(
+                "Bash",
                 bash("./serve.sh"),
                 "Command running in background with ID: 7",
                 false,

@@ -1,0 +1,57 @@
+//! Commands of agents that a hook moves into a sandbox.
+
+use std::path::{PathBuf, absolute};
+
+/// The call of `turnpipe sandbox` in which commands run.
+pub struct CommandSandbox {
+    /// Its words before the command. `None` if a path cannot be said: it is not Unicode, or is gone.
+    words: Option<Vec<String>>,
+}
+
+impl CommandSandbox {
+    /// Creates the call of this program with these settings files.
+    pub fn new(settings: &[PathBuf]) -> Self {
+        let words = || {
+            let mut words = vec![std::env::current_exe().ok()?];
+            words.extend(["sandbox", "--required"].map(PathBuf::from));
+            for file in settings {
+                words.extend(["--settings".into(), absolute(file).ok()?]);
+            }
+            words.extend(["--", "bash", "-c"].map(PathBuf::from));
+            let words = words.into_iter().map(PathBuf::into_os_string);
+            words.map(|word| word.into_string().ok()).collect()
+        };
+        Self { words: words() }
+    }
+
+    /// Returns the line that runs a command line in the sandbox. `None` if no line can say it, as with NUL.
+    pub fn line(&self, script: &str) -> Option<String> {
+        let words = self.words.as_ref()?.iter().map(String::as_str);
+        shlex::try_join(words.chain([script])).ok()
+    }
+
+    /// Returns the command line that such a line runs. `None` for any other line, also with a sandbox: its author would
+    /// choose what that permits.
+    pub fn script_in(&self, line: &str) -> Option<String> {
+        let script = shlex::split(line)?.pop()?;
+        (self.line(&script)? == line).then_some(script)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::shell::inside_sandbox;
+
+    proptest! {
+        #[test]
+        fn a_line_runs_the_script_as_it_is(script in "[a-z '\"$`\\\\!\n\t;é\u{fffd}~{}*#-]{1,30}") {
+            let sandbox = CommandSandbox::new(&["/home/it's/$s.json".into()]);
+            let line = sandbox.line(&script).unwrap();
+            prop_assert!(inside_sandbox(&line).is_none_or(|inside| inside == script));
+            prop_assert_eq!(sandbox.script_in(&line), Some(script));
+        }
+    }
+}
