@@ -42,17 +42,12 @@ pub struct SandboxSettings {
     pub unix_sockets: Vec<SandboxPath>,
     /// Whether all sockets in the file system can be connected to.
     pub allows_all_unix_sockets: bool,
-    /// Whether calls can listen on ports of this machine.
-    pub allows_local_binding: bool,
-    /// The port of the user's own HTTP proxy.
-    pub http_proxy_port: Option<u16>,
-    /// The port of the user's own SOCKS proxy.
-    pub socks_proxy_port: Option<u16>,
 }
 
 /// Keys about other programs and systems, or with a value that the sandbox has anyway.
 const WITHOUT_EFFECT: &str = "ripgrep bwrapPath socatPath enabledPlatforms ignoreViolations allowAppleEvents \
-    network.allowMachLookup network.strictAllowlist";
+    network.allowMachLookup network.strictAllowlist network.allowLocalBinding network.httpProxyPort \
+    network.socksProxyPort";
 
 /// Keys that would lift a restriction.
 const WEAKER: &str = "enableWeakerNestedSandbox enableWeakerNetworkIsolation allowNestedUserNamespaces \
@@ -118,9 +113,6 @@ impl SandboxSettings {
             "network.deniedDomains" => self.denied_domains.append(&mut read(value)?),
             "network.allowUnixSockets" => self.unix_sockets.append(&mut paths(read(value)?)?),
             "network.allowAllUnixSockets" => self.allows_all_unix_sockets = read(value)?,
-            "network.allowLocalBinding" => self.allows_local_binding = read(value)?,
-            "network.httpProxyPort" => self.http_proxy_port = read(value)?,
-            "network.socksProxyPort" => self.socks_proxy_port = read(value)?,
             _ if is_in(WITHOUT_EFFECT) => {}
             _ if (is_in(WEAKER) || is_in(MANAGED)) && *value == false => {}
             _ if is_in(WEAKER) => return Ok(vec![Restriction::Weakens(key.to_owned())]),

@@ -54,15 +54,10 @@ fn each_key_sets_its_value() {
         (r#""network":{"allowAllUnixSockets":true}"#, |set| {
             set.allows_all_unix_sockets = true;
         }),
-        (r#""network":{"allowLocalBinding":true}"#, |set| {
-            set.allows_local_binding = true;
-        }),
+        (r#""network":{"allowLocalBinding":true}"#, |_| {}),
         (
             r#""network":{"httpProxyPort":8080,"socksProxyPort":8081}"#,
-            |set| {
-                set.http_proxy_port = Some(8080);
-                set.socks_proxy_port = Some(8081);
-            },
+            |_| {},
         ),
         (
             r#""ripgrep":{"command":"rg","args":[]},"bwrapPath":"/usr/bin/bwrap","socatPath":"/usr/bin/socat""#,
@@ -186,13 +181,6 @@ fn what_is_not_understood_ends_the_run_if_the_sandbox_is_enabled() {
             r#""filesystem":[]"#,
             invalid("filesystem", "invalid type: sequence, expected a map"),
         ),
-        (
-            r#""network":{"httpProxyPort":65536}"#,
-            invalid(
-                "network.httpProxyPort",
-                "invalid value: integer `65536`, expected u16",
-            ),
-        ),
     ] {
         let error = read(&fixture, members).unwrap_err();
         assert!(error.ends_with(&expected), "{members}: {error}");
@@ -241,7 +229,6 @@ fn lists_are_joined_and_other_values_come_from_the_last_file() {
     };
     let sandbox = fixture.read(&flags).unwrap().sandbox;
     assert!(sandbox.is_enabled && !sandbox.fails_if_unavailable && !sandbox.forbids_leaving);
-    assert_eq!(sandbox.http_proxy_port, Some(2));
     assert_eq!(sandbox.allowed_domains, ["a.com", "b.com", "a.com"]);
     assert_eq!(sandbox.excluded_commands, ["docker"]);
     let expected = [

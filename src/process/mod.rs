@@ -59,8 +59,8 @@ pub use own_process::{
 pub use running::RunningProcesses;
 #[cfg(sandbox)]
 pub use sandbox::{
-    InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Policy, Privilege, Sandbox,
-    SandboxError, SandboxedCommand, Workspace, exec_in_sandbox, inherited_descriptors,
+    InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Privilege, Sandbox, SandboxError,
+    SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox, inherited_descriptors,
     isolates_calls, run_as_sandbox_helper,
 };
 pub use scratch_directory::ScratchDirectory;

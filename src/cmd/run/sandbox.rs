@@ -16,8 +16,8 @@ use crate::cmd::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
 use crate::process::{
-    MaskKind, Network, Policy, SandboxedCommand, ScratchDirectory, Workspace, exec_in_sandbox,
-    inherited_descriptors,
+    MaskKind, Network, SandboxPolicy, SandboxedCommand, ScratchDirectory, Workspace,
+    exec_in_sandbox, inherited_descriptors,
 };
 use crate::sandbox::{
     FileRules, FoundMasks, WorkspaceFiles, check_unconfined, sandbox_variables, workspace_variables,
@@ -52,7 +52,7 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_name = "PATTERN")]
     deny_write: Vec<String>,
     /// Let a workspace read a file or directory with keys, e.g. `~/.ssh/known_hosts`; repeatable
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, hide_short_help = true, value_name = "PATH")]
     allow_read: Vec<PathBuf>,
     /// Whether a workspace has the network
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
@@ -63,13 +63,13 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_name = "PATTERN")]
     allow_domain: Vec<String>,
     /// Let a workspace use a socket, e.g. of an SSH agent; repeatable
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, hide_short_help = true, value_name = "PATH")]
     allow_unix_socket: Vec<PathBuf>,
     /// Take `Read` and `Edit` deny rules from a settings file of Claude Code or Qwen Code; repeatable
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     settings: Vec<PathBuf>,
     /// Pass on a variable although it may contain a secret; repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide_short_help = true, value_name = "NAME")]
     env: Vec<OsString>,
     /// Fail if a pattern cannot be enforced for all files that it names
     #[arg(long)]
@@ -153,7 +153,7 @@ impl SandboxArguments {
             directory: &directory,
             kept_descriptors: &kept_descriptors,
         };
-        let policy = Policy {
+        let policy = SandboxPolicy {
             masks: found.masks,
             workspace,
         };

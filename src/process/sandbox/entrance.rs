@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use rustix::process::Pid;
 
 use super::child::spawn_restricted;
-use super::namespace::Privilege;
+use super::privilege::Privilege;
 use super::restrictions::{Restrictions, landlock_version};
 use super::space::Sandbox;
 use crate::process::LaneOptions;

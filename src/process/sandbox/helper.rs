@@ -15,13 +15,14 @@ use rustix::fs::MemfdFlags;
 use rustix::thread::LinkNameSpaceType;
 
 use super::handover::{receive, send};
-use super::init::{
-    InitCommand, Processes, become_program, check_pid_namespace, run_in_pid_namespace,
-};
-use super::namespace::{Mask, MaskKind, Policy, Privilege, SandboxError, enter};
+use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
+use super::mask::{Mask, MaskKind};
+use super::namespace::{SandboxPolicy, enter};
+use super::privilege::Privilege;
+use super::program::{SANDBOX_FAILED, become_program, report};
 use super::restrictions::Restrictions;
+use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, unmount_temporary};
-use crate::io::{Messages, Screen};
 use crate::process::network::{Domains, Network, ProxyStarter, RunningProxy};
 use crate::process::{ScratchDirectory, forbid_inspection};
 
@@ -31,12 +32,6 @@ const BECOMES: &str = "__sandbox-exec";
 const WAITS: &str = "__sandbox-hold";
 pub(super) const RUNS: &str = "__sandbox-run";
 const CONNECTS: &str = "__sandbox-proxy";
-
-/// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
-/// that does not exist.
-pub(super) const SANDBOX_FAILED: u8 = 125;
-pub(super) const NOT_EXECUTABLE: u8 = 126;
-pub(super) const NOT_FOUND: u8 = 127;
 
 /// What a workspace does not hold without a pid namespace.
 pub(super) const SEES_PROCESSES: &str =
@@ -62,7 +57,7 @@ pub struct SandboxedCommand<'a> {
 ///
 /// # Errors
 /// The helper cannot be started. Failures in it end the process with status 125, 126 or 127.
-pub fn exec_in_sandbox(policy: &Policy, command: &SandboxedCommand<'_>) -> SandboxError {
+pub fn exec_in_sandbox(policy: &SandboxPolicy, command: &SandboxedCommand<'_>) -> SandboxError {
     let become_helper = || -> io::Result<io::Error> {
         let memory = rustix::fs::memfd_create("turnpipe-masks", MemfdFlags::empty())?;
         let mut plan = File::from(memory);
@@ -102,7 +97,7 @@ impl MaskedNamespace {
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
-    pub(super) fn new(program: &Path, policy: &Policy) -> Result<Self, SandboxError> {
+    pub(super) fn new(program: &Path, policy: &SandboxPolicy) -> Result<Self, SandboxError> {
         let (mut helper, socket) = start_helper(program, WAITS, policy).map_err(not_started)?;
         let opened = Self::of_helper(helper.id(), &socket, policy);
         // Without it, the helper ends.
@@ -111,7 +106,11 @@ impl MaskedNamespace {
         opened
     }
 
-    fn of_helper(helper: u32, socket: &UnixStream, policy: &Policy) -> Result<Self, SandboxError> {
+    fn of_helper(
+        helper: u32,
+        socket: &UnixStream,
+        policy: &SandboxPolicy,
+    ) -> Result<Self, SandboxError> {
         let (answer, listener) = receive(socket).map_err(not_started)?;
         let Some(problem) = answer.strip_prefix(READY) else {
             return Err(SandboxError::reported(&answer));
@@ -154,7 +153,7 @@ type Helper = (Child, UnixStream);
 ///
 /// # Errors
 /// Resources are exhausted.
-fn start_helper(program: &Path, kind: &str, policy: &Policy) -> io::Result<Helper> {
+fn start_helper(program: &Path, kind: &str, policy: &SandboxPolicy) -> io::Result<Helper> {
     let (mut socket, theirs) = UnixStream::pair()?;
     let helper = Command::new(program)
         .arg0("turnpipe")
@@ -182,7 +181,7 @@ const REQUIRED: u8 = b'r';
 
 /// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
 /// pattern, and a NUL byte.
-fn encoded(policy: &Policy) -> Vec<u8> {
+fn encoded(policy: &SandboxPolicy) -> Vec<u8> {
     let mut list = Vec::new();
     let mut add = |letter: u8, path: &Path| {
         list.push(letter);
@@ -213,12 +212,12 @@ fn encoded(policy: &Policy) -> Vec<u8> {
     [&list.len().to_ne_bytes()[..], &list].concat()
 }
 
-fn read_policy(input: &mut impl io::Read) -> io::Result<Policy> {
+fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy> {
     let mut length = [0; size_of::<usize>()];
     input.read_exact(&mut length)?;
     let mut list = vec![0; usize::from_ne_bytes(length)];
     input.read_exact(&mut list)?;
-    let mut policy = Policy::default();
+    let mut policy = SandboxPolicy::default();
     let mut workspace = Workspace::default();
     for entry in list.split(|byte| *byte == 0) {
         let Some((letter, path)) = entry.split_first() else {
@@ -413,11 +412,6 @@ fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u
             SANDBOX_FAILED
         }
     }
-}
-
-/// Prints why there is no command.
-pub(super) fn report(problem: &str) {
-    Messages::of_process(&Screen::of_process()).error(problem);
 }
 
 /// Closes all descriptors above 2 but these.

@@ -15,10 +15,12 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::UnshareFlags;
 
-use super::helper::{NOT_EXECUTABLE, NOT_FOUND, SANDBOX_FAILED, report};
 use super::mounts::mount_proc;
-use super::namespace::{Privilege, SandboxError, unshare};
+use super::namespace::unshare;
+use super::privilege::Privilege;
+use super::program::{SANDBOX_FAILED, become_program, report};
 use super::restrictions::Restrictions;
+use super::sandbox_error::SandboxError;
 
 /// A command to run.
 pub(super) struct InitCommand<'a> {
@@ -394,18 +396,6 @@ fn become_command(command: &InitCommand<'_>) -> u8 {
             .arg0(command.name)
             .args(command.arguments),
     )
-}
-
-/// Becomes a program. Returns the exit status of a failure.
-pub(super) fn become_program(command: &mut Command) -> u8 {
-    let error = command.exec();
-    let status = if error.kind() == io::ErrorKind::NotFound {
-        NOT_FOUND
-    } else {
-        NOT_EXECUTABLE
-    };
-    report(&format!("{}: {error}", command.get_program().display()));
-    status
 }
 
 /// Ends a forked process, without what its parent would do at its end.

@@ -11,7 +11,8 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 
-use super::namespace::{Mask, MaskKind, Privilege};
+use super::mask::{Mask, MaskKind};
+use super::privilege::Privilege;
 
 /// The attributes of mounts over what cannot be read.
 const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY

@@ -4,137 +4,32 @@
 //! ([`run_as_sandbox_helper`]). The helper reads the masks, enters the namespaces and mounts the masks. Then it
 //! becomes a command, or waits until its parent has opened the namespaces ([`MaskedNamespace`]).
 
-use std::ffi::OsStr;
-use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use rustix::thread::UnshareFlags;
 
+use super::mask::Mask;
 use super::mounts::MaskSources;
+use super::privilege::Privilege;
+use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
 use crate::process::network::{Network, PROXY_PORT};
 
 /// What a process in a sandbox sees of the file system and the network.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub struct SandboxPolicy {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
     /// `None` if all files can be changed that no mask is over.
     pub workspace: Option<Workspace>,
 }
 
-impl Policy {
+impl SandboxPolicy {
     pub(super) fn network(&self) -> Network {
         let workspace = self.workspace.as_ref();
         workspace.map_or(Network::On, |workspace| workspace.network)
-    }
-}
-
-/// What programs in the namespace cannot do with a file or directory.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mask {
-    /// What it prevents.
-    pub kind: MaskKind,
-    /// The path: absolute, without links.
-    pub path: PathBuf,
-}
-
-/// What a mask prevents, in the order in which masks are mounted: the copy of a directory that cannot change would
-/// hide masks in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MaskKind {
-    /// Moving or removing a directory.
-    Pinned,
-    /// Changing a file, or everything in a directory.
-    Unchangeable,
-    /// Reading a directory and everything in it. Root reads directories of any mode, so it gets masks of files.
-    UnreadableDirectory,
-    /// Reading a file, or connecting to a socket.
-    UnreadableFile,
-}
-
-impl MaskKind {
-    /// The letter of each kind in the list that a helper reads.
-    const LETTERS: [(u8, Self); 4] = [
-        (b'p', Self::Pinned),
-        (b'c', Self::Unchangeable),
-        (b'd', Self::UnreadableDirectory),
-        (b'f', Self::UnreadableFile),
-    ];
-
-    pub(super) fn letter(self) -> u8 {
-        let row = Self::LETTERS.iter().find(|(_, kind)| *kind == self);
-        row.map_or(0, |(letter, _)| *letter)
-    }
-
-    pub(super) fn of_letter(letter: u8) -> Option<Self> {
-        let row = Self::LETTERS.iter().find(|(known, _)| *known == letter);
-        row.map(|(_, kind)| *kind)
-    }
-}
-
-/// The way in which a process can create a mount namespace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Privilege {
-    /// Together with a user namespace, in which it keeps its user and group.
-    User,
-    /// As root, alone: a user namespace would map one user, and root could not write files of others.
-    Root,
-}
-
-impl Privilege {
-    /// The names, as arguments of a helper.
-    const NAMES: [(&str, Self); 2] = [("user", Self::User), ("root", Self::Root)];
-
-    pub(super) fn name(self) -> &'static str {
-        let row = Self::NAMES.iter().find(|(_, privilege)| *privilege == self);
-        row.map_or("", |(name, _)| name)
-    }
-
-    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
-        let row = Self::NAMES.iter().find(|(known, _)| name == *known);
-        row.map(|(_, privilege)| *privilege)
-    }
-
-    /// Returns the way of this process.
-    pub fn of_process() -> Self {
-        let is_admin =
-            |own: &rustix::thread::CapabilitySets| own.effective.contains(CapabilitySet::SYS_ADMIN);
-        match capabilities(None) {
-            Ok(own) if is_admin(&own) => Self::Root,
-            _ => Self::User,
-        }
-    }
-}
-
-/// A step of entering a sandbox failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SandboxError {
-    message: String,
-}
-
-impl SandboxError {
-    pub(super) fn new(step: impl Into<String>, source: impl Into<io::Error>) -> Self {
-        Self::reported(&format!("cannot {}: {}", step.into(), source.into()))
-    }
-
-    /// A mount of the new interface failed.
-    pub(super) fn of_mount(step: &str, error: Errno) -> Self {
-        if error == Errno::NOSYS {
-            return Self::reported(&format!("cannot {step}: this needs Linux 5.12 or newer"));
-        }
-        Self::new(step, error)
-    }
-
-    /// Converts the message of a helper.
-    pub(super) fn reported(message: &str) -> Self {
-        Self {
-            message: message.to_owned(),
-        }
     }
 }
 
@@ -145,7 +40,7 @@ impl SandboxError {
 /// The kernel refuses a namespace or a mount.
 pub(super) fn enter(
     privilege: Privilege,
-    policy: &Policy,
+    policy: &SandboxPolicy,
 ) -> Result<Option<TcpListener>, SandboxError> {
     let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let workspace = policy.workspace.as_ref();

@@ -15,7 +15,7 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
 
-use super::namespace::Privilege;
+use super::privilege::Privilege;
 use crate::process::command::NO_CORE_FILE;
 use crate::process::confinement::linux;
 use crate::process::system_call_filter::{self, Filter};

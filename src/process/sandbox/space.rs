@@ -11,8 +11,11 @@ use rustix::process::Pid;
 use super::child::spawn_restricted;
 use super::helper::{MaskedNamespace, PROGRAM, RUNS, SEES_PROCESSES};
 use super::init::Processes;
-use super::namespace::{Mask, Policy, Privilege, SandboxError};
+use super::mask::Mask;
+use super::namespace::SandboxPolicy;
+use super::privilege::Privilege;
 use super::restrictions::Restrictions;
+use super::sandbox_error::SandboxError;
 use super::workspace::Workspace;
 use crate::io::Lock;
 use crate::process::confinement::WorkspaceEnforced;
@@ -146,7 +149,7 @@ impl Sandbox {
         {
             return Ok(Arc::clone(&current.namespace));
         }
-        let policy = Policy {
+        let policy = SandboxPolicy {
             masks: list.masks.clone(),
             workspace: self
                 .workspace

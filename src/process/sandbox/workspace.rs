@@ -12,7 +12,7 @@ use rustix::mount::{
 };
 
 use super::mounts::{attach, copy_tree, set_attributes};
-use super::namespace::SandboxError;
+use super::sandbox_error::SandboxError;
 use crate::process::network::{Domains, Network, ProxyStarter};
 
 /// What programs in a workspace can change.

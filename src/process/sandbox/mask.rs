@@ -1,0 +1,46 @@
+//! Masks over files.
+
+use std::path::PathBuf;
+
+/// What programs in the namespace cannot do with a file or directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mask {
+    /// What it prevents.
+    pub kind: MaskKind,
+    /// The path: absolute, without links.
+    pub path: PathBuf,
+}
+
+/// What a mask prevents, in the order in which masks are mounted: the copy of a directory that cannot change would
+/// hide masks in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MaskKind {
+    /// Moving or removing a directory.
+    Pinned,
+    /// Changing a file, or everything in a directory.
+    Unchangeable,
+    /// Reading a directory and everything in it. Root reads directories of any mode, so it gets masks of files.
+    UnreadableDirectory,
+    /// Reading a file, or connecting to a socket.
+    UnreadableFile,
+}
+
+impl MaskKind {
+    /// The letter of each kind in the list that a helper reads.
+    const LETTERS: [(u8, Self); 4] = [
+        (b'p', Self::Pinned),
+        (b'c', Self::Unchangeable),
+        (b'd', Self::UnreadableDirectory),
+        (b'f', Self::UnreadableFile),
+    ];
+
+    pub(super) fn letter(self) -> u8 {
+        let row = Self::LETTERS.iter().find(|(_, kind)| *kind == self);
+        row.map_or(0, |(letter, _)| *letter)
+    }
+
+    pub(super) fn of_letter(letter: u8) -> Option<Self> {
+        let row = Self::LETTERS.iter().find(|(known, _)| *known == letter);
+        row.map(|(_, kind)| *kind)
+    }
+}

@@ -1,0 +1,33 @@
+//! The failure of a sandbox.
+
+use std::io;
+
+use rustix::io::Errno;
+
+/// A step of entering a sandbox failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SandboxError {
+    message: String,
+}
+
+impl SandboxError {
+    pub(super) fn new(step: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::reported(&format!("cannot {}: {}", step.into(), source.into()))
+    }
+
+    /// A mount of the new interface failed.
+    pub(super) fn of_mount(step: &str, error: Errno) -> Self {
+        if error == Errno::NOSYS {
+            return Self::reported(&format!("cannot {step}: this needs Linux 5.12 or newer"));
+        }
+        Self::new(step, error)
+    }
+
+    /// Converts the message of a helper.
+    pub(super) fn reported(message: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+        }
+    }
+}
