@@ -94,125 +94,95 @@ fn decision(
     (extension["outcome"].as_str().unwrap().to_owned(), by)
 }
 
+/// Options, a command, its outcome, and what decided.
+type Row = (
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+/// What options and commands decide. `Bash(git push *)` may be what a command is that is known only at run time.
+const OPTIONS: [Row; 16] = [
+    (&[], "touch made", "ok", "confined"),
+    (
+        &["--permission-mode", "acceptEdits"],
+        "touch made",
+        "ok",
+        "acceptEdits",
+    ),
+    (
+        &["--permission-mode", "acceptEdits"],
+        "./x || true",
+        "ok",
+        "confined",
+    ),
+    (
+        &["--permission-mode", "plan"],
+        "touch made",
+        "denied",
+        "plan",
+    ),
+    (
+        &["--permission-mode", "dontAsk"],
+        "touch made",
+        "denied",
+        "dontAsk",
+    ),
+    (&["--network", "on"], "touch made", "denied", "default"),
+    (
+        &["--allow-domain", "example.com"],
+        "touch made",
+        "ok",
+        "confined",
+    ),
+    (&["--sandbox", "files"], "touch made", "denied", "default"),
+    (&["--sandbox", "off"], "touch made", "denied", "default"),
+    (&["--deny", "Bash(touch *)"], "touch made", "denied", "rule"),
+    (&["--ask", "Bash(touch *)"], "touch made", "denied", "rule"),
+    (&["--ask", "Bash"], "touch made", "denied", "rule"),
+    (
+        &["--ask", "Bash(git push *)"],
+        "c=true; $c",
+        "denied",
+        "unresolved",
+    ),
+    (&[], "c=true; $c", "ok", "confined"),
+    (&[], "rm -rf ~", "denied", "critical-path"),
+    (
+        &[],
+        "echo x > .git/hooks/post-checkout",
+        "denied",
+        "protected",
+    ),
+];
+
 #[test]
 fn no_approval_is_needed_under_all_conditions_only() {
     let Some(bench) = bench() else { return };
-    let none = json!({});
+    let check = |arguments: &[&str], settings: &Value, input: &Value, expected: (&str, &str)| {
+        let (outcome, by) = decision(&bench, arguments, settings, input);
+        let context = format!("{arguments:?} {settings} {input}");
+        assert_eq!((&*outcome, &*by), expected, "{context}");
+    };
+    for (arguments, command, outcome, by) in OPTIONS {
+        let input = json!({"command": command});
+        check(arguments, &json!({}), &input, (outcome, by));
+    }
     let touch = json!({"command": "touch made"});
     let leaving = json!({"command": "touch made", "dangerouslyDisableSandbox": true});
-    let rows: [(&[&str], Value, Value, (&str, &str)); 19] = [
-        (&[], none.clone(), touch.clone(), ("ok", "confined")),
-        (
-            &["--permission-mode", "acceptEdits"],
-            none.clone(),
-            touch.clone(),
-            ("ok", "acceptEdits"),
-        ),
-        (
-            &["--permission-mode", "acceptEdits"],
-            none.clone(),
-            json!({"command": "./x || true"}),
-            ("ok", "confined"),
-        ),
-        (
-            &["--permission-mode", "plan"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "plan"),
-        ),
-        (
-            &["--permission-mode", "dontAsk"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "dontAsk"),
-        ),
-        (
-            &["--network", "on"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "default"),
-        ),
-        (
-            &["--sandbox", "files"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "default"),
-        ),
-        (
-            &["--sandbox", "off"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "default"),
-        ),
-        (
-            &["--deny", "Bash(touch *)"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "rule"),
-        ),
-        (
-            &["--ask", "Bash(touch *)"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "rule"),
-        ),
-        (
-            &["--ask", "Bash"],
-            none.clone(),
-            touch.clone(),
-            ("denied", "rule"),
-        ),
-        (
-            &["--ask", "Bash(git push *)"],
-            none.clone(),
-            touch.clone(),
-            ("ok", "confined"),
-        ),
-        // What is known only at run time may be what a rule names.
-        (
-            &["--ask", "Bash(git push *)"],
-            none.clone(),
-            json!({"command": "c=true; $c"}),
-            ("denied", "unresolved"),
-        ),
-        (
+    let excluded = json!({"enabled": true, "excludedCommands": ["touch *"]});
+    let asking = json!({"enabled": true, "autoAllowBashIfSandboxed": false});
+    for (sandbox, input) in [
+        (json!({}), leaving),
+        (excluded, touch.clone()),
+        (asking, touch),
+    ] {
+        check(
             &[],
-            none.clone(),
-            json!({"command": "c=true; $c"}),
-            ("ok", "confined"),
-        ),
-        (
-            &[],
-            none.clone(),
-            json!({"command": "rm -rf ~"}),
-            ("denied", "critical-path"),
-        ),
-        (
-            &[],
-            none.clone(),
-            json!({"command": "echo x > .git/hooks/post-checkout"}),
-            ("denied", "protected"),
-        ),
-        (&[], none.clone(), leaving.clone(), ("denied", "default")),
-        (
-            &[],
-            json!({"sandbox": {"enabled": true, "excludedCommands": ["touch *"]}}),
-            touch.clone(),
+            &json!({"sandbox": sandbox}),
+            &input,
             ("denied", "default"),
-        ),
-        (
-            &[],
-            json!({"sandbox": {"enabled": true, "autoAllowBashIfSandboxed": false}}),
-            touch.clone(),
-            ("denied", "default"),
-        ),
-    ];
-    for (arguments, settings, input, (outcome, by)) in rows {
-        let found = decision(&bench, arguments, &settings, &input);
-        assert_eq!(
-            found,
-            (outcome.to_owned(), by.to_owned()),
-            "{arguments:?} {settings} {input}"
         );
     }
 }
