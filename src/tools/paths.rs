@@ -6,7 +6,8 @@ use super::context::DecisionContext;
 pub(super) use crate::permission::normalised;
 
 /// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
-/// relative to the session's directory, and `.` and `..` are resolved lexically.
+/// relative to the session's directory, and `.` and `..` are resolved lexically. A temporary file is that of the commands
+/// in a workspace.
 pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
     let home = context.environment.text("HOME").map(Path::new);
     let path = match (text.strip_prefix('~'), home) {
@@ -16,7 +17,10 @@ pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
         }
         _ => PathBuf::from(text),
     };
-    normalised(&context.directory.join(path))
+    let path = normalised(&context.directory.join(path));
+    let sandbox = context.sandbox.as_ref();
+    let private = sandbox.and_then(|sandbox| sandbox.sandbox.private_path(&path));
+    private.unwrap_or(path)
 }
 
 /// Like [`absolute`]; the default is the session's directory.

@@ -294,3 +294,24 @@ fn settings_widen_and_narrow_the_workspace() {
         "{run:?}"
     );
 }
+
+#[test]
+fn file_tools_see_the_temporary_files_of_commands() {
+    let Some(bench) = bench() else { return };
+    let file = |id: &str, tool: &str, input: &Value| call(id, tool, input);
+    let calls = [
+        bash("make", "mkdir -p /tmp/d && echo by-command > /tmp/d/file"),
+        file("read", "Read", &json!({"file_path": "/tmp/d/file"})),
+        file(
+            "write",
+            "Write",
+            &json!({"file_path": "/var/tmp/d/other", "content": "by-tool"}),
+        ),
+        bash("show", "cat $TMPDIR/d/other > shown"),
+    ];
+    let arguments = [&WORKSPACE[..], &crate::bench::BYPASS].concat();
+    let run = bench.run(&arguments, calls.concat());
+    assert!(run.content("read").contains("by-command"), "{run:?}");
+    assert_eq!(bench.read("shown"), "by-tool", "{run:?}");
+    assert!(!std::path::Path::new("/tmp/d/file").exists());
+}

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fmt::Debug;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::process::Pid;
@@ -90,6 +90,12 @@ impl Sandbox {
             workspace: Some((workspace, temporary)),
             ..self
         }
+    }
+
+    /// Returns the path outside of a workspace for a temporary file in it.
+    pub fn private_path(&self, path: &Path) -> Option<PathBuf> {
+        let (workspace, _) = self.workspace.as_ref()?;
+        workspace.private_path(path)
     }
 
     /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
