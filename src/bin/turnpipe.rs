@@ -15,10 +15,14 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Before inspection is forbidden: the id maps of a namespace could not be written.
     #[cfg(sandbox)]
-    if let Some(status) =
-        turnpipe::process::run_as_sandbox_helper(&arguments, turnpipe::sandbox::start_proxy)
     {
-        return ExitCode::from(status);
+        let callbacks = turnpipe::process::HelperCallbacks {
+            start_proxy: turnpipe::sandbox::start_proxy,
+            find_protected: turnpipe::sandbox::protected_files,
+        };
+        if let Some(status) = turnpipe::process::run_as_sandbox_helper(&arguments, &callbacks) {
+            return ExitCode::from(status);
+        }
     }
     #[cfg(target_os = "linux")]
     {

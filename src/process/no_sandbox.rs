@@ -36,6 +36,11 @@ impl Sandbox {
     }
 }
 
+/// Returns the message about a new file that tells programs what to run.
+pub fn new_file(path: &std::path::Path) -> String {
+    path.display().to_string()
+}
+
 #[derive(Debug)]
 pub(super) struct Entrance {
     sandbox: Arc<Sandbox>,

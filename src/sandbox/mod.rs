@@ -25,4 +25,6 @@ pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::FileRules;
 pub use proxy::{Proxy, ProxyPolicy, start_proxy};
 pub use search::FoundMasks;
-pub use workspace::{WorkspaceFiles, hidden_files, key_files, writable_directories};
+pub use workspace::{
+    WorkspaceFiles, hidden_files, key_files, protected_files, writable_directories,
+};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::walk::{Directory, EntryType};
+use super::walk::{Directory, EntryType, Walk};
 use crate::permission::is_protected_from_commands;
 use crate::process::{Mask, MaskKind};
 
@@ -65,6 +65,20 @@ impl WorkspaceFiles {
         });
         protected.collect()
     }
+}
+
+/// Returns the files in directories that tell programs what to run, without links.
+pub fn protected_files(writable: &[PathBuf]) -> Vec<PathBuf> {
+    let files = WorkspaceFiles {
+        writable: writable.to_vec(),
+        ..WorkspaceFiles::default()
+    };
+    let walked = Walk::default().run(writable);
+    let directories = walked.directories.iter();
+    let masks = directories.flat_map(|(path, directory)| files.protected(path, directory));
+    masks
+        .filter_map(|mask| fs::canonicalize(mask.path).ok())
+        .collect()
 }
 
 /// Returns the directories that commands in a workspace can change, without links: `directories`, and the git

@@ -127,12 +127,6 @@ fn a_command_works_in_its_directory_and_ends_as_without() {
                 "143\n",
             ),
             ("echo /proc/[0-9]*", 0, "/proc/1 /proc/2\n"),
-            (
-                "export GIT_CONFIG_GLOBAL=/dev/null; git init -q r && cd r && git -c user.name=a -c user.email=b@c commit \
-                 -q --allow-empty -m one && git log --format=%s",
-                0,
-                "one\n",
-            ),
         ] {
             let run = workspace(&place, &[], script).output().unwrap();
             let code = run
@@ -285,5 +279,30 @@ fn a_killed_command_leaves_no_process() {
         child.wait().unwrap();
         // All processes of the workspace hold the output, so it ends when they have ended.
         std::io::Read::read_to_end(&mut stdout, &mut Vec::new()).unwrap();
+    }
+}
+
+#[test]
+fn a_new_repository_works_and_is_reported() {
+    if !has_workspaces() || lacks("git") {
+        return;
+    }
+    for user in users() {
+        let place = Place::lasting(user);
+        let script = "export GIT_CONFIG_GLOBAL=/dev/null; git init -q r && cd r && git -c user.name=a -c user.email=b@c \
+            commit -q --allow-empty -m one && git log --format=%s; exit 3";
+        let output = workspace(&place, &[], script).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{user:?}: {output:?}");
+        let made = place.work().canonicalize().unwrap().join("r/.git");
+        let report = format!(
+            "one\nturnpipe: new, and tells other programs what to run: {}\n",
+            made.display()
+        );
+        assert_eq!(text(&output), report, "{user:?}");
+        // It is not new any more.
+        let output = workspace(&place, &[], "cat r/.git/HEAD > /dev/null")
+            .output()
+            .unwrap();
+        assert_eq!(text(&output), "", "{user:?}");
     }
 }

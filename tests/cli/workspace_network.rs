@@ -181,7 +181,7 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
         "git --version",
         "export GIT_CONFIG_GLOBAL=/dev/null; git init -q r && git -C r -c user.name=a -c user.email=b@c commit -q \
          --allow-empty -m works && git clone -q --bare r r.git && git -C r.git update-server-info",
-        "git clone -q http://localhost:$PORT/r.git && git -C r log --format=%s",
+        "git clone -q http://localhost:$PORT/r.git && git -C r log --format=%s; rm -rf r",
     ),
     (
         "/usr/bin/python3 -m pip --version",

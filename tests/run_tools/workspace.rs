@@ -203,7 +203,7 @@ fn after_a_new_file_that_tells_programs_what_to_run_calls_need_approval_again() 
     assert!(
         run.stderr
             .contains("new, and tells other programs what to run: ")
-            && run.stderr.contains("made/.git/config"),
+            && run.stderr.contains("made/.git\n"),
         "{run:?}"
     );
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cmd::UsageError;
 use crate::config::PermissionSettings;
 use crate::io::{Environment, Messages};
-use crate::process::{Network, Sandbox, Spawners};
+use crate::process::{Network, Sandbox, Spawners, new_file};
 use crate::state::StateRoot;
 use crate::tools::CallSandbox;
 
@@ -84,10 +84,7 @@ impl RunSandboxes {
             .iter()
             .flat_map(|sandbox| sandbox.new_protected())
         {
-            let path = path.display();
-            messages.warn(&format!(
-                "new, and tells other programs what to run: {path}"
-            ));
+            messages.warn(&new_file(&path));
         }
     }
 }

@@ -18,6 +18,7 @@ use super::handover::{receive, send};
 use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
 use super::mask::{Mask, MaskKind};
 use super::namespace::{SandboxPolicy, enter};
+use super::new_file::{new_file, outermost};
 use super::privilege::Privilege;
 use super::program::{SANDBOX_FAILED, become_program, report};
 use super::restrictions::Restrictions;
@@ -245,19 +246,29 @@ fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy> {
     Ok(policy)
 }
 
+/// What a helper calls that knows more than how to confine.
+pub struct HelperCallbacks {
+    pub start_proxy: ProxyStarter,
+    /// Finds the files in directories that tell programs what to run.
+    pub find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
+}
+
 /// Runs the helper of a sandbox if `arguments`, which include the program's name, say that this process is one. It
 /// must have one thread. Returns the exit status with which the program must then exit.
-pub fn run_as_sandbox_helper(arguments: &[OsString], start_proxy: ProxyStarter) -> Option<u8> {
+pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks) -> Option<u8> {
     match arguments {
         [_, first] if first == WAITS => Some(u8::from(wait_for_parent().is_err())),
-        [_, first] if first == CONNECTS => Some(u8::from(run_proxy(start_proxy).is_err())),
+        [_, first] if first == CONNECTS => {
+            Some(u8::from(run_proxy(callbacks.start_proxy).is_err()))
+        }
         [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
             let number = plan.to_str().and_then(|number| number.parse().ok())?;
             let kept = kept.to_str().unwrap_or_default().split(',');
             let kept: Vec<RawFd> = kept.filter_map(|number| number.parse().ok()).collect();
             // SAFETY: the process that became this one passed the descriptor, and nothing else uses it.
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
-            Some(become_command(plan, &kept, Path::new(directory), words))
+            let directory = Path::new(directory);
+            Some(become_command(plan, &kept, directory, words, callbacks))
         }
         [
             _,
@@ -325,7 +336,13 @@ fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
-fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsString]) -> u8 {
+fn become_command(
+    mut plan: File,
+    kept: &[RawFd],
+    directory: &Path,
+    words: &[OsString],
+    callbacks: &HelperCallbacks,
+) -> u8 {
     let privilege = Privilege::of_process();
     let policy = read_policy(&mut plan);
     drop(plan);
@@ -340,6 +357,8 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
             taken.map_err(|error| SandboxError::new("use the temporary directory", error))
         });
         let temporary = temporary.transpose()?;
+        let workspace = policy.workspace.as_ref();
+        let is_required = workspace.is_some_and(|workspace| workspace.is_required);
         let proxy = (policy.network() == Network::Domains)
             .then(|| start_helper(PROGRAM.as_ref(), CONNECTS, &policy));
         let proxy = proxy.transpose().map_err(not_started)?;
@@ -350,11 +369,7 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace(privilege) {
                 Ok(()) => Processes::Own,
-                Err(error)
-                    if policy
-                        .workspace
-                        .is_some_and(|workspace| workspace.is_required) =>
-                {
+                Err(error) if is_required => {
                     return Err(error);
                 }
                 Err(error) => {
@@ -362,7 +377,13 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
                     Processes::All
                 }
             };
-            return Ok(Some(((temporary, proxy), processes)));
+            let keep = WorkspaceKeep {
+                temporary,
+                proxy,
+                policy,
+                find_protected: callbacks.find_protected,
+            };
+            return Ok(Some((keep, processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
@@ -390,20 +411,38 @@ fn become_command(mut plan: File, kept: &[RawFd], directory: &Path, words: &[OsS
     }
 }
 
-/// What a workspace has as long as its command runs: a directory for temporary files, and a proxy.
-type WorkspaceKeep = (ScratchDirectory, Option<Helper>);
+/// What is kept until the end of a command in a workspace.
+struct WorkspaceKeep {
+    temporary: ScratchDirectory,
+    proxy: Option<Helper>,
+    policy: SandboxPolicy,
+    find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
+}
+
+impl WorkspaceKeep {
+    /// Reports new files that tell programs outside what to run, and removes the rest.
+    fn end(self) {
+        let writable = self.policy.workspace.map(|workspace| workspace.writable);
+        let mut found = (self.find_protected)(&writable.unwrap_or_default());
+        found.retain(|path| !self.policy.masks.iter().any(|mask| mask.path == *path));
+        for path in outermost(found) {
+            report(&new_file(&path));
+        }
+        if let Some((mut proxy, _)) = self.proxy {
+            // It may have ended.
+            let _ = proxy.kill().and_then(|()| proxy.wait());
+        }
+        unmount_temporary();
+        drop(self.temporary);
+    }
+}
 
 /// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
 /// status.
 fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
     let ended = run_in_pid_namespace(command);
-    if let Some((temporary, proxy)) = keep {
-        if let Some((mut proxy, _)) = proxy {
-            // It may have ended.
-            let _ = proxy.kill().and_then(|()| proxy.wait());
-        }
-        unmount_temporary();
-        drop(temporary);
+    if let Some(keep) = keep {
+        keep.end();
     }
     match ended {
         Ok(ended) => ended.follow(),

@@ -13,6 +13,7 @@ use super::helper::{MaskedNamespace, PROGRAM, RUNS, SEES_PROCESSES};
 use super::init::Processes;
 use super::mask::Mask;
 use super::namespace::SandboxPolicy;
+use super::new_file::outermost;
 use super::privilege::Privilege;
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
@@ -111,8 +112,10 @@ impl Sandbox {
         let list = self.source.list();
         let first = self.first_protected.get_or_init(|| list.protected.clone());
         let new = list.protected.into_iter();
-        new.filter(|path| first.binary_search(path).is_err())
-            .collect()
+        outermost(
+            new.filter(|path| first.binary_search(path).is_err())
+                .collect(),
+        )
     }
 
     pub(super) fn has_workspace(&self) -> bool {
