@@ -348,7 +348,9 @@ fn the_proxy_ends_with_the_command() {
         let place = Place::lasting(user);
         let servers = Servers::start(&place);
         for (script, status) in [("exit 3", 3), ("kill -TERM $$", 143), ("kill -9 $$", 137)] {
-            let script = format!("curl -s http://localhost:$PORT/; read line; {script}");
+            // curl has ended when its output is shown.
+            let script =
+                format!("echo \"$(curl -s http://localhost:$PORT/)\"; read line; {script}");
             for kills in [false, true] {
                 let mut command = connected(&place, &servers, &script);
                 let pipe = Stdio::piped;
