@@ -29,7 +29,7 @@ cat >"$work/schema.json" <<'END'
    "level": {"enum": ["error", "warning", "notice"]}}}}}}
 END
 tools='--tools-only Read,Grep,Glob,Bash'
-export ASK=deny TURNPIPE_FAST_MODEL=none SCHEMA="$work/schema.json" REPORT="${GITHUB_STEP_SUMMARY:-$work/summary.md}"
+export ASK=deny SANDBOX=files TURNPIPE_FAST_MODEL=none SCHEMA="$work/schema.json" REPORT="${GITHUB_STEP_SUMMARY:-$work/summary.md}"
 TURN_OPTIONS="$tools ${TURN_OPTIONS-}" TOOL_OPTIONS="$tools --permission-mode dontAsk --enforce ${ENFORCE:-require}" \
     "$(dirname "$0")/agent.sh" "$work/session.jsonl" "Review the change in $work/change.diff, a git diff of this
 directory. Report mistakes: wrong results, crashes, lost data, holes in security, broken tests. Leave style aside. Read

@@ -39,15 +39,17 @@ const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
 impl Workspace {
-    /// Returns the path outside for a file in the directories for temporary files. The state of turnpipe stays where
-    /// it is: it has the private directory, and results that are read.
+    /// Returns the path outside for a file in the directories for temporary files. The state of turnpipe, with results
+    /// that are read, stays where it is, and so do files that exist only outside.
     pub(super) fn private_path(&self, path: &Path) -> Option<PathBuf> {
         let state = self.temporary.ancestors().nth(2)?;
         let mut visible = self.writable.iter().map(PathBuf::as_path).chain([state]);
         let mut replaced = TEMPORARY.iter();
         let below = replaced.find_map(|directory| path.strip_prefix(directory).ok())?;
         let is_visible = visible.any(|directory| path.starts_with(directory));
-        (!is_visible).then(|| self.temporary.join(below))
+        let private = self.temporary.join(below);
+        let is_private = !is_visible && (private.exists() || !path.exists());
+        is_private.then_some(private)
     }
 
     /// Makes everything else read-only, in a mount namespace of this process.
