@@ -60,7 +60,7 @@ mod tests {
     fn entries_are_absolute_or_relative_to_home_or_the_project() {
         let source = Arc::new(RuleSource {
             name: "settings.json".to_owned(),
-            anchor: "/work/[p]".into(),
+            anchor: "/srv/[p]".into(),
         });
         let home = Some(Path::new("/home/u"));
         let rows = [
@@ -80,15 +80,15 @@ mod tests {
             ("~/.ssh", "/home/u", ".ssh"),
             ("~/.ssh/id_*", "/home/u", ".ssh/id_*"),
             ("~/../other", "/home", "other"),
-            ("~other/x", "/work/[p]", "~other/x"),
-            ("", "/work/[p]", ""),
-            (".", "/work/[p]", ""),
-            ("./", "/work/[p]", ""),
-            ("./**", "/work/[p]", ""),
-            ("./dist", "/work/[p]", "dist"),
-            ("dist/", "/work/[p]", "dist"),
-            (".env*", "/work/[p]", ".env*"),
-            ("**/*.pem", "/work/[p]", "**/*.pem"),
+            ("~other/x", "/srv/[p]", "~other/x"),
+            ("", "/srv/[p]", ""),
+            (".", "/srv/[p]", ""),
+            ("./", "/srv/[p]", ""),
+            ("./**", "/srv/[p]", ""),
+            ("./dist", "/srv/[p]", "dist"),
+            ("dist/", "/srv/[p]", "dist"),
+            (".env*", "/srv/[p]", ".env*"),
+            ("**/*.pem", "/srv/[p]", "**/*.pem"),
             ("..", "/work", ""),
             ("../shared/", "/work", "shared"),
             ("a/../../shared", "/work", "shared"),

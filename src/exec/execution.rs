@@ -79,7 +79,7 @@ impl Lifecycle {
                 (Content::Text(text), Some(sandbox)) => sandbox.named_files(text),
                 _ => Vec::new(),
             };
-            add_text(&mut result, &format!("{hint}{}", masked(&named)));
+            add_text(&mut result, &format!("{hint}{}", name_protected(&named)));
         }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
@@ -169,7 +169,7 @@ fn add_text(result: &mut CallResult, added: &str) {
 }
 
 /// Returns a sentence about the files in a message that masks are over.
-fn masked(files: &[PathBuf]) -> String {
+fn name_protected(files: &[PathBuf]) -> String {
     let names: Vec<_> = files
         .iter()
         .map(|path| path.display().to_string())

@@ -49,7 +49,7 @@ pub use detached_write::write_detached;
 pub use guardian::run_as_guardian;
 pub use network::{Domains, Network, PROXY_PORT, ProxyStarter, RunningProxy};
 #[cfg(not(sandbox))]
-pub use no_sandbox::{Sandbox, new_file};
+pub use no_sandbox::{Sandbox, new_file_message};
 #[cfg(target_os = "linux")]
 pub use own_memory::{forbid_inspection, hide_environment};
 pub use own_process::{
@@ -61,7 +61,7 @@ pub use running::RunningProcesses;
 pub use sandbox::{
     HelperCallbacks, InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Privilege, Sandbox,
     SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
-    inherited_descriptors, isolates_calls, new_file, run_as_sandbox_helper,
+    inherited_descriptors, isolates_calls, new_file_message, run_as_sandbox_helper,
 };
 pub use scratch_directory::ScratchDirectory;
 pub use spawners::Spawners;

@@ -37,7 +37,7 @@ impl Sandbox {
 }
 
 /// Returns the message about a new file that tells programs what to run.
-pub fn new_file(path: &std::path::Path) -> String {
+pub fn new_file_message(path: &std::path::Path) -> String {
     path.display().to_string()
 }
 

@@ -107,6 +107,7 @@ pub fn workspace_variables(environment: &Environment, workspace: &Workspace) -> 
         .iter()
         .filter(|(name, _)| environment.get(name.to_string_lossy().as_ref()).is_none())
         .cloned()
+        .chain([(MARK.into(), "workspace".into())])
         .chain(caches)
         .chain(proxy_variables(workspace))
         .chain([("TMPDIR".into(), "/tmp".into())])

@@ -151,7 +151,7 @@ impl NamedFiles {
             directory: Arc::clone(directory),
             files: files.into(),
             protected: workspace.map_or_else(Arc::default, |workspace| {
-                workspace.protected(path, directory).into()
+                workspace.find_protected(path, directory).into()
             }),
         }
     }

@@ -36,7 +36,7 @@ pub struct WorkspaceFiles {
 impl WorkspaceFiles {
     /// Returns masks for what is in a directory that commands can change, but for files that tell programs what to run:
     /// hooks and settings of git, settings of agents and editors, start-up files.
-    pub(super) fn protected(&self, path: &Path, directory: &Directory) -> Vec<Mask> {
+    pub(super) fn find_protected(&self, path: &Path, directory: &Directory) -> Vec<Mask> {
         if !self
             .writable
             .iter()
@@ -75,7 +75,7 @@ pub fn protected_files(writable: &[PathBuf]) -> Vec<PathBuf> {
     };
     let walked = Walk::default().run(writable);
     let directories = walked.directories.iter();
-    let masks = directories.flat_map(|(path, directory)| files.protected(path, directory));
+    let masks = directories.flat_map(|(path, directory)| files.find_protected(path, directory));
     masks
         .filter_map(|mask| fs::canonicalize(mask.path).ok())
         .collect()

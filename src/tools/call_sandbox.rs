@@ -27,8 +27,7 @@ pub struct CallSandbox {
 impl CallSandbox {
     /// Whether a call runs outside: it asks for that, or all of its commands are excluded. That gives it no permission.
     pub fn leaves(&self, request: &Request<'_>) -> bool {
-        let wants_out = request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
-        if request.tool == "Bash" && wants_out && !self.forbids_leaving {
+        if request.tool == "Bash" && asks_to_leave(request) && !self.forbids_leaving {
             return true;
         }
         let decided = self.excluded.decide(Mode::Default, request);
@@ -40,9 +39,8 @@ impl CallSandbox {
 
     /// Whether the kernel keeps a call in its workspace, so that it needs no approval.
     pub(super) fn confines(&self, request: &Request<'_>) -> bool {
-        let wants_out = request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
         !self.needs_approval
-            && !wants_out
+            && !asks_to_leave(request)
             && !self.leaves(request)
             && self.sandbox.needs_no_approval()
     }
@@ -57,4 +55,8 @@ impl CallSandbox {
         let files = self.sandbox.protected_files().into_iter();
         files.filter(is_named).take(MAX_FILES).collect()
     }
+}
+
+fn asks_to_leave(request: &Request<'_>) -> bool {
+    request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true))
 }

@@ -306,3 +306,32 @@ fn a_new_repository_works_and_is_reported() {
         assert_eq!(text(&output), "", "{user:?}");
     }
 }
+
+#[test]
+fn what_cannot_be_applied_ends_before_the_command() {
+    let place = Place::lasting(User::Own);
+    let rows: [(&[&str], &str); 3] = [
+        (
+            &["--mode", "files", "--write", "."],
+            "--write has no effect with `--mode files`",
+        ),
+        (
+            &["--mode", "files", "--network", "on"],
+            "--network has no effect with `--mode files`",
+        ),
+        (
+            &["--deny-read", "~/.netrc"],
+            "the home directory is not known",
+        ),
+    ];
+    for (options, problem) in rows {
+        let mut command = workspace(&place, options, "echo ran");
+        let output = command.env_remove("HOME").output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{options:?}: {output:?}");
+        let output = text(&output);
+        assert!(
+            output.contains(problem) && !output.contains("ran\n"),
+            "{options:?}: {output}"
+        );
+    }
+}

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cmd::UsageError;
 use crate::config::PermissionSettings;
 use crate::io::{Environment, Messages};
-use crate::process::{Network, Sandbox, Spawners, new_file};
+use crate::process::{Network, Sandbox, Spawners, new_file_message};
 use crate::state::StateRoot;
 use crate::tools::CallSandbox;
 
@@ -84,7 +84,7 @@ impl RunSandboxes {
             .iter()
             .flat_map(|sandbox| sandbox.new_protected())
         {
-            messages.warn(&new_file(&path));
+            messages.warn(&new_file_message(&path));
         }
     }
 }
@@ -168,6 +168,12 @@ impl RunSandboxArguments {
             return Ok(RunSandboxes::default());
         }
         check_unconfined(environment)?;
+        if home.is_none() {
+            let rules = place.settings.rules.rules_below_home();
+            gaps.extend(
+                rules.map(|rule| format!("not enforced by the kernel: {rule}: HOME is not set")),
+            );
+        }
         let rules = |denied: &[DeniedFiles]| {
             let environment = Arc::new(environment.clone());
             FileRules::new(denied.to_vec(), place.directories, environment)
@@ -176,7 +182,7 @@ impl RunSandboxArguments {
         gaps.extend(found.map(|gap| format!("not enforced by the kernel: {gap}")));
         let servers = (!denied.is_empty())
             .then(|| {
-                checked(
+                check_sandbox(
                     Sandbox::new(rules(&denied), sandbox_variables(environment)),
                     gaps,
                 )
@@ -209,7 +215,7 @@ impl RunSandboxArguments {
         let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules(&denied).with_workspace(files), variables);
         let sandbox = sandbox.with_workspace(workspace, temporary);
-        let calls = Some(checked(sandbox, gaps)?);
+        let calls = Some(check_sandbox(sandbox, gaps)?);
         Ok(RunSandboxes { calls, servers })
     }
 
@@ -234,7 +240,7 @@ impl RunSandboxArguments {
 /// # Errors
 /// The kernel refuses a part of it.
 #[cfg(sandbox)]
-fn checked(sandbox: Sandbox, gaps: &mut Vec<String>) -> Result<Arc<Sandbox>, String> {
+fn check_sandbox(sandbox: Sandbox, gaps: &mut Vec<String>) -> Result<Arc<Sandbox>, String> {
     // On another thread, since the children of this one may be orphans.
     let checked = std::thread::scope(|scope| scope.spawn(|| sandbox.check()).join());
     match checked {

@@ -106,13 +106,14 @@ impl SandboxArguments {
         let settings = self.rules(&directory, globals, io)?;
         let directories = [vec![directory.clone()], settings.directories.clone()].concat();
         let home = io.environment.text("HOME").map(Path::new);
+        self.check(home, &settings)?;
         let rules = |denied| FileRules::new(denied, &directories, Arc::new(io.environment.clone()));
         let mut denied = settings.rules.denied_files(home, &directories);
         let (rules, variables, workspace) = match self.mode {
             Mode::Files => (rules(denied), sandbox_variables(&io.environment), None),
             Mode::Workspace => {
                 let mut files =
-                    SandboxFiles::new(&self.named(&directories, home)?, &settings, home);
+                    SandboxFiles::new(&self.named_files(&directories, home)?, &settings, home);
                 for problem in &files.problems {
                     io.messages.warn(problem);
                 }
@@ -160,11 +161,38 @@ impl SandboxArguments {
         Err(UsageError::reason(exec_in_sandbox(&policy, &command)))
     }
 
+    /// Checks that everything that was asked for can be applied.
+    ///
+    /// # Errors
+    /// An option is about workspaces only, or a rule about an unknown home directory.
+    fn check(&self, home: Option<&Path>, settings: &PermissionSettings) -> Result<(), UsageError> {
+        let of_workspaces = [
+            ("--write", !self.write.is_empty()),
+            ("--allow-read", !self.allow_read.is_empty()),
+            ("--allow-unix-socket", !self.allow_unix_socket.is_empty()),
+            ("--allow-domain", !self.allow_domain.is_empty()),
+            ("--network", self.network == Network::On),
+        ];
+        let mut given = of_workspaces.iter().filter(|(_, is_given)| *is_given);
+        match (self.mode, given.next()) {
+            (Mode::Files, Some((option, _))) => {
+                let problem = format!("{option} has no effect with `--mode files`");
+                Err(UsageError::new(problem).with_hint("leave out `--mode files`"))
+            }
+            _ => match (home, settings.rules.rules_below_home().next()) {
+                (None, Some(rule)) => Err(UsageError::new(format!(
+                    "{rule}: the home directory is not known"
+                ))),
+                _ => Ok(()),
+            },
+        }
+    }
+
     /// Returns the files that the options name.
     ///
     /// # Errors
     /// A directory does not exist.
-    fn named(
+    fn named_files(
         &self,
         directories: &[PathBuf],
         home: Option<&Path>,

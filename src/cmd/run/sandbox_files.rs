@@ -1,5 +1,6 @@
 //! The files of a workspace, as options and settings name them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::{PermissionSettings, SandboxPath};
@@ -76,13 +77,19 @@ impl SandboxFiles {
             workspace: WorkspaceFiles {
                 writable: writable_directories(&named),
                 hidden: hidden_files(hidden, &readable),
-                sockets: [&*options.sockets, &sockets].concat(),
+                sockets: real_paths(&[&*options.sockets, &sockets].concat()),
                 has_all_sockets: sandbox.allows_all_unix_sockets,
             },
             denied,
             problems,
         }
     }
+}
+
+/// Returns the paths without links of files that exist.
+fn real_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let real = paths.iter().map(fs::canonicalize);
+    real.filter_map(Result::ok).collect()
 }
 
 /// Returns the path or pattern of an entry.

@@ -47,3 +47,21 @@ pub fn inherited_descriptors() -> Vec<InheritedDescriptor> {
     });
     found.collect()
 }
+
+/// Closes all descriptors above 2 but these.
+pub(super) fn close_all_but(kept: &[RawFd]) {
+    let mut kept: Vec<u32> = kept
+        .iter()
+        .filter_map(|number| u32::try_from(*number).ok())
+        .collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept.into_iter().chain([u32::MAX]) {
+        if number > first {
+            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so nothing in this process
+            // owns one; a kernel without the call leaves them open, with the mark that closes them at the next one.
+            unsafe { libc::syscall(libc::SYS_close_range, first, number - 1, 0) };
+        }
+        first = number.saturating_add(1);
+    }
+}

@@ -1,11 +1,10 @@
 //! The helper of a sandbox: a second process of this binary that enters namespaces with masks. The first half of this
 //! file runs in the process that wants a sandbox, the second half in the helper.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -14,17 +13,18 @@ use std::process::{Child, Command, Stdio};
 use rustix::fs::MemfdFlags;
 use rustix::thread::LinkNameSpaceType;
 
+use super::descriptors::close_all_but;
 use super::handover::{receive, send};
 use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
-use super::mask::{Mask, MaskKind};
 use super::namespace::{SandboxPolicy, enter};
-use super::new_file::{new_file, outermost};
+use super::new_file::{new_file_message, outermost};
+use super::policy_bytes::{encode_policy, read_policy};
 use super::privilege::Privilege;
 use super::program::{SANDBOX_FAILED, become_program, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
-use super::workspace::{Workspace, unmount_temporary};
-use crate::process::network::{Domains, Network, ProxyStarter, RunningProxy};
+use super::workspace::unmount_temporary;
+use crate::process::network::{Network, ProxyStarter, RunningProxy};
 use crate::process::{ScratchDirectory, forbid_inspection};
 
 /// First arguments of a helper that becomes a command, of one that waits for its parent, of one that runs a command in a
@@ -62,7 +62,7 @@ pub fn exec_in_sandbox(policy: &SandboxPolicy, command: &SandboxedCommand<'_>) -
     let become_helper = || -> io::Result<io::Error> {
         let memory = rustix::fs::memfd_create("turnpipe-masks", MemfdFlags::empty())?;
         let mut plan = File::from(memory);
-        plan.write_all(&encoded(policy))?;
+        plan.write_all(&encode_policy(policy))?;
         plan.rewind()?;
         let kept = command.kept_descriptors.iter().map(RawFd::to_string);
         let kept: Vec<String> = kept.collect();
@@ -165,86 +165,12 @@ fn start_helper(program: &Path, kind: &str, policy: &SandboxPolicy) -> io::Resul
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    socket.write_all(&encoded(policy))?;
+    socket.write_all(&encode_policy(policy))?;
     Ok((helper, socket))
 }
 
 /// The answer of a helper whose namespaces can be opened. The reason follows why commands see processes outside.
 const READY: &str = "ready:";
-
-// The letters of the parts of a workspace. Masks have others.
-const WRITABLE: u8 = b'w';
-const TEMPORARY: u8 = b't';
-const NETWORK: u8 = b'n';
-const ALLOWED: u8 = b'a';
-const DENIED: u8 = b'x';
-const REQUIRED: u8 = b'r';
-
-/// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
-/// pattern, and a NUL byte.
-fn encoded(policy: &SandboxPolicy) -> Vec<u8> {
-    let mut list = Vec::new();
-    let mut add = |letter: u8, path: &Path| {
-        list.push(letter);
-        list.extend(path.as_os_str().as_bytes());
-        list.push(0);
-    };
-    for mask in &policy.masks {
-        add(mask.kind.letter(), &mask.path);
-    }
-    if let Some(workspace) = &policy.workspace {
-        add(TEMPORARY, &workspace.temporary);
-        for path in &workspace.writable {
-            add(WRITABLE, path);
-        }
-        let Domains { allowed, denied } = &workspace.domains;
-        for (letter, patterns) in [(ALLOWED, allowed), (DENIED, denied)] {
-            for pattern in patterns {
-                add(letter, pattern.as_ref());
-            }
-        }
-        if workspace.network == Network::On {
-            add(NETWORK, Path::new(""));
-        }
-        if workspace.is_required {
-            add(REQUIRED, Path::new(""));
-        }
-    }
-    [&list.len().to_ne_bytes()[..], &list].concat()
-}
-
-fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy> {
-    let mut length = [0; size_of::<usize>()];
-    input.read_exact(&mut length)?;
-    let mut list = vec![0; usize::from_ne_bytes(length)];
-    input.read_exact(&mut list)?;
-    let mut policy = SandboxPolicy::default();
-    let mut workspace = Workspace::default();
-    for entry in list.split(|byte| *byte == 0) {
-        let Some((letter, path)) = entry.split_first() else {
-            continue;
-        };
-        let pattern = || String::from_utf8(path.to_owned()).map_err(|_| io::ErrorKind::InvalidData);
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        match *letter {
-            WRITABLE => workspace.writable.push(path),
-            TEMPORARY => workspace.temporary = path,
-            NETWORK => workspace.network = Network::On,
-            ALLOWED => {
-                workspace.network = Network::Domains;
-                workspace.domains.allowed.push(pattern()?);
-            }
-            DENIED => workspace.domains.denied.push(pattern()?),
-            REQUIRED => workspace.is_required = true,
-            letter => {
-                let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
-                policy.masks.push(Mask { kind, path });
-            }
-        }
-    }
-    policy.workspace = (workspace.temporary != Path::new("")).then_some(workspace);
-    Ok(policy)
-}
 
 /// What a helper calls that knows more than how to confine.
 pub struct HelperCallbacks {
@@ -426,7 +352,7 @@ impl WorkspaceKeep {
         let mut found = (self.find_protected)(&writable.unwrap_or_default());
         found.retain(|path| !self.policy.masks.iter().any(|mask| mask.path == *path));
         for path in outermost(found) {
-            report(&new_file(&path));
+            report(&new_file_message(&path));
         }
         if let Some((mut proxy, _)) = self.proxy {
             // It may have ended.
@@ -450,23 +376,5 @@ fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u
             report(&error.to_string());
             SANDBOX_FAILED
         }
-    }
-}
-
-/// Closes all descriptors above 2 but these.
-fn close_all_but(kept: &[RawFd]) {
-    let mut kept: Vec<u32> = kept
-        .iter()
-        .filter_map(|number| u32::try_from(*number).ok())
-        .collect();
-    kept.sort_unstable();
-    let mut first = 3;
-    for number in kept.into_iter().chain([u32::MAX]) {
-        if number > first {
-            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so nothing in this process
-            // owns one; a kernel without the call leaves them open, with the mark that closes them at the next one.
-            unsafe { libc::syscall(libc::SYS_close_range, first, number - 1, 0) };
-        }
-        first = number.saturating_add(1);
     }
 }

@@ -1,8 +1,7 @@
-//! A mount namespace in which files are masked: no program in it can open them, or change them.
+//! The namespaces of a sandbox, and how a process enters new ones.
 //!
-//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper
-//! ([`run_as_sandbox_helper`]). The helper reads the masks, enters the namespaces and mounts the masks. Then it
-//! becomes a command, or waits until its parent has opened the namespaces ([`MaskedNamespace`]).
+//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which
+//! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened them.
 
 use std::net::{Ipv4Addr, TcpListener};
 

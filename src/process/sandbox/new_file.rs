@@ -10,7 +10,7 @@ pub(super) fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// Returns the message about a file.
-pub fn new_file(path: &Path) -> String {
+pub fn new_file_message(path: &Path) -> String {
     let path = path.display();
     format!("new, and tells other programs what to run: {path}")
 }

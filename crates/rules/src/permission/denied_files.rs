@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::glob::Glob;
+use super::path_pattern::PathPattern;
 use super::rule::Specifier;
-use super::{Behavior, Rules};
+use super::{Behavior, Rule, Rules};
 
 /// The use of a file that a rule denies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,23 +71,24 @@ impl Rules {
         home: Option<&Path>,
         working_directories: &[PathBuf],
     ) -> Vec<DeniedFiles> {
-        let first = working_directories.first();
-        let directory = first.map_or(Path::new("/"), PathBuf::as_path);
-        let denied = self.that(Behavior::Deny).filter_map(|rule| {
-            let (denied, pattern) = match &rule.specifier {
-                Specifier::Reading(pattern) => (FileUse::Reading, pattern),
-                Specifier::Writing(pattern) => (FileUse::Changing, pattern),
-                _ => return None,
-            };
-            let roots = pattern.roots(home, working_directories, directory);
-            Some(roots.into_iter().map(move |root| DeniedFiles {
+        let rules = self.of_files(Behavior::Deny);
+        let denied = rules.flat_map(|(rule, denied, pattern)| {
+            let roots = pattern.roots(home, working_directories, first(working_directories));
+            roots.into_iter().map(move |root| DeniedFiles {
                 rule: rule.text.clone(),
                 denied,
                 directory: root.to_owned(),
                 glob: Arc::clone(pattern.glob()),
-            }))
+            })
         });
-        denied.flatten().collect()
+        denied.collect()
+    }
+
+    /// Returns the deny rules of files below the home directory, as written.
+    pub fn rules_below_home(&self) -> impl Iterator<Item = &str> {
+        let rules = self.of_files(Behavior::Deny);
+        let rules = rules.filter(|(_, _, pattern)| pattern.is_below_home());
+        rules.map(|(rule, _, _)| &*rule.text)
     }
 
     /// Returns the directories whose files `Edit(DIRECTORY/**)` allow rules name.
@@ -95,18 +97,28 @@ impl Rules {
         home: Option<&Path>,
         working_directories: &[PathBuf],
     ) -> Vec<PathBuf> {
-        let first = working_directories.first();
-        let directory = first.map_or(Path::new("/"), PathBuf::as_path);
-        let allowed = self.that(Behavior::Allow).filter_map(|rule| {
-            let Specifier::Writing(pattern) = &rule.specifier else {
-                return None;
-            };
+        let rules = self.of_files(Behavior::Allow);
+        let edits = rules.filter(|(_, denied, _)| *denied == FileUse::Changing);
+        let allowed = edits.filter_map(|(_, _, pattern)| {
             let below = pattern.glob().directory()?;
-            let roots = pattern
-                .roots(home, working_directories, directory)
-                .into_iter();
-            Some(roots.map(move |root| root.join(&below)))
+            let roots = pattern.roots(home, working_directories, first(working_directories));
+            Some(roots.into_iter().map(move |root| root.join(&below)))
         });
         allowed.flatten().collect()
     }
+
+    /// Returns the rules with a path, and the use of files that each is about.
+    fn of_files(&self, behavior: Behavior) -> impl Iterator<Item = (&Rule, FileUse, &PathPattern)> {
+        self.that(behavior)
+            .filter_map(|rule| match &rule.specifier {
+                Specifier::Reading(pattern) => Some((rule, FileUse::Reading, pattern)),
+                Specifier::Writing(pattern) => Some((rule, FileUse::Changing, pattern)),
+                _ => None,
+            })
+    }
+}
+
+fn first(working_directories: &[PathBuf]) -> &Path {
+    let first = working_directories.first();
+    first.map_or(Path::new("/"), PathBuf::as_path)
 }

@@ -131,6 +131,11 @@ impl PathPattern {
         self.anchor.roots_in(home, working_directories, directory)
     }
 
+    /// Whether it names files below the home directory.
+    pub(super) fn is_below_home(&self) -> bool {
+        matches!(self.anchor, Anchor::Home)
+    }
+
     /// Returns the glob below these directories.
     pub(super) fn glob(&self) -> &Arc<Glob> {
         &self.glob
