@@ -89,9 +89,9 @@ mod tests {
             ("dist/", "/srv/[p]", "dist"),
             (".env*", "/srv/[p]", ".env*"),
             ("**/*.pem", "/srv/[p]", "**/*.pem"),
-            ("..", "/work", ""),
-            ("../shared/", "/work", "shared"),
-            ("a/../../shared", "/work", "shared"),
+            ("..", "/srv", ""),
+            ("../shared/", "/srv", "shared"),
+            ("a/../../shared", "/srv", "shared"),
         ];
         for (text, directory, pattern) in rows {
             let path = SandboxPath::parse(text, &source, home).unwrap();
