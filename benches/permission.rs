@@ -72,7 +72,7 @@ fn main() -> io::Result<()> {
             script: (*command).to_owned(),
             only_reads: analysis.verdict.is_read_only(),
             is_ambiguous: false,
-            parts: analysis.parts,
+            line: analysis.line,
         };
         let analysing = best_of(200, || analyse(command));
         measure(command, "Bash", &action, analysing)?;

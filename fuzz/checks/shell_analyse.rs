@@ -13,7 +13,7 @@ pub(crate) fn check(data: &[u8]) {
     if let Some(span) = analysis.span {
         assert!(command.get(span).is_some());
     }
-    for part in analysis.parts.iter().flat_map(|parts| &**parts) {
+    for part in &analysis.line.commands {
         assert!(command.get(part.span.clone()).is_some(), "{part:?}");
     }
     if analysis.verdict.is_read_only() {

@@ -345,7 +345,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         "Bash" => {
             let action = Action::Command {
                 script: example.to_owned(),
-                parts: analyse(example).parts,
+                line: analyse(example).line,
                 only_reads: false,
                 is_ambiguous: false,
             };

@@ -147,7 +147,7 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
             only_reads: analysis.verdict.is_read_only(),
             is_ambiguous: false,
             script: command.to_owned(),
-            parts: analysis.parts,
+            line: analysis.line,
         };
         assert_eq!(
             decided(reads, Mode::BypassPermissions, &command),
@@ -206,7 +206,7 @@ fn restrictions_outside_of_permissions_are_understood_or_errors() {
         let settings = fixture.read_text(text).unwrap();
         let action = Action::Command {
             script: command.to_owned(),
-            parts: crate::shell::analyse(command).parts,
+            line: crate::shell::analyse(command).line,
             only_reads: false,
             is_ambiguous: false,
         };

@@ -1,6 +1,7 @@
 //! The effects of a call of any agent, as permission rules see them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
-use crate::shell::analyse;
+use crate::shell::{Line, analyse};
 use crate::tool_facts::{
     AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, in_directory,
     parameters, possibly_patched, texts, without_namespace,
@@ -95,7 +96,7 @@ fn is_typed_into(input: &Input) -> bool {
 fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque = |script: String| Action::Command {
         script,
-        parts: None,
+        line: Arc::new(Line::unread("it is not read".to_owned())),
         only_reads: false,
         is_ambiguous: true,
     };

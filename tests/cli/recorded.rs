@@ -111,9 +111,9 @@ fn verdicts_and_commands_are_as_recorded() {
             "programs": analysis.programs,
         });
         let words: Vec<_> = command.split_whitespace().collect();
-        let parts = analysis.parts;
+        let parts = analysis.line.all_commands();
         let differs = |parts: &[CommandPart]| !is_read_alike(command, parts);
-        let differs = parts.as_deref().filter(|parts| differs(parts));
+        let differs = parts.filter(|parts| differs(parts));
         line["differs"] = json!(differs.map(|_| true));
         let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
         if parts
@@ -158,7 +158,7 @@ fn decision(command: &str, analysis: &Analysis, (mode, rules): &RuleSet) -> Stri
     let action = Action::Command {
         script: command.to_owned(),
         only_reads: analysis.verdict.is_read_only(),
-        parts: analysis.parts.clone(),
+        line: std::sync::Arc::clone(&analysis.line),
         is_ambiguous: false,
     };
     let request = Request {

@@ -11,7 +11,7 @@ use super::script::FinalDirectory;
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::permission::Action;
-use crate::shell::{self, Analysis, CommandPart, Verdict};
+use crate::shell::{self, Analysis, CommandPart, Line, Verdict};
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -23,7 +23,7 @@ pub(in crate::tools) fn assess(
     let mut settled = settled(analysis.clone(), context);
     let is_ambiguous = context
         .shell
-        .is_ambiguous(command, analysis.parts.as_deref());
+        .is_ambiguous(command, analysis.line.all_commands());
     if is_ambiguous && settled.verdict.is_read_only() {
         settled.verdict = Verdict::Unknown;
         "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);
@@ -41,13 +41,14 @@ pub(in crate::tools) fn assess(
         (true, false) => Access::reads_everything(),
     };
     let only_reads = settled.verdict.is_read_only();
-    let parts = match &analysis.parts {
-        Some(parts) if !only_reads => Some(without_workspace_programs(parts, context)),
-        parts => parts.clone(),
+    let line = if only_reads {
+        Arc::clone(&analysis.line)
+    } else {
+        Arc::new(without_workspace_programs(&analysis.line, context))
     };
     let action = Action::Command {
         script: command.to_owned(),
-        parts,
+        line,
         only_reads,
         is_ambiguous,
     };
@@ -100,9 +101,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
         }
-        _ if searches_for_directories
-            && analysis.parts.iter().flat_map(|parts| &**parts).any(is_cd) =>
-        {
+        _ if searches_for_directories && analysis.line.commands.iter().any(is_cd) => {
             Some("`CDPATH` may lead to another directory".to_owned())
         }
         _ if home.is_some_and(|home| !home.is_absolute() || is_of_process(&home)) => {
@@ -149,19 +148,19 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
 
 /// Marks as writing the commands whose words name a program of the workspace, or that may print secrets; or all commands
 /// if the shell is one.
-fn without_workspace_programs(
-    parts: &[CommandPart],
-    context: &DecisionContext,
-) -> Arc<[CommandPart]> {
+fn without_workspace_programs(line: &Line, context: &DecisionContext) -> Line {
     let mut workspace = WorkspacePrograms::new(context);
-    let parts = parts.iter().cloned().map(|mut part| {
+    let parts = line.commands.iter().cloned().map(|mut part| {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
         let is_open = context.shell.has_clean_environment || part.reveals.is_empty();
         part.only_reads = part.only_reads && is_open && workspace.find(names).is_none();
         part
     });
-    parts.collect()
+    Line {
+        commands: parts.collect(),
+        ..line.clone()
+    }
 }
 
 /// The directory where a call starts.

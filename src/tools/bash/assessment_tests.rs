@@ -435,13 +435,10 @@ fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     let only_read = |command: &str| {
         let action = assessed(&session, command).action;
-        let Action::Command {
-            parts: Some(parts), ..
-        } = action
-        else {
+        let Action::Command { line, .. } = action else {
             panic!("{action:?}");
         };
-        parts
+        line.commands
             .iter()
             .map(|part| part.only_reads)
             .collect::<Vec<bool>>()

@@ -46,8 +46,8 @@ impl<'a> ParsedCall<'a> {
     pub(super) fn commands(&self) -> &[Command<'a>] {
         self.commands
             .get_or_init(|| match self.context.request.action {
-                Action::Command { script, parts, .. } => {
-                    commands(script, parts.as_deref(), self.context)
+                Action::Command { script, line, .. } => {
+                    commands(script, line.all_commands(), self.context)
                 }
                 _ => Vec::new(),
             })

@@ -86,7 +86,7 @@ impl Row {
                 only_reads: analysis.verdict.is_read_only(),
                 is_ambiguous: false,
                 script: command.clone(),
-                parts: analysis.parts,
+                line: analysis.line,
             };
             ("Bash", action)
         } else if let Some(url) = &self.url {

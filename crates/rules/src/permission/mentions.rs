@@ -304,9 +304,10 @@ impl Mentions {
         if !is_script || !scope.context.spend(script.len()) {
             return false;
         }
-        let parts = analyse(script).parts;
+        let line = analyse(script).line;
+        let parts = line.all_commands();
         let guessed = (parts.is_none() && self.is_in_code).then(|| lenient_parts(script).parts);
-        let found = parts.as_deref().or(guessed.as_deref()).unwrap_or_default();
+        let found = parts.or(guessed.as_deref()).unwrap_or_default();
         let line = StandardInput::new(found, scope.context);
         for (index, part) in found.iter().enumerate() {
             let inside = Given {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::shell::CommandPart;
+use crate::shell::Line;
 
 /// The action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub enum Action {
     Command {
         /// The command line.
         script: String,
-        /// Its commands; `None` if it cannot be parsed.
-        parts: Option<Arc<[CommandPart]>>,
+        /// Its commands.
+        line: Arc<Line>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
         /// Whether a shell other than bash may run it and parse it differently.

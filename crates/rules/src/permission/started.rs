@@ -62,10 +62,10 @@ impl StartedCommands {
             self.runs_unknown = true;
             return;
         };
-        match analyse(script).parts {
+        match analyse(script).line.all_commands() {
             // `bash -c 'echo x > y; sh y'`
-            Some(parts) if parts.len() > 1 => self.add_parts(&parts, depth, &line.with(&parts)),
-            Some(parts) => self.add_parts(&parts, depth, line),
+            Some(parts) if parts.len() > 1 => self.add_parts(parts, depth, &line.with(parts)),
+            Some(parts) => self.add_parts(parts, depth, line),
             None => self.add_lenient(script, depth, line),
         }
     }
@@ -382,6 +382,7 @@ fn is_unknown_git(invocation: &Invocation) -> bool {
 
 /// Whether other shells read a script as bash does.
 pub(super) fn is_read_as_by_bash(script: &str) -> bool {
-    let parts = analyse(script).parts;
-    parts.is_some_and(|parts| is_read_alike(script, &parts))
+    let line = analyse(script).line;
+    line.all_commands()
+        .is_some_and(|parts| is_read_alike(script, parts))
 }

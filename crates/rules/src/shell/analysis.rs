@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::call::Effects;
-use super::parts::CommandPart;
+use super::line::Line;
 use super::syntax::{parse, screen, screen_strictly};
 use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
 use super::walk::{CheckedLine, Walk};
@@ -34,9 +34,8 @@ pub struct Analysis {
     /// Whether a process that waits for a file, such as a named pipe, may outlive it. Calls of a
     /// session end such processes.
     pub may_leave_processes: bool,
-    /// All commands of the command line, including nested ones, in text order; `None` if any part
-    /// cannot be parsed.
-    pub parts: Option<Arc<[CommandPart]>>,
+    /// Its commands.
+    pub line: Arc<Line>,
 }
 
 /// Decides from its text whether a command line is read-only.
@@ -45,10 +44,21 @@ pub struct Analysis {
 /// exported functions, no variables that choose programs. Takes linear time and has no side
 /// effects.
 pub fn analyse(command: &str) -> Analysis {
-    let (effects, parts) = match understand(command) {
-        Ok(understood) => (understood.effects, Some(understood.parts.into())),
-        Err(refusal) => (Err(refusal), None),
+    let (effects, line) = match understand(command) {
+        Ok(understood) => {
+            let commands = understood.parts;
+            let line = Line {
+                commands,
+                unread: None,
+            };
+            (understood.effects, line)
+        }
+        Err(refusal) => {
+            let line = Line::guessed(command, terminal_safe_line(&refusal.why));
+            (Err(refusal), line)
+        }
     };
+    let line = Arc::new(line);
     match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
         Ok((requires, effects)) => Analysis {
             why: match &effects.network {
@@ -66,7 +76,7 @@ pub fn analyse(command: &str) -> Analysis {
             may_leave_processes: effects.may_leave_processes,
             language: effects.language,
             reveals: effects.reveals.into_iter().next(),
-            parts,
+            line,
         },
         Err(refusal) => Analysis {
             verdict: refusal.verdict,
@@ -79,7 +89,7 @@ pub fn analyse(command: &str) -> Analysis {
             reveals: None,
             network_reads: None,
             may_leave_processes: false,
-            parts,
+            line,
         },
     }
 }

@@ -16,6 +16,7 @@ mod compound;
 mod expansion;
 mod lenient_lexer;
 mod lexer;
+mod line;
 mod options;
 mod parsed_command;
 mod parts;
@@ -36,6 +37,7 @@ pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simpl
 pub use command_words::{is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
+pub use line::{Line, Unread};
 pub use parsed_command::is_connection;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;

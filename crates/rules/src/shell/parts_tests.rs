@@ -8,7 +8,7 @@ use super::table_tests::{READ_ONLY, rows};
 use super::{CommandPart, PartWord, analyse};
 
 fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
-    Some(analyse(script).parts?.to_vec())
+    Some(analyse(script).line.all_commands()?.to_vec())
 }
 
 #[derive(Deserialize)]

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn patterns_are_found() {
         let pattern = |line: &str| {
-            let parts = analyse(line).parts.unwrap();
+            let parts = analyse(line).line.commands.clone();
             let words = &parts[0].words;
             pattern_index(words).map(|at| words[at].text.clone())
         };

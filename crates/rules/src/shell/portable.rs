@@ -75,8 +75,9 @@ mod tests {
     use crate::shell::analyse;
 
     fn differs(command: &str) -> bool {
-        let parts = analyse(command).parts;
-        !has_common_tokens(command) || parts.is_none_or(|parts| !is_read_alike(command, &parts))
+        let line = analyse(command).line;
+        let parts = line.all_commands();
+        !has_common_tokens(command) || parts.is_none_or(|parts| !is_read_alike(command, parts))
     }
 
     #[test]

@@ -10,8 +10,9 @@ pub fn inside_sandbox(line: &str) -> Option<String> {
     if !line.contains("turnpipe") {
         return None;
     }
-    let parts = analyse(line).parts?;
-    let [call] = &*parts else {
+    let read = analyse(line).line;
+    let parts = read.all_commands()?;
+    let [call] = parts else {
         return None;
     };
     let values: Vec<Option<&str>> = call

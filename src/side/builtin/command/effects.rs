@@ -22,7 +22,7 @@ impl Effects {
         if analysis.verdict.is_read_only() {
             return Self::ReadOnly;
         }
-        let Some(parts) = analysis.parts else {
+        let Some(parts) = analysis.line.all_commands() else {
             return Self::Unknown;
         };
         let only_reads = |part: &&CommandPart| {
