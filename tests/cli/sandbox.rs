@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::skip::{lacks, runs_all, search_path, skip};
@@ -407,6 +408,38 @@ fn a_command_is_as_without_a_sandbox() {
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().code(), None);
     }
+}
+
+/// Sockets anywhere are masked, and the first mask is copied for the others.
+#[test]
+fn a_socket_that_vanishes_takes_no_other_mask_away() {
+    if !works() {
+        return;
+    }
+    let place = Place::new(User::Ordinary);
+    place.give();
+    // Its sockets are the first files to be masked.
+    let directory = tempfile::Builder::new().prefix(".a").tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let stops = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stops.load(Ordering::Relaxed) {
+                let sockets: Vec<PathBuf> = (0..20)
+                    .map(|index| directory.path().join(index.to_string()))
+                    .collect();
+                let listeners: Vec<_> = sockets.iter().map(UnixListener::bind).collect();
+                drop(listeners);
+                for socket in sockets {
+                    fs::remove_file(socket).unwrap();
+                }
+            }
+        });
+        let runs = if runs_all() { 400 } else { 80 };
+        let outputs: Vec<String> = (0..runs).map(|_| text(&place.run("cat .env"))).collect();
+        stops.store(true, Ordering::Relaxed);
+        assert!(!outputs.iter().any(|output| output.contains("verysecret")));
+    });
 }
 
 #[test]

@@ -20,38 +20,62 @@ const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
     .union(MountAttrFlags::MOUNT_ATTR_NOEXEC)
     .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
 
-/// The paths of the first masks of a kind, from which others are copied.
+/// The first masks of a kind, from which others are copied.
 #[derive(Debug, Default)]
-pub(super) struct MaskSources<'a> {
-    file: Option<&'a Path>,
-    directory: Option<&'a Path>,
+pub(super) struct MaskSources {
+    file: Option<OwnedFd>,
+    directory: Option<OwnedFd>,
 }
 
-impl<'a> MaskSources<'a> {
-    /// Mounts a mask.
-    pub(super) fn mount(&mut self, mask: &'a Mask) -> rustix::io::Result<()> {
+impl MaskSources {
+    /// Mounts a mask, unless its path has vanished.
+    pub(super) fn mount(&mut self, mask: &Mask) -> rustix::io::Result<()> {
         let path = &*mask.path;
         let (source, first) = match mask.kind {
             MaskKind::Pinned | MaskKind::Unchangeable => {
                 let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-                let copy = copy_tree(path, flags)?;
+                let Some(copy) = if_there(copy_tree(path, flags))? else {
+                    return Ok(());
+                };
                 if mask.kind == MaskKind::Unchangeable {
                     set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
                 }
-                return attach(&copy, path);
+                if_there(attach(&copy, path))?;
+                return Ok(());
             }
             MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
             MaskKind::UnreadableDirectory => {
                 (unreadable_directory as fn() -> _, &mut self.directory)
             }
         };
-        if let Some(first) = first {
-            return attach(&copy_tree(first, OpenTreeFlags::empty())?, path);
+        // The first mask is gone if its file was removed outside of this namespace.
+        if let Some(Ok(copy)) = first.as_ref().map(copy_mount) {
+            if_there(attach(&copy, path))?;
+            return Ok(());
         }
-        attach(&source()?, path)?;
-        *first = Some(path);
+        let tree = source()?;
+        if if_there(attach(&tree, path))?.is_some() {
+            *first = Some(tree);
+        }
         Ok(())
     }
+}
+
+/// Returns `None` if a path does not exist.
+fn if_there<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies a mount that is attached in this namespace.
+fn copy_mount(mount: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(mount, "", flags)
 }
 
 /// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a

@@ -5,7 +5,6 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
@@ -76,13 +75,10 @@ pub(super) fn enter(
     }
     let mut sources = MaskSources::default();
     for mask in &policy.masks {
-        match sources.mount(mask) {
-            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => {
-                let step = format!("mask {}", mask.path.display());
-                return Err(SandboxError::of_mount(&step, error));
-            }
-        }
+        sources.mount(mask).map_err(|error| {
+            let step = format!("mask {}", mask.path.display());
+            SandboxError::of_mount(&step, error)
+        })?;
     }
     Ok(listener)
 }
