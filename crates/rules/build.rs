@@ -18,14 +18,12 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/shell/rows.rs");
     println!("cargo::rerun-if-changed=src/shell/tables");
     println!("cargo::rerun-if-changed=src/tool_facts");
-    println!("cargo::rerun-if-changed=src/permission/tables/programs.txt");
     println!("cargo::rerun-if-changed=src/text/secrets.toml");
     for table in ["commands", "git", "network", "wrappers", "launchers"] {
         commands(table)?;
     }
     tools()?;
-    secrets()?;
-    programs()
+    secrets()
 }
 
 fn write(name: &str, expression: &str) -> io::Result<()> {
@@ -79,61 +77,6 @@ fn tools() -> io::Result<()> {
         &format!("&[{}]", parameters.collect::<String>()),
     )
 }
-
-#[derive(Default)]
-struct Programs<'a> {
-    names: Vec<&'a str>,
-    prefixes: Vec<&'a str>,
-    marks: BTreeMap<&'a str, Vec<&'a str>>,
-}
-
-/// Writes the programs of each property.
-fn programs() -> io::Result<()> {
-    let text = fs::read_to_string("src/permission/tables/programs.txt")?;
-    let mut properties: BTreeMap<&str, Programs<'_>> = BTreeMap::new();
-    for (row, words) in text.lines().filter_map(|line| line.split_once(": ")) {
-        if row.starts_with('#') {
-            continue;
-        }
-        let words = words.split_whitespace();
-        if let Some((property, program)) = row.split_once(' ') {
-            let programs = properties.entry(property).or_default();
-            programs.marks.entry(program).or_default().extend(words);
-            continue;
-        }
-        let programs = properties.entry(row).or_default();
-        for word in words {
-            match word.strip_suffix('*') {
-                Some(prefix) => programs.prefixes.push(prefix),
-                None => programs.names.push(word),
-            }
-        }
-    }
-    for (
-        property,
-        Programs {
-            mut names,
-            prefixes,
-            marks,
-        },
-    ) in properties
-    {
-        names.sort_unstable();
-        names.dedup();
-        let marks = marks
-            .iter()
-            .map(|(program, marks)| format!("({program:?}, &{marks:?}),\n"));
-        let marks: String = marks.collect();
-        write(
-            property,
-            &format!(
-                "Programs {{ names: &{names:?}, prefixes: &{prefixes:?}, marks: &[{marks}] }}"
-            ),
-        )?;
-    }
-    Ok(())
-}
-
 /// Writes the names and shapes of secrets. Patterns become expressions that compile them.
 fn secrets() -> io::Result<()> {
     let text = fs::read_to_string("src/text/secrets.toml")?;

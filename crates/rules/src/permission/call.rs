@@ -3,8 +3,7 @@
 use std::cell::OnceCell;
 
 use super::Action;
-use super::command::Command;
-use super::commands::commands;
+use super::command::{Command, commands};
 use super::domain::host;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
@@ -27,12 +26,9 @@ impl<'a> ParsedCall<'a> {
             Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
             _ => Default::default(),
         };
-        let read = reads
-            .iter()
-            .flat_map(|path| NamedFile::of(&path.to_string_lossy(), &[], context));
         Self {
             context,
-            reads: read.collect(),
+            reads: reads.iter().map(|path| NamedFile::read(path, context)).collect(),
             writes: writes.iter().map(|path| context.resolve(path)).collect(),
             host: match context.request.action {
                 Action::Fetch { url } => host(url),
@@ -47,7 +43,7 @@ impl<'a> ParsedCall<'a> {
         self.commands
             .get_or_init(|| match self.context.request.action {
                 Action::Command { script, line, .. } => {
-                    commands(script, line.all_commands(), self.context)
+                    commands(script, line, self.context)
                 }
                 _ => Vec::new(),
             })

@@ -1,53 +1,32 @@
 //! File changes made by commands.
 
+use std::path::Path;
+
+use super::allow::is_harmlessly_set;
 use super::command::Command;
 use super::invocation::joined;
 use super::named_file::NamedFile;
-use super::outline::outlines;
 use super::path_context::PathContext;
-use super::programs;
-use super::wildcard::{GAP, GLOB};
+use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{PartWord, analyse};
 
+/// Programs that the mode `acceptEdits` runs on files in the working directories.
+const EDITS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
+
+/// Whether a word of `sed` is the option that changes files: `-i`, `-ni`, `--in-place`.
+fn is_in_place(word: &PartWord) -> bool {
+    let text = word.value_or_text();
+    let is_cluster = text.starts_with('-') && !text.starts_with("--");
+    text.starts_with("--in-place") || is_cluster && text.contains('i')
+}
+
 impl Command<'_> {
-    /// Whether it may use files known only at run time.
-    pub(super) fn may_name_unknown(&self, context: &PathContext<'_>) -> bool {
-        self.runs_unknown
-            || self.reads_unknown(context, |_| true)
-            || self.changes_unknown(context, |_| true)
-    }
-
-    /// Whether it may change a file known only at run time that satisfies `is_wanted`.
-    pub(super) fn changes_unknown(
-        &self,
-        context: &PathContext<'_>,
-        is_wanted: impl Fn(&NamedFile) -> bool,
-    ) -> bool {
-        let mut files = self.redirected(context).iter().chain(self.changed(context));
-        let mut words = self.invocations.iter().flat_map(|one| {
-            let words = one.words.iter().filter_map(|word| word.value.as_deref());
-            words.map(|word| (programs::name(word), &one.words))
-        });
-        let taken = || self.files(self.names_taken.iter(), context);
-        files.any(|file| file.is_unknown() && is_wanted(file))
-            || (!self.names_taken.is_empty()
-                && words.any(|(name, words)| {
-                    name.ends_with('>') || programs::CHANGES.contains_with(name, words)
-                })
-                && taken().iter().any(is_wanted))
-    }
-
     /// Whether it removes a directory that is never removed without approval.
     pub(super) fn removes_critical(&self, context: &PathContext<'_>) -> bool {
-        let removed = self.invocations.iter().flat_map(|invocation| {
-            invocation.behind(|program, _| matches!(program, "rm" | "rmdir"))
-        });
-        removed.into_iter().any(|word| {
-            let outlines = outlines(word, context);
-            outlines
-                .iter()
-                .any(|outline| self.is_critical(outline, context))
-        })
+        let removing = self.invocations().iter();
+        let removing = removing.filter(|one| matches!(one.program(), "rm" | "rmdir"));
+        let mut removed = removing.flat_map(|one| one.outlines.iter().skip(1));
+        removed.any(|outline| self.is_critical(outline, context))
     }
 
     fn is_critical(&self, outline: &str, context: &PathContext<'_>) -> bool {
@@ -56,24 +35,19 @@ impl Command<'_> {
             Some("") => ".",
             Some("/") => "/",
             Some(before) => match before.trim_end_matches('/') {
-                "\0" => return true,
+                "\x02" => return true,
                 directory => directory,
             },
         };
         !directory.starts_with('-')
-            && !directory.contains([GAP, GLOB])
-            && self
-                .file(directory, context)
-                .iter()
-                .any(|file| self.may_be_critical(file, context))
+            && !directory.contains([UNKNOWN, GLOB])
+            && (self.directories.is_open && Path::new(directory).is_relative()
+                || self.file(directory, context).iter().any(|file| context.is_critical(&file.resolved())))
     }
 
-    fn may_be_critical(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
-        if file.is_anything() {
-            self.directories.is_empty()
-        } else {
-            context.is_critical(&file.resolved())
-        }
+    /// Returns the file that a word names in its directories.
+    fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
+        NamedFile::of(name, &self.directories, context)
     }
 
     /// Whether its only effect is known changes to files in the working directories.
@@ -81,7 +55,7 @@ impl Command<'_> {
         let Some(level) = self
             .levels
             .last()
-            .filter(|level| programs::is_harmlessly_set(level))
+            .filter(|level| is_harmlessly_set(level) && !self.directories.is_open)
         else {
             return false;
         };
@@ -116,10 +90,10 @@ impl Command<'_> {
         // Without the in-place option, the script must be read-only, so that it starts no program.
         let is_plain = program != "sed" || {
             let kept = level.words.iter();
-            let kept = kept.filter(|word| !programs::CHANGES.is_mark(program, word));
+            let kept = kept.filter(|word| !is_in_place(word));
             let without = joined(kept.map(|word| word.text.as_str()));
             analyse(&without).verdict.is_read_only()
         };
-        programs::EDITS.contains(program) && arguments.iter().all(is_known) && is_plain && !merges
+        EDITS.contains(&program) && arguments.iter().all(is_known) && is_plain && !merges
     }
 }

@@ -1,29 +1,50 @@
 //! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
-use super::pattern_words::Words;
 use super::programs;
-use super::wildcard::{GAP, Wildcard, begins_with_gap};
+use super::wildcard::{GAP, Wildcard};
 use crate::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
     text: String,
-    /// The program, without its directory, unless it starts with `*`.
-    program: Option<Wildcard>,
-    /// The names of the program; none if it has a star.
-    names: Vec<String>,
     pattern: Wildcard,
     /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
     /// These two without the directory of the program, if they have one.
     by_name: Vec<Wildcard>,
-    /// Its words, parsed for the first command that a deny or ask rule is compared with.
-    words: OnceLock<Option<Words>>,
+    /// Its words, for deny and ask rules; `None` if the program has a star.
+    words: Option<Words>,
+    /// The words of its words without a star, in their order: those that a text in another language must have.
+    literals: Vec<String>,
 }
+
+/// The words of a pattern such as `git reset --hard *`.
+#[derive(Debug, Clone)]
+struct Words {
+    /// The name of the program.
+    program: String,
+    /// The words that are no options, and stars.
+    operands: Vec<Operand>,
+    /// The options, which may stand anywhere behind the program.
+    options: Vec<String>,
+    /// Whether anything may follow.
+    is_open: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Operand {
+    /// Any number of words.
+    Any,
+    /// One word; a star matches within it.
+    Word(Wildcard),
+}
+
+/// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
+/// `-delete` is one option.
+const MAX_CLUSTER: usize = 3;
 
 impl CommandPattern {
     /// Parses a command with `*` as a wildcard. A final `:*` means ` *`; if ` *` is the only star,
@@ -48,24 +69,15 @@ impl CommandPattern {
         let shortened = shortened.filter(|_| without_arguments.is_some());
         let by_name = named.into_iter().chain(shortened);
         let by_name = by_name.map(Wildcard::parse).collect();
-        let known = program.filter(|program| !program.contains(['*', '\\', '=']));
-        let spellings =
-            known.map(|program| programs::spellings("program", programs::name(program)));
+        let literals = pattern.split_whitespace().filter(|word| !word.contains('*'));
         Self {
-            names: spellings.into_iter().flatten().map(str::to_owned).collect(),
-            program: program.map(|program| Wildcard::parse(programs::name(program))),
+            literals: literals.map(programs::name).flat_map(words_of).map(str::to_owned).collect(),
+            words: Words::parse(&pattern),
             pattern: wildcard,
             without_arguments,
             by_name,
-            words: OnceLock::new(),
             text: pattern,
         }
-    }
-
-    /// Whether a text without gaps has no word that may be the program.
-    pub(super) fn is_foreign_to(&self, text: &str) -> bool {
-        let mut names = self.names.iter();
-        !self.names.is_empty() && !names.any(|name| text.contains(name.as_str()))
     }
 
     /// Whether the pattern literally starts with `text`.
@@ -76,6 +88,11 @@ impl CommandPattern {
     /// Whether the pattern has no wildcard.
     pub(super) fn is_literal(&self) -> bool {
         self.pattern.stars() == 0
+    }
+
+    /// Whether its first word is the program with this name.
+    pub(super) fn starts(&self, program: &str) -> bool {
+        self.words.as_ref().is_some_and(|words| words.program == program)
     }
 
     /// Whether it matches a command.
@@ -89,75 +106,146 @@ impl CommandPattern {
         patterns.any(|pattern| pattern.covers(text))
     }
 
-    /// Whether it may match a command whose text has gaps.
-    pub(super) fn may_cover(&self, text: &str) -> bool {
-        let mut patterns = self.alternatives().chain(&self.by_name);
-        patterns.any(|pattern| pattern.may_cover(text))
+    /// Whether a text may match that has this name of a program.
+    pub(super) fn has_text(&self, program: &str) -> bool {
+        self.words.as_ref().is_none_or(|words| words.program == program || words.program.contains('='))
     }
 
-    /// Whether it matches these words with options in other places (`rm -v -fr x` for `rm -rf *`, `git push -u origin
-    /// main` for `git push origin *`).
-    /// `words` are all words, and those that may be options. With `fills_gaps`, a word known only at run time may be any of them.
-    pub(super) fn covers_words(
-        &self,
-        assigned: &[String],
-        words: [&[String]; 2],
-        fills_gaps: bool,
-    ) -> bool {
-        let pattern = self.words();
-        pattern.is_some_and(|pattern| pattern.covers(assigned, words, fills_gaps))
+    /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
+    /// between them only options stand, each followed by at most one word, and its options stand anywhere.
+    pub(super) fn matches_words(&self, program: &str, arguments: &[&str]) -> bool {
+        let words = self.words.as_ref().filter(|words| words.program == program);
+        words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
     }
 
-    fn words(&self) -> Option<&Words> {
-        let words = self.words.get_or_init(|| Words::parse(&self.text));
-        words.as_ref()
-    }
-
-    /// Returns the literal words that the pattern starts with.
-    fn literals(&self) -> impl Iterator<Item = &str> {
-        let words = self.text.split_whitespace();
-        words.take_while(|word| !word.contains('*'))
-    }
-
-    /// Whether a word of a text may be the program, without its directory.
-    pub(super) fn may_start_with(&self, word: &str) -> bool {
-        let is_short_option = word.starts_with('-') && !word.starts_with("--");
-        let behind_option = word.get(2..).filter(|_| is_short_option);
-        self.program.as_ref().is_some_and(|program| {
-            (!begins_with_gap(word) && program.may_cover(word))
-                || behind_option.is_some_and(|word| program.covers(word))
-        })
-    }
-
-    /// Whether its literal words after the program are among these words, in any order.
-    pub(super) fn is_composed_of(&self, words: &[&str]) -> bool {
-        let mut literals = self
-            .literals()
-            .skip(1)
-            .filter(|word| !word.starts_with('-'));
-        let options = self.words();
-        // Code is taken apart at signs: `deploy:prod`.
-        let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
-        let program = self.names.first().map_or("", String::as_str);
-        let has = |literal: &str| {
-            let mut pieces = literal.split(is_sign).filter(|piece| !piece.is_empty());
-            let attached = |word: &&str| word.starts_with('-') && word.ends_with(literal);
-            programs::spellings(program, literal).any(|spelling| words.contains(&spelling))
-                || words.iter().any(attached)
-                || pieces.all(|piece| words.contains(&piece))
-        };
-        literals.all(has) && options.is_none_or(|pattern| pattern.has_options(words, false))
-    }
-
-    /// Returns the subcommand that a word is short for.
-    pub(super) fn expanded(&self, word: &str) -> Option<&str> {
-        let subcommand = self.literals().nth(1)?;
-        subcommand.starts_with(word).then_some(subcommand)
+    /// Whether all of its literal words occur in a text in their order, as whole words.
+    pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
+        let mut words = words_of(text);
+        self.literals.iter().all(|literal| words.any(|word| literal == word || literal == word.trim_start_matches('-')))
     }
 
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
         std::iter::once(&self.pattern).chain(&self.without_arguments)
     }
+}
+
+impl Words {
+    /// Parses a pattern; `None` if its program has a star.
+    fn parse(pattern: &str) -> Option<Self> {
+        let is_quoted = pattern.contains(['"', '\'']);
+        let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
+        let words = quoted.unwrap_or_else(|| pattern.split_whitespace().map(str::to_owned).collect());
+        let (program, arguments) = words.split_first()?;
+        if program.contains('*') {
+            return None;
+        }
+        let (options, operands): (Vec<&String>, Vec<&String>) =
+            arguments.iter().partition(|word| is_option(word));
+        let mut operands: Vec<Operand> = operands.iter().map(|word| Operand::parse(word)).collect();
+        let is_open = pattern.ends_with('*');
+        if let Some(Operand::Any) = operands.last() {
+            operands.pop();
+        }
+        Some(Self {
+            program: programs::name(program).to_owned(),
+            operands,
+            options: options.into_iter().cloned().collect(),
+            is_open,
+        })
+    }
+
+    fn has_options(&self, arguments: &[&str]) -> bool {
+        self.options.iter().all(|option| {
+            let wildcard = Wildcard::parse(option);
+            let is_same = |word: &&str| {
+                let name = word.split('=').next().unwrap_or_default();
+                wildcard.covers(word) || is_long(option) && wildcard.covers(name)
+            };
+            arguments.iter().any(is_same) || has_letters(option, arguments)
+        })
+    }
+
+    /// Looks for the operands in one pass over the arguments, with all positions in the pattern that may be reached.
+    fn has_operands(&self, arguments: &[&str]) -> bool {
+        let end = self.operands.len();
+        // For each position, whether it is reached, and whether an option is before it, which may have a value.
+        let mut reached = vec![(false, false); end + 1];
+        reached[0].0 = true;
+        self.skip_stars(&mut reached);
+        for word in arguments {
+            if self.is_open && reached[end].0 {
+                return true;
+            }
+            let mut next = vec![(false, false); end + 1];
+            for (at, (is_reached, has_option)) in reached.iter().enumerate() {
+                if !is_reached {
+                    continue;
+                }
+                match self.operands.get(at) {
+                    Some(Operand::Any) => next[at].0 = true,
+                    Some(Operand::Word(wildcard)) if wildcard.covers(word) || wildcard.covers(word.trim_start_matches("./")) => {
+                        next[at + 1].0 = true;
+                    }
+                    _ => {}
+                }
+                if is_option(word) {
+                    next[at] = (true, true);
+                } else if *has_option {
+                    next[at].0 = true;
+                }
+            }
+            self.skip_stars(&mut next);
+            reached = next;
+        }
+        reached[end].0
+    }
+
+    /// Marks the positions behind stars that match no word.
+    fn skip_stars(&self, reached: &mut [(bool, bool)]) {
+        for (at, operand) in self.operands.iter().enumerate() {
+            if matches!(operand, Operand::Any) && reached[at].0 {
+                reached[at + 1].0 = true;
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn parse(word: &str) -> Self {
+        if word == "*" {
+            Self::Any
+        } else {
+            Self::Word(Wildcard::parse(word))
+        }
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+fn is_long(word: &str) -> bool {
+    word.starts_with("--")
+}
+
+/// Whether the letters of a short option are there: in one word, or if they are few, in several.
+fn has_letters(option: &str, arguments: &[&str]) -> bool {
+    let Some(letters) = option.strip_prefix('-').filter(|letters| !letters.is_empty() && !is_long(option)) else {
+        return false;
+    };
+    let clusters = || arguments.iter().filter(|word| is_option(word) && !is_long(word));
+    let has_all = |word: &&&str| letters.chars().all(|letter| word[1..].contains(letter));
+    let is_spread = || {
+        let mut letters = letters.chars();
+        letters.all(|letter| clusters().any(|word| word[1..].contains(letter)))
+    };
+    clusters().any(|word| has_all(&word)) || letters.len() <= MAX_CLUSTER && is_spread()
+}
+
+/// Returns the words of a text in any language.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
+    text.split(is_sign).filter(|word| !word.is_empty())
 }
 
 /// The tools that a rule matches.

@@ -9,6 +9,7 @@ use super::hint::{of_call, of_command};
 use super::path_context::PathContext;
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
+use crate::shell::MAX_LENGTH;
 
 /// Permission decision for one command of a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -191,9 +192,9 @@ impl Rules {
         if let Some(rule) = self.restricting_command(command, context) {
             return by_rule(rule);
         }
-        // That mode accepts what is unknown, but not a line that was not followed to its end.
-        let asks = mode != Mode::BypassPermissions || context.is_cut_off();
-        if asks && self.may_restrict_unknown(command, context) {
+        let is_long = context.script().len() > MAX_LENGTH && self.are_about_commands();
+        let asks = mode != Mode::BypassPermissions;
+        if is_long || asks && self.may_restrict_evaluated(command, context) {
             return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }
         if only_reads && !command.reads_outside(context) {
@@ -204,10 +205,6 @@ impl Rules {
         }
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, DecidedBy::Mode { mode });
-        }
-        // The links of the files that it changes were not looked up.
-        if context.is_exhausted() {
-            return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }
         let mut written = command
             .redirected(context)

@@ -42,6 +42,17 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     })
 }
 
+/// Whether a rule that allows anything behind the name of a program would allow anything: the program starts others,
+/// evaluates code or changes files.
+pub(super) fn needs_exact_rule(program: &str) -> bool {
+    const OTHERS: [&str; 6] = ["make", "just", "docker", "podman", "ssh", "curl"];
+    OTHERS.contains(&program)
+        || programs::known(program).is_some_and(|known| {
+            let writes = known.writer.as_ref().is_some_and(|writer| writer.condition.is_empty());
+            writes || known.wrapper.is_some() || !known.starts.is_empty() || known.evaluator.is_some()
+        })
+}
+
 /// Suggests a rule for one command: its program and subcommand with any arguments. Programs that
 /// run other programs or change files get a rule for exactly this command. If the command is
 /// allowed except for its redirection (`is_allowed`), the rule is for the target.
@@ -60,7 +71,7 @@ pub(super) fn of_command(
     let words = command.known_words()?;
     let program = *words.first()?;
     let name = programs::name(program);
-    let pattern = if programs::ANY.contains(name) || programs::CHANGES.contains(name) {
+    let pattern = if needs_exact_rule(name) {
         escaped(command.text)
     } else if let Some(subcommand) = words.get(1).filter(|word| is_subcommand(word)) {
         format!("{program} {subcommand} *")

@@ -3,33 +3,23 @@
 //! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
 //! `docs/permissions.md`, Rules. It has no side effects; the caller resolves links.
 
+mod allow;
 mod call;
 mod changes;
 mod command;
 mod command_pattern;
-mod commands;
 mod decision;
 mod denied_files;
 mod directories;
 mod domain;
 mod domains;
-mod effects;
 mod glob;
 mod hint;
-mod inner_programs;
 mod invocation;
-mod languages;
-mod line_text;
-mod mentioned;
-mod mentions;
 mod named_file;
-mod new_names;
-mod operands;
-mod option_pattern;
 mod outline;
 mod path_context;
 mod path_pattern;
-mod pattern_words;
 mod programs;
 mod proposal;
 mod reads;
@@ -37,9 +27,7 @@ mod request;
 mod rule;
 mod rule_text;
 mod rules;
-mod standard_input;
 mod started;
-mod text_words;
 mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
@@ -50,7 +38,7 @@ pub use domain::DomainPattern;
 pub use path_context::{is_of_system, is_protected_from_commands, normalised};
 pub use path_pattern::RuleSource;
 pub use proposal::Proposal;
-pub use request::{Action, Entries, Request};
+pub use request::{Action, Request};
 pub use rule::{OutsideAccess, Rule};
 pub use rule_text::InvalidRule;
 pub use rules::Rules;

@@ -1,6 +1,6 @@
 //! Path resolution for a call: the file that a path names and its location.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -103,42 +103,9 @@ impl ResolvedPath {
 /// Paths of a request, with a cache of resolved links.
 pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
-    /// The command line without quotes and escapes.
-    pub(super) unquoted: String,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
-    branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
-    /// The work that is left for the command line, in bytes of text that is looked at.
-    left: Cell<usize>,
-    pub(super) line: LineFacts,
-}
-
-/// What the text of the command line says about all of its commands, found when the first one asks.
-#[derive(Default)]
-pub(super) struct LineFacts {
-    pub(super) is_unclear: OnceCell<bool>,
-    pub(super) passes_unseen: OnceCell<bool>,
-    pub(super) gives_arguments: OnceCell<bool>,
-    pub(super) writes_through_descriptors: OnceCell<bool>,
-    /// Whether it may set a variable, by name.
-    pub(super) set: RefCell<HashMap<&'static str, bool>>,
-    /// Its words, as code in any language would have them.
-    pub(super) words: OnceCell<Vec<String>>,
-}
-
-/// Maximum work for one command line. The time of some steps grows with the square of its length, and an agent does
-/// not wait for a hook without end; a line that takes more needs approval.
-const MAX_WORK: usize = 4_000_000;
-
-/// The work of looking up a file, compared with looking at a byte of text.
-pub(super) const FILE_WORK: usize = 64;
-
-/// The work of reading an entry of a directory, and of keeping one that is a link or a directory.
-const ENTRY_WORK: usize = 2;
-const BRANCH_WORK: usize = 16;
-
-/// Returns the work of keeping a path.
-pub(super) fn path_work(path: &Path) -> usize {
-    path.as_os_str().len() / 8
+    /// Whether the command line may set a variable, by name.
+    set: RefCell<HashMap<&'static str, bool>>,
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
@@ -160,30 +127,41 @@ impl<'a> PathContext<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
-            unquoted: match request.action {
-                Action::Command { script, .. } => script.replace(['"', '\'', '\\'], ""),
-                _ => String::new(),
-            },
             real_paths: RefCell::default(),
-            branches: RefCell::default(),
-            left: Cell::new(match request.action {
-                Action::Command { .. } => MAX_WORK,
-                _ => usize::MAX,
-            }),
-            line: LineFacts::default(),
+            set: RefCell::default(),
         }
     }
 
-    /// Counts work; returns whether there was enough left.
-    pub(super) fn spend(&self, bytes: usize) -> bool {
-        let left = self.left.get().checked_sub(bytes);
-        self.left.set(left.unwrap_or_default());
-        left.is_some()
+    /// Returns the command line.
+    pub(super) fn script(&self) -> &'a str {
+        match self.request.action {
+            Action::Command { script, .. } => script,
+            _ => "",
+        }
     }
 
-    /// Whether the command line took too much work, so that what it does is not known.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.left.get() == 0
+    /// Whether a shell other than bash may read the command line in another way.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        matches!(
+            self.request.action,
+            Action::Command {
+                is_ambiguous: true,
+                ..
+            }
+        )
+    }
+
+    /// Whether the command line may set a variable.
+    pub(super) fn sets(&self, name: &'static str) -> bool {
+        let may_set = || {
+            let script = self.script().replace(['"', '\'', '\\'], "");
+            let mut places = script.match_indices(name);
+            places.any(|(at, _)| {
+                let before = script[..at].chars().next_back();
+                !before.is_some_and(|letter| "${_".contains(letter) || letter.is_alphanumeric())
+            })
+        };
+        *self.set.borrow_mut().entry(name).or_insert_with(may_set)
     }
 
     /// Returns the home directory, unless the command line may change it.
@@ -191,53 +169,16 @@ impl<'a> PathContext<'a> {
         self.request.home.filter(|_| !self.sets("HOME"))
     }
 
-    /// Resolves the links of a path without `..`. A path that takes too much work is unknown.
+    /// Resolves the links of a path without `..`.
     pub(super) fn real(&self, path: &Path) -> Option<Rc<Path>> {
         if let Some(known) = self.real_paths.borrow().get(path) {
             return known.clone();
-        }
-        // The system looks up each directory from the root.
-        let depth = path.components().count();
-        if !self.spend(FILE_WORK + path_work(path) + depth * depth / 8) {
-            return None;
         }
         let real = (self.request.real_path)(path).map(Rc::from);
         self.real_paths
             .borrow_mut()
             .insert(path.to_owned(), real.clone());
         real
-    }
-
-    /// Returns the links and directories in a directory, as far as there is work left.
-    pub(super) fn branches(&self, directory: &Path) -> Rc<[PathBuf]> {
-        if let Some(known) = self.branches.borrow().get(directory) {
-            return known.clone();
-        }
-        if !self.spend(FILE_WORK + path_work(directory)) {
-            return Rc::default();
-        }
-        let entries = (self.request.entries)(directory);
-        let entries = entries.take_while(|entry| {
-            let kept = entry.as_deref();
-            self.spend(ENTRY_WORK + kept.map_or(0, |path| BRANCH_WORK + path_work(path)))
-        });
-        let branches: Rc<[PathBuf]> = entries.flatten().collect();
-        self.branches
-            .borrow_mut()
-            .insert(directory.to_owned(), branches.clone());
-        branches
-    }
-
-    /// Whether a path without `..` names a directory, or a link.
-    pub(super) fn is_directory(&self, path: &Path) -> bool {
-        let Some(above) = path.parent() else {
-            return true;
-        };
-        // Most words name nothing, so that the directory is not listed.
-        self.real(path).is_some() && {
-            let branches = self.branches(above);
-            self.spend(branches.len()) && branches.iter().any(|branch| branch == path)
-        }
     }
 
     /// Resolves an absolute path.
@@ -297,8 +238,7 @@ impl<'a> PathContext<'a> {
                         || real.as_ref().is_some_and(|real| real.starts_with(path))
                 })
         };
-        // Where its links lead was not looked up.
-        path.real.is_none() && self.is_exhausted() || path.any_name(is_kept)
+        path.any_name(is_kept)
     }
 
     /// Whether the file can make programs run code.

@@ -146,17 +146,15 @@ impl PathPattern {
         path.any_name(|path| self.covers(path, context))
     }
 
-    /// Whether it may restrict a file named in a command line.
+    /// Whether it restricts a file named in a command line, or one of the files that a glob may name.
     pub(super) fn may_restrict(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         let path = match file {
             NamedFile::Known(path) => return self.restricts(path, context),
-            NamedFile::Outlined(path) => path,
+            NamedFile::Glob(path) => path,
         };
         // Everything in a restricted directory is restricted.
         let known = path.split([GAP, GLOB]).next().unwrap_or_default();
-        let directory = known
-            .rsplit_once('/')
-            .map_or("", |(directory, _)| directory);
+        let directory = known.rsplit_once('/').map_or("", |(directory, _)| directory);
         if self.covers(Path::new(directory), context) {
             return true;
         }
@@ -167,7 +165,8 @@ impl PathPattern {
             outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
                 may_cover(&itself)
-                    || (self.is_directory_of(path) && may_cover(&format!("{itself}/*")))
+                    || (self.may_be_directory || !path.contains(GAP))
+                        && may_cover(&format!("{itself}/*"))
             })
         })
     }
@@ -175,11 +174,6 @@ impl PathPattern {
     /// Returns the glob with `*` for each construct: `**/` matching no directory, and matching some.
     fn outlines(&self) -> [String; 2] {
         ["", "*/"].map(|between| outline(&self.text.replace("**/", between)))
-    }
-
-    /// Whether it may match below the directory of a path with gaps.
-    fn is_directory_of(&self, path: &str) -> bool {
-        self.may_be_directory || !path.contains(GAP)
     }
 }
 
@@ -262,11 +256,6 @@ impl PathUnion {
         }
     }
 
-    /// Whether it has no patterns.
-    pub(super) fn is_empty(&self) -> bool {
-        self.unions.as_ref().is_some_and(Vec::is_empty)
-    }
-
     /// Whether one of the patterns may match a file.
     pub(super) fn may_cover(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         self.unions.as_ref().is_none_or(|unions| {
@@ -304,7 +293,7 @@ impl PathUnion {
     pub(super) fn may_restrict(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         match file {
             NamedFile::Known(path) => self.may_cover(path, context),
-            NamedFile::Outlined(_) => self.unions.as_ref().is_none_or(|unions| !unions.is_empty()),
+            NamedFile::Glob(_) => self.unions.as_ref().is_none_or(|unions| !unions.is_empty()),
         }
     }
 }

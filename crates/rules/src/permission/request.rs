@@ -40,9 +40,6 @@ pub enum Action {
     Anything,
 }
 
-/// The entries of a directory, read as they are needed.
-pub type Entries = Box<dyn Iterator<Item = Option<PathBuf>>>;
-
 /// A call to decide on.
 pub struct Request<'a> {
     /// The canonical name of the tool.
@@ -61,10 +58,10 @@ pub struct Request<'a> {
     /// Whether the kernel confines the call to its working directories, without network, so that it needs no approval
     /// if no rule is about it.
     pub is_confined: bool,
+    /// Whether the kernel masks the files that deny rules name for the call.
+    pub masks_files: bool,
     /// The home directory, if there is one.
     pub home: Option<&'a Path>,
     /// Resolves all links of an absolute path; `None` if it cannot be resolved.
     pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
-    /// Lists an absolute directory: for each entry its path if it is a link or a directory, else `None`.
-    pub entries: &'a dyn Fn(&Path) -> Entries,
 }

@@ -92,10 +92,8 @@ impl Rule {
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
-        let is_unclear = |command: &Command<'_>| match &self.specifier {
-            Specifier::Command(pattern) => !command.is_understood() || command.may_be(pattern),
-            _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
-        };
+        let is_unclear =
+            |command: &Command<'_>| self.may_restrict_evaluated(command, &context, |_| false);
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
@@ -167,13 +165,11 @@ impl Rule {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        // A path that may be any file needs approval.
         let any = |files: &[NamedFile], pattern: &PathPattern| {
-            let mut files = files.iter().filter(|file| !file.is_unknown());
-            files.any(|file| pattern.may_restrict(file, context))
+            files.iter().any(|file| pattern.may_restrict(file, context))
         };
         match &self.specifier {
-            Specifier::Command(pattern) => command.runs(pattern),
+            Specifier::Command(pattern) => command.runs(pattern, context),
             Specifier::Reading(pattern) => {
                 any(command.named(context), pattern)
                     || any(command.redirected(context), pattern)
@@ -193,44 +189,33 @@ impl Rule {
         }
     }
 
-    /// Whether it may restrict parts of a command known only at run time.
-    pub(super) fn may_restrict_unknown(
+    /// Whether it may restrict what a command evaluates: a program known only at run time, a text that is not literal,
+    /// or one that mentions it. `is_trusted` says of which programs an allow rule trusts the text.
+    pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,
         context: &PathContext<'_>,
+        is_trusted: impl Fn(&str) -> bool,
     ) -> bool {
-        let paths = self.paths();
-        let may_be =
-            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
         match &self.specifier {
             Specifier::Command(pattern) => {
-                command.runs_unknown
-                    || command.may_be(pattern)
-                    || command.mentions(context).runs(pattern, context)
-                    || context.is_exhausted()
+                command.runs_unknown() || command.evaluates(pattern, is_trusted)
             }
-            Specifier::Reading(_) => {
-                command.runs_unknown
-                    || command.mentioned(context)[0].iter().any(may_be)
-                    || command.reads_unknown(context, may_be)
-                    || command.changes_unknown(context, may_be)
-                    || context.is_exhausted()
+            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
+                !context.request.masks_files && command.evaluates_name(pattern, context)
             }
-            Specifier::Writing(_) => {
-                command.runs_unknown
-                    || command.mentioned(context)[1].iter().any(may_be)
-                    || command.changes_unknown(context, may_be)
-                    || context.is_exhausted()
-            }
-            Specifier::Outside(_) => {
-                command.runs_unknown
-                    || command.changes_unknown(context, may_be)
-                    || context.is_exhausted()
-            }
-            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
-                false
-            }
+            _ => false,
         }
+    }
+
+    /// Whether it is about commands.
+    pub(super) fn is_about_commands(&self) -> bool {
+        matches!(self.specifier, Specifier::Command(_))
+    }
+
+    /// Whether it is about the commands of an interpreter.
+    pub(super) fn starts(&self, program: &str) -> bool {
+        matches!(&self.specifier, Specifier::Command(pattern) if pattern.starts(program))
     }
 
     /// Whether it matches the tool, in a call whose arguments do not name its target.

@@ -121,36 +121,28 @@ impl Rules {
             .iter()
             .chain(command.redirected(context))
             .chain(command.changed(context));
-        // Words that may name any file need approval.
-        let mut files = files.filter(|file| !file.is_unknown());
+        let mut files = files;
         let is_about_files = files.any(|file| self.restricted.may_restrict(file, context));
         self.restricting(|rule| {
             (is_about_files || rule.paths().is_none()) && rule.restricts_command(command, context)
         })
     }
 
-    /// Whether a rule may restrict a part of a command known only at run time.
-    pub(super) fn may_restrict_unknown(
+    /// Whether a command needs approval because of what it evaluates. An allow rule for a program trusts the texts that
+    /// the program evaluates.
+    pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        let is_about = |files: &[NamedFile]| {
-            let mut files = files.iter();
-            files.any(|file| self.restricted.may_restrict(file, context))
-        };
-        let is_about_files = !self.restricted.is_empty()
-            && (command.may_name_unknown(context)
-                || command
-                    .mentioned(context)
-                    .iter()
-                    .any(|files| is_about(files))
-                || context.is_exhausted());
-        let restricts = |rule: &Rule| {
-            (is_about_files || rule.paths().is_none())
-                && rule.may_restrict_unknown(command, context)
-        };
-        self.restricting(restricts).is_some()
+        let is_trusted = |program: &str| self.that(Behavior::Allow).any(|rule| rule.starts(program));
+        self.restricting(|rule| rule.may_restrict_evaluated(command, context, is_trusted))
+            .is_some()
+    }
+
+    /// Whether a deny or ask rule is about commands.
+    pub(super) fn are_about_commands(&self) -> bool {
+        self.restricting(Rule::is_about_commands).is_some()
     }
 
     /// Returns the strictest rule that restricts a call other than a command line.

@@ -1,388 +1,359 @@
-//! Commands that a command may start: itself, the command that it wraps, and command lines in its
-//! arguments, variables and standard input.
+//! What a command of a line starts and evaluates: itself, the commands behind wrappers, literal command lines in its
+//! arguments and its input, and texts that are evaluated.
 
-use super::invocation::Invocation;
-use super::languages::{
-    MAX_COMMANDS, commands_in, evaluated, files_of_sed, names_of_files, run_by_sed, run_variables,
-    scripts_in, variables,
-};
-use super::outline::{outline, outlines};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::directories::{self, Directories};
+use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
-use super::programs;
-use super::standard_input::StandardInput;
-use super::wildcard::{GAP, GLOB, begins_with_gap};
-use crate::shell::{CommandPart, PartInput, PartWord, analyse, is_read_alike, lenient_parts};
+use super::programs::{self, Evaluator, Language, Wrapper};
+use crate::shell::{CommandPart, Line, PartInput, PartWord, parse};
 
-/// Maximum nesting depth of command lines in arguments.
-const MAX_DEPTH: usize = 5;
+/// Maximum nesting depth of wrappers and command lines in arguments.
+const MAX_DEPTH: usize = 16;
 
-/// The work of parsing a byte of a command line, compared with looking at one.
-const PARSING_WORK: usize = 8;
-
-/// Maximum number of words of a wrapper that are tried as the start of its command.
-const MAX_BEGINNINGS: usize = 8;
+/// Programs that print their operands or their input.
+const PRINTS: [&str; 3] = ["echo", "printf", "cat"];
 
 /// Everything that a command may run.
 #[derive(Default)]
-pub(super) struct StartedCommands {
+pub(super) struct Started {
     pub(super) invocations: Vec<Invocation>,
-    /// Whether it may also run commands known only at run time.
-    pub(super) runs_unknown: bool,
-    /// Whether a command line in it changes the directory.
-    pub(super) changes_directory: bool,
-    /// The directories that it may change to.
-    pub(super) entered: Vec<PartWord>,
+    pub(super) evaluated: Vec<Evaluated>,
 }
 
-/// Collects everything started by a command, given with the commands that it wraps.
-pub(super) fn started(levels: &[CommandPart], line: &StandardInput<'_>) -> StartedCommands {
-    let mut started = StartedCommands::default();
-    for level in levels {
-        started.add_level(level, MAX_DEPTH, line);
+/// A text that a program evaluates.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Evaluated {
+    /// The program.
+    pub(super) program: String,
+    /// The text; `None` if it is known only at run time.
+    pub(super) text: Option<String>,
+}
+
+/// A command line whose commands are collected.
+struct Scope<'a> {
+    commands: &'a [CommandPart],
+    depth: usize,
+    context: &'a PathContext<'a>,
+}
+
+impl Started {
+    /// Collects what a command of a line starts.
+    pub(super) fn of(
+        index: usize,
+        commands: &[CommandPart],
+        directories: &Rc<Directories>,
+        context: &PathContext<'_>,
+    ) -> Self {
+        let scope = Scope {
+            commands,
+            depth: MAX_DEPTH,
+            context,
+        };
+        let mut started = Self::default();
+        started.add_command(index, directories, &scope);
+        started
     }
-    started
-}
 
-/// Collects everything that an unparsable text may run.
-pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommands {
-    let mut started = StartedCommands::default();
-    let line = StandardInput::new(&lenient_parts(script).parts, context);
-    started.add_lenient(script, MAX_DEPTH, &line);
-    let mut renaming = ["BASH_ALIASES", "BASH_CMDS"].iter();
-    started.runs_unknown |= renaming.any(|name| script.contains(name));
-    started
-}
-
-impl StartedCommands {
-    /// Adds a command line.
-    fn add_script(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
-        let depth = depth.checked_sub(1);
-        let is_affordable = line.context.spend(script.len() * PARSING_WORK);
-        let Some(depth) = depth.filter(|_| is_affordable) else {
-            self.runs_unknown = true;
+    fn add_command(&mut self, index: usize, directories: &Rc<Directories>, scope: &Scope<'_>) {
+        let Some(command) = scope.commands.get(index) else {
             return;
         };
-        match analyse(script).line.all_commands() {
-            // `bash -c 'echo x > y; sh y'`
-            Some(parts) if parts.len() > 1 => self.add_parts(parts, depth, &line.with(parts)),
-            Some(parts) => self.add_parts(parts, depth, line),
-            None => self.add_lenient(script, depth, line),
+        for set in &command.assignments {
+            self.add_assignment(&set.name, set.word.value.as_deref());
+        }
+        let mut invocation = Invocation::new(
+            command.words.clone(),
+            command.assignments.clone(),
+            directories,
+            scope.context,
+        );
+        invocation.reads.clone_from(&command.reads);
+        invocation.writes.clone_from(&command.writes);
+        self.add(invocation, index, scope.depth, scope);
+    }
+
+    /// Adds the variable of an assignment, if its value is a program.
+    fn add_assignment(&mut self, name: &str, value: Option<&str>) {
+        if programs::names_program(name) {
+            self.evaluate(name, value);
         }
     }
 
-    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
-        for level in parts.iter().flat_map(CommandPart::levels) {
-            let program = level.program();
-            let enters = |program| programs::ENTERS.contains(program) || program == "popd";
-            if program.is_some_and(enters) {
-                self.changes_directory = true;
-                self.entered.extend_from_slice(&level.words[1..]);
-            }
-            self.add_level(&level, depth, line);
-        }
-    }
-
-    /// Adds an unparsable text.
-    fn add_lenient(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
-        let read = lenient_parts(script);
-        self.runs_unknown |= read.is_ambiguous;
-        self.add_parts(&read.parts, depth, line);
-        for enclosed in &read.enclosed {
-            self.add_script(enclosed, depth, line);
-        }
-    }
-
-    /// Adds commands that may start at any word of a text in another language.
-    fn add_anywhere(&mut self, text: &str, line: &StandardInput<'_>) {
-        if !line.context.spend(text.len()) {
-            return;
-        }
-        let text = text.replace('\\', "");
-        for piece in text.split([
-            ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
-        ]) {
-            let words: Vec<PartWord> = piece.split_whitespace().map(PartWord::known).collect();
-            if words
-                .first()
-                .is_some_and(|word| !begins_with_gap(&word.text))
-            {
-                self.invocations
-                    .push(Invocation::new(&words, true, line.context));
-            }
-        }
-    }
-
-    /// Adds a command with everything that it may start.
-    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
-        if sets_up(level, line.context) {
-            return;
-        }
-        let mut invocation = Invocation::of(level, &line.assigned, line.context);
-        let size: usize = level.words.iter().map(|word| word.text.len() + 1).sum();
-        if !line.context.spend(size) {
-            // The command itself is known, so that rules deny it in every mode.
-            self.runs_unknown = true;
-            invocation.add_effects(level);
-            self.invocations.push(invocation);
-            return;
-        }
-        let program = invocation.program().to_owned();
-        let is_shell = programs::SHELLS.contains(&program);
-        let set = variables(level, &program, line.context);
-        invocation.add_variables(&set);
-        self.runs_unknown |= may_mean_another(&invocation, level, &set)
-            || level
-                .words
-                .first()
-                .is_some_and(|word| line.is_written(word));
-        let input = Input::of(level, line);
-        let mut scripts = run_variables(&set);
-        let mut words = invocation.words.iter();
-        self.changes_directory |= words.any(|word| {
-            let value = word.known_value();
-            program == "find" && value.starts_with('-') && value.ends_with("dir")
+    fn evaluate(&mut self, program: &str, text: Option<&str>) {
+        self.evaluated.push(Evaluated {
+            program: program.to_owned(),
+            text: text.map(str::to_owned),
         });
-        if invocation.begins_anywhere() && !programs::SCRIPT_FIRST.contains(&program) {
-            self.add_started(&invocation, level, depth, line);
-            scripts.extend(self.scripts_of(&program, &invocation.words, line));
-            if program == "git" {
-                // The words of the invocation have gaps where pathspecs have patterns.
-                scripts.extend(self.scripts_of(&program, &level.words, line));
-            }
-        }
-        if invocation.may_be_shell(level) {
-            self.runs_unknown |= input.is_unknown || input.is_process;
-            scripts.extend(input.texts(line).map(str::to_owned));
-        }
-        if is_shell && level.words.iter().skip(1).any(|word| line.is_written(word)) {
-            scripts.extend_from_slice(&line.printed);
-        }
-        if programs::INCLUDES.contains(&program) {
-            let names = input.texts(line).flat_map(names_of_files);
-            invocation.reads.extend(names.map(PartWord::known));
-        }
-        self.add_language(&mut invocation, level, &input, depth, line);
-        invocation.add_effects(level);
-        self.runs_unknown |= programs::OTHER_SHELLS.contains(&program)
-            && scripts.iter().any(|script| !is_read_as_by_bash(script));
+    }
+
+    /// Adds a program of a command with everything that it starts and evaluates.
+    fn add(&mut self, invocation: Invocation, index: usize, depth: usize, scope: &Scope<'_>) {
+        let program = invocation.program().to_owned();
+        let directories = Rc::clone(&invocation.directories);
+        let words = invocation.words.clone();
+        let known = invocation.known();
         self.invocations.push(invocation);
-        let inside = (!scripts.is_empty()).then(|| line.inside(level));
-        for (script, inside) in scripts.iter().zip(inside.iter().cycle()) {
-            if line.context.is_exhausted() {
-                self.runs_unknown = true;
-                break;
+        let Some(depth) = depth.checked_sub(1) else {
+            return self.evaluate(&program, None);
+        };
+        let start = |started: &mut Self, words: &[PartWord]| {
+            if !words.is_empty() {
+                let inner =
+                    Invocation::new(words.to_vec(), Vec::new(), &directories, scope.context);
+                started.add(inner, index, depth, scope);
             }
-            if !programs::READS_LANGUAGE.contains(&program) {
-                self.add_script(script, depth, inside);
-                if !is_shell {
-                    // To dash, `[[` is a command, whose `>` redirects; `((` opens two subshells.
-                    let by_dash = script.replace("[[", "[").replace("((", "( (");
-                    if by_dash != *script {
-                        self.add_script(&by_dash.replace("))", ") )"), depth, inside);
+        };
+        for (known, at) in known {
+            let words = words.get(at..).unwrap_or_default();
+            if let Some(wrapper) = &known.wrapper {
+                for inner in wrapper.commands(words) {
+                    let mut inner = inner.to_vec();
+                    if wrapper.adds_input {
+                        inner.push(PartWord::unknown(0..0, "\"$@\""));
+                    }
+                    start(self, &inner);
+                }
+            }
+            for inner in commands_behind(&known.starts, words) {
+                start(self, inner);
+            }
+            if let Some(evaluator) = &known.evaluator {
+                let texts = evaluator.texts(words, index, scope);
+                for text in texts {
+                    match (evaluator.language, text) {
+                        (Language::Shell, Some(text)) => {
+                            self.add_script(&program, &text, &directories, depth, scope.context);
+                        }
+                        (Language::Text, None) => {}
+                        // An alias of git is one of its commands.
+                        (_, Some(text)) if program == "git" => {
+                            self.evaluate(&program, Some(&format!("git {text}")));
+                        }
+                        (_, text) => self.evaluate(&program, text.as_deref()),
                     }
                 }
             }
-            if !is_shell {
-                self.add_anywhere(script, line);
-            }
         }
-        for text in evaluated(level, &program, line.context) {
-            self.add_lenient(&text, depth.saturating_sub(1), line);
-        }
-    }
-
-    /// Returns the command lines in the arguments of a program that starts commands.
-    fn scripts_of(
-        &mut self,
-        program: &str,
-        words: &[PartWord],
-        line: &StandardInput<'_>,
-    ) -> Vec<String> {
-        let texts: Vec<Vec<String>> = (words.iter().skip(1))
-            .map(|word| outlines(word, line.context))
-            .collect();
-        let is_evaluated = programs::SHELLS.contains(program) || program == "eval";
-        let starts = programs::STARTS.contains_with(program, words);
-        self.runs_unknown |= texts.iter().flatten().any(|text| {
-            let is_option = text.starts_with('-');
-            let is_script = is_option || text.contains(char::is_whitespace);
-            text.contains(GAP) && ((starts && is_option) || (is_evaluated && is_script))
-        });
-        let size: usize = texts.iter().flatten().map(|text| text.len() + 1).sum();
-        // Each word is joined with those behind it.
-        if !line.context.spend(size * texts.len() / 4) {
-            self.runs_unknown = true;
-            return Vec::new();
-        }
-        scripts_in(&texts)
-    }
-
-    /// Adds what a program with a language of its own runs from its arguments and its input.
-    fn add_language(
-        &mut self,
-        invocation: &mut Invocation,
-        level: &CommandPart,
-        input: &Input<'_>,
-        depth: usize,
-        line: &StandardInput<'_>,
-    ) {
-        let program = invocation.program().to_owned();
-        let arguments = level.words.get(1..).unwrap_or_default();
-        let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
-        let interprets = programs::INTERPRETS.contains(&program) && invocation.begins_anywhere();
-        if !reads_language && !interprets {
-            return;
-        }
-        self.runs_unknown |= reads_language && (input.is_unknown || input.is_process);
-        let values = arguments
-            .iter()
-            .flat_map(|word| outlines(word, line.context));
-        for script in values.chain(input.text.map(str::to_owned)) {
-            self.add_anywhere(&script, line);
-            let mut commands = commands_in(&script);
-            if program.ends_with("sed") {
-                commands.extend(run_by_sed(&script).map(str::to_owned));
-            }
-            self.runs_unknown |= commands.len() > MAX_COMMANDS;
-            for command in commands.iter().take(MAX_COMMANDS) {
-                self.add_lenient(command, depth.saturating_sub(1), line);
-            }
-            if !programs::READS.contains(&program) {
-                invocation.add_changed(names_of_files(&script).chain(files_of_sed(&script)));
-            }
-        }
-    }
-
-    /// Adds the commands that a program may start from its arguments.
-    fn add_started(
-        &mut self,
-        invocation: &Invocation,
-        level: &CommandPart,
-        depth: usize,
-        line: &StandardInput<'_>,
-    ) {
-        let program = invocation.program();
-        self.runs_unknown |= invocation.starts_unknown();
-        let starts = programs::STARTS.contains_with(program, &level.words);
-        if level.unwrapped().is_some() || !starts {
-            return;
-        }
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        for at in invocation.operand_positions().take(MAX_BEGINNINGS) {
-            let mut words = invocation.words.get(at..).unwrap_or_default().to_vec();
-            if programs::TAKES_NAMES.contains(program) {
-                words.push(PartWord::unknown(0..0, "$name"));
-            }
-            let is_unknown = words.first().is_some_and(|word| {
-                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.context))
-            });
-            self.runs_unknown |= is_unknown;
-            // The operand of a shell is a script file.
-            if !is_unknown && !programs::SHELLS.contains(program) {
-                let inner = CommandPart {
-                    words,
-                    assignments: Vec::new(),
-                    ..level.clone()
-                };
-                for level in inner.levels() {
-                    self.add_level(&level, depth, line);
+        // `export PAGER=less`, `env PAGER=less git log`
+        if matches!(program.as_str(), "export" | "declare" | "typeset" | "local" | "readonly" | "env" | "sudo") {
+            for word in words.iter().skip(1) {
+                if let Some((name, value)) = word.value_or_text().split_once('=') {
+                    self.add_assignment(name, word.value.as_ref().map(|_| value));
                 }
             }
         }
     }
+
+    /// Adds the commands of a literal command line.
+    fn add_script(
+        &mut self,
+        program: &str,
+        script: &str,
+        directories: &Rc<Directories>,
+        depth: usize,
+        context: &PathContext<'_>,
+    ) {
+        let line = parse(script);
+        let scope = Scope {
+            commands: &line.commands,
+            depth,
+            context,
+        };
+        let directories = directories::of(script, &line.commands, directories, context);
+        for (index, directories) in directories.iter().enumerate() {
+            self.add_command(index, directories, &scope);
+        }
+        if let Some(rest) = unread(script, &line) {
+            self.evaluate(program, Some(rest));
+        }
+    }
 }
 
-/// The standard input of a command.
-struct Input<'a> {
-    text: Option<&'a str>,
-    /// Whether it is replaced by one known only at run time.
-    is_unknown: bool,
-    /// Whether an argument is the output of a process.
-    is_process: bool,
+/// Returns the part of a command line that was not read.
+pub(super) fn unread<'a>(script: &'a str, line: &Line) -> Option<&'a str> {
+    let unread = line.unread.as_ref()?;
+    Some(script.get(unread.start..).unwrap_or(script))
 }
 
-impl<'a> Input<'a> {
-    fn of(level: &'a CommandPart, line: &StandardInput<'_>) -> Self {
-        let text = level.input.text();
-        let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
-        let mut arguments = level.words.iter().skip(1);
-        Self {
-            text,
-            is_unknown: text.is_none() && (is_replaced || !level.reads.is_empty()),
-            is_process: arguments.any(|word| word.text.starts_with("<(")),
+impl Wrapper {
+    /// Returns the words of the command that follows the options, assignments and operands of a wrapper. An option that
+    /// the table does not have may have a value, so that the command may begin at one of two words.
+    fn commands<'w>(&self, words: &'w [PartWord]) -> Vec<&'w [PartWord]> {
+        let mut operands = self.operands;
+        let mut at = 1;
+        let mut found = Vec::new();
+        while let Some(word) = words.get(at) {
+            let text = word.value_or_text();
+            if self.without_command.contains(&text) {
+                return Vec::new();
+            }
+            if text == "--" {
+                at += 1;
+                break;
+            }
+            if text.len() > 1 && text.starts_with('-') {
+                let is_unknown = text.starts_with("--") && !text.contains('=');
+                let has_value = self.with_value.contains(&text);
+                if is_unknown && operands == 0 {
+                    found.extend(words.get(at + 1..));
+                }
+                at += 1 + usize::from(has_value || is_unknown && !is_last_option(words, at));
+                continue;
+            }
+            let is_assignment = text.split_once('=').is_some_and(|(name, _)| crate::shell::is_identifier(name));
+            if !is_assignment && operands == 0 {
+                break;
+            }
+            operands -= usize::from(!is_assignment);
+            at += 1;
+        }
+        found.extend(words.get((at + operands).min(words.len())..));
+        found
+    }
+}
+
+/// Whether the word behind an option is another option, so that the option has no value.
+fn is_last_option(words: &[PartWord], at: usize) -> bool {
+    words.get(at + 1).is_none_or(|word| word.value_or_text().starts_with('-'))
+}
+
+/// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.
+fn commands_behind<'w>(options: &[&str], words: &'w [PartWord]) -> Vec<&'w [PartWord]> {
+    let is_option = |word: &PartWord| word.value.as_deref().is_some_and(|value| options.contains(&value));
+    let starts = words.iter().enumerate().skip(1).filter(|(_, word)| is_option(word));
+    let behind = starts.filter_map(|(at, _)| words.get(at + 1..));
+    let ends = |word: &PartWord| matches!(word.value.as_deref(), Some(";" | "+"));
+    let commands = behind.map(|words| words.split(ends).next().unwrap_or_default());
+    commands.collect()
+}
+
+impl Evaluator {
+    /// Returns the texts that a program evaluates, `None` for one that is known only at run time.
+    fn texts(&self, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Option<String>> {
+        let arguments = words.get(1..).unwrap_or_default();
+        let mut texts: Vec<Option<String>> = Vec::new();
+        for (at, word) in arguments.iter().enumerate() {
+            if let Some(text) = self.text_of_option(word, arguments.get(at + 1..).unwrap_or_default()) {
+                texts.push(text);
+            }
+        }
+        let mut operands = operands(arguments).peekable();
+        if self.has_all {
+            let all: Option<Vec<&str>> = operands.clone().map(|word| word.value.as_deref()).collect();
+            if operands.peek().is_some() {
+                texts.push(all.map(|all| joined(all.into_iter())));
+            }
+        }
+        if self.has_first && texts.is_empty() {
+            texts.extend(operands.clone().next().map(|word| word.value.clone()));
+        }
+        if self.has_values {
+            let values = operands.clone().filter_map(|word| {
+                let (_, value) = word.value_or_text().split_once('=')?;
+                Some(word.value.as_ref().map(|_| value.to_owned()))
+            });
+            texts.extend(values);
+        }
+        if self.has_file || self.has_input && texts.is_empty() {
+            // `bash <(curl …)`
+            let is_input = |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
+            let is_dot = self.has_file && operands.peek().is_some_and(is_input);
+            let script = operands.next().filter(|word| !is_input(word));
+            match script {
+                Some(word) if word.text.starts_with("<(") => {
+                    texts.push(scope.printed_inside(&word.span));
+                }
+                Some(_) => {}
+                None if is_dot || self.has_input && !has_module(arguments) => texts.extend(scope.input(index)),
+                None => {}
+            }
+        }
+        texts
+    }
+
+    /// Returns the text that an option gives: in the same word, or in the next one.
+    fn text_of_option(&self, word: &PartWord, following: &[PartWord]) -> Option<Option<String>> {
+        let text = word.value_or_text();
+        let is_shell = self.language == Language::Shell && self.has_input;
+        for option in &self.options {
+            let attached = if option.starts_with("--") || option.len() > 2 {
+                match text.strip_prefix(option)? .strip_prefix('=') {
+                    Some(value) => value,
+                    None if text == *option => "",
+                    None => continue,
+                }
+            } else {
+                let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+                let Some((_, rest)) = letters.and_then(|letters| letters.split_once(&option[1..])) else {
+                    continue;
+                };
+                // `bash -ce` has two options.
+                if is_shell { "" } else { rest }
+            };
+            if !attached.is_empty() {
+                return Some(word.value.as_ref().map(|_| attached.to_owned()));
+            }
+            let value = if is_shell { operands(following).next() } else { following.first() };
+            return Some(value?.value.clone());
+        }
+        None
+    }
+}
+
+/// Returns the words that are neither options nor the names of options of shells.
+fn operands(words: &[PartWord]) -> impl Iterator<Item = &PartWord> + Clone {
+    let mut before = "";
+    words.iter().filter(move |word| {
+        let is_name = matches!(before, "-o" | "+o" | "-O" | "+O");
+        before = word.value_or_text();
+        !is_name && (before == "-" || !before.starts_with(['-', '+']))
+    })
+}
+
+/// Whether a program runs a module.
+fn has_module(arguments: &[PartWord]) -> bool {
+    arguments.iter().any(|word| word.value.as_deref() == Some("-m"))
+}
+
+impl Scope<'_> {
+    /// Returns the standard input of a command if it is no file: `None` inside if it is known only at run time.
+    fn input(&self, index: usize) -> Option<Option<String>> {
+        let command = self.commands.get(index)?;
+        if !command.reads.is_empty() {
+            return None;
+        }
+        match &command.input {
+            PartInput::Inherited => None,
+            PartInput::Text(text) => Some(text.clone()),
+            PartInput::Given => Some(self.printed(index.checked_sub(1)?..index)),
         }
     }
 
-    /// Returns the texts that it may be.
-    fn texts(&self, line: &'a StandardInput<'_>) -> impl Iterator<Item = &'a str> + use<'a> {
-        let printed = self.is_unknown.then_some(line.printed.as_slice());
-        let printed = printed.unwrap_or_default().iter().map(String::as_str);
-        self.text.into_iter().chain(printed)
+    /// Returns what the commands of a process substitution print.
+    fn printed_inside(&self, span: &Range<usize>) -> Option<String> {
+        let is_inside = |command: &CommandPart| span.start <= command.span.start && command.span.end <= span.end;
+        let first = self.commands.iter().position(is_inside)?;
+        let count = self.commands.iter().skip(first).take_while(|command| is_inside(command)).count();
+        self.printed(first..first + count)
     }
-}
 
-/// Whether a command, or commands after it, may mean other programs than their names say.
-fn may_mean_another(
-    invocation: &Invocation,
-    level: &CommandPart,
-    set: &[(String, Option<String>)],
-) -> bool {
-    let program = invocation.program();
-    let arguments = level.words.get(1..).unwrap_or_default();
-    let is_assigned = level.assignments.iter().any(|set| set.name == "IFS");
-    // `cat${IFS}./x` has two words.
-    let is_split = |word: &PartWord| {
-        let names = ["$IFS", "${IFS"];
-        word.value.is_none() && names.iter().any(|name| word.text.contains(name))
-    };
-    let mut set = set.iter();
-    program.contains([GAP, GLOB])
-        || level.words.iter().any(is_split)
-        || programs::RENAMES.contains_with(program, arguments)
-        || is_unknown_git(invocation)
-        || set.any(|(name, value)| {
-            programs::CODE_VARIABLES.contains(name)
-                || (value.is_none() && programs::RUN_VARIABLES.contains(name))
-                || (name == "IFS" && !(program == "read" && is_assigned))
-        })
-}
-
-/// Whether a command evaluates settings that an installed program prints.
-fn sets_up(level: &CommandPart, context: &PathContext<'_>) -> bool {
-    const PRINTED: &[&str] = &[
-        "$(ssh-agent -s)",
-        "$(ssh-agent)",
-        "$(brew shellenv)",
-        "$(direnv hook bash)",
-    ];
-    let [program, printed] = level.words.as_slice() else {
-        return false;
-    };
-    let renames = ["()", "function", "alias", "PATH"];
-    program.value.as_deref() == Some("eval")
-        && PRINTED.contains(&printed.text.trim_matches('"'))
-        && !renames.iter().any(|name| context.script().contains(name))
-}
-
-/// Whether a command is a `git` command that may be an alias.
-fn is_unknown_git(invocation: &Invocation) -> bool {
-    let words = invocation
-        .operand_positions()
-        .map(|at| &invocation.words[at]);
-    let mut words = words.filter(|word| !word.text.starts_with('-')).peekable();
-    invocation.program() == "git"
-        && words.peek().is_some()
-        && !words.any(|word| {
-            let name = word.known_value();
-            name.is_empty() || programs::GIT_COMMANDS.contains(name)
-        })
-}
-
-/// Whether other shells read a script as bash does.
-pub(super) fn is_read_as_by_bash(script: &str) -> bool {
-    let line = analyse(script).line;
-    line.all_commands()
-        .is_some_and(|parts| is_read_alike(script, parts))
+    /// Returns what commands print, if it is known.
+    fn printed(&self, commands: Range<usize>) -> Option<String> {
+        let texts = self.commands.get(commands)?.iter().map(|command| {
+            let (program, operands) = command.words.split_first()?;
+            let program = programs::name(program.value.as_deref()?);
+            let operands: Option<Vec<&str>> = operands.iter().map(|word| word.value.as_deref()).collect();
+            match operands?.as_slice() {
+                [] if program == "cat" => command.input.text().map(str::to_owned),
+                operands if PRINTS.contains(&program) && program != "cat" => {
+                    Some(joined(operands.iter().copied()).replace("\\n", "\n"))
+                }
+                _ => None,
+            }
+        });
+        texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
+    }
 }

@@ -1,13 +1,16 @@
 //! Patterns with `*`.
 
-/// Placeholder for any text, known only at run time.
+/// Placeholder for any text, also for several names, in the patterns of tools.
 pub(super) const GAP: char = '\0';
 
 /// Placeholder for the expansion of a glob by the shell: no `/`, and no leading dot in a name.
 pub(super) const GLOB: char = '\x01';
 
+/// Placeholder for a part of a word that is known only at run time: a name that no rule has.
+pub(super) const UNKNOWN: char = '\x02';
+
 /// Whether the start of a text is unknown.
-pub(super) fn begins_with_gap(text: &str) -> bool {
+fn begins_with_gap(text: &str) -> bool {
     text.starts_with([GAP, GLOB])
 }
 
@@ -44,12 +47,6 @@ impl Wildcard {
             }
         }
         pieces.push(piece);
-        Self { pieces }
-    }
-
-    /// Creates a pattern from a text, with a star for each gap.
-    pub(super) fn of_gaps(text: &str) -> Self {
-        let pieces = text.split([GAP, GLOB]).map(str::to_owned).collect();
         Self { pieces }
     }
 

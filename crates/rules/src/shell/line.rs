@@ -43,3 +43,8 @@ impl Line {
         }
     }
 }
+
+/// Reads a command line.
+pub fn parse(script: &str) -> Line {
+    std::sync::Arc::unwrap_or_clone(super::analyse(script).line)
+}

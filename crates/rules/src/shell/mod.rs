@@ -37,7 +37,7 @@ pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simpl
 pub use command_words::{is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
-pub use line::{Line, Unread};
+pub use line::{Line, Unread, parse};
 pub use parsed_command::is_connection;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use pattern::pattern_index;

@@ -1,0 +1,166 @@
+//! A command as allow rules see it: as it is written, or as the argument of wrappers.
+
+use super::command_pattern::CommandPattern;
+use super::invocation::joined;
+use super::outline::outline;
+use super::path_context::PathContext;
+use super::programs;
+use super::wildcard::{GLOB, UNKNOWN};
+use crate::shell::{CommandPart, PartWord, is_connection};
+
+/// Variables that may be set before a command without making it another one.
+const HARMLESS_VARIABLES: &str = "NODE_ENV LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ \
+    NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG GOOS \
+    GOARCH CGO_ENABLED PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE";
+
+/// Programs that only a rule without a star allows: what they start is the user's to see.
+const UNSEEN: &str = "watch setsid ionice flock";
+
+/// Variables that change which programs later commands start.
+const PROGRAM_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
+
+/// Builtins that set the variables that their arguments name, and those that evaluate their arguments, which runs
+/// command substitutions in them.
+const SETS: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts";
+const EVALUATES: &str = "test [ [[ unset wait shift exit return break continue";
+
+fn has(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
+/// The spellings of a command; a rule must match one.
+pub(super) struct Allowable {
+    /// Whether it evaluates text, or opens a file that may be a connection, so that only rules for all commands allow
+    /// it.
+    is_beyond_rules: bool,
+    spellings: Vec<Spelling>,
+}
+
+/// A spelling of a command, with gaps for unknown parts.
+struct Spelling {
+    text: String,
+    /// Assignments before it that the rule must name literally.
+    set: String,
+    /// Whether it starts something that rules with `*` do not see.
+    starts_unseen: bool,
+}
+
+impl Allowable {
+    /// Returns the spellings of a command, given with the commands that it wraps.
+    pub(super) fn of(levels: &[CommandPart], context: &PathContext<'_>) -> Self {
+        let mut spellings = Vec::new();
+        for level in levels {
+            for by_value in [true, false] {
+                let text = joined(level.words.iter().map(|word| known_text(word, by_value)));
+                if text.is_empty() || text.starts_with(UNKNOWN) {
+                    continue;
+                }
+                let starts_unseen = starts_unseen(level);
+                let assigned = Some(level.assigned.clone()).filter(|set| !set.is_empty());
+                let without = is_harmlessly_set(level).then(String::new);
+                spellings.extend(assigned.into_iter().chain(without).map(|set| Spelling {
+                    text: format!("{set}{text}"),
+                    set,
+                    starts_unseen,
+                }));
+            }
+        }
+        spellings.dedup_by(|one, other| one.text == other.text);
+        Self {
+            is_beyond_rules: levels.iter().any(|level| is_beyond_rules(level, context)),
+            spellings,
+        }
+    }
+
+    /// Whether an allow rule matches.
+    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
+        !self.is_beyond_rules
+            && self.spellings.iter().any(|known| {
+                pattern.begins_with(&known.set)
+                    && pattern.covers(&known.text)
+                    && (pattern.is_literal() || !known.starts_unseen)
+            })
+    }
+}
+
+impl PathContext<'_> {
+    /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
+    pub(super) fn sets_programs(&self) -> bool {
+        PROGRAM_VARIABLES.iter().any(|name| self.sets(name))
+    }
+}
+
+/// Whether none of its assignments can change which command runs.
+pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
+    let mut assignments = part.assignments.iter();
+    assignments.all(|assignment| has(HARMLESS_VARIABLES, &assignment.name))
+}
+
+/// Whether the command starts something that rules with `*` do not see.
+fn starts_unseen(part: &CommandPart) -> bool {
+    let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
+    match words.next().map(programs::name) {
+        Some("find") => part.words.iter().any(|word| {
+            let value = word.value.as_deref().unwrap_or("-exec");
+            let mut actions = ["-exec", "-ok", "-delete"].iter();
+            actions.any(|action| value.starts_with(action))
+        }),
+        Some(program) => has(UNSEEN, program),
+        None => true,
+    }
+}
+
+/// Whether a command runs a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
+/// `cat < "$x"`.
+fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
+    let program = level.program().unwrap_or_default();
+    let is_unknown = |word: &PartWord| outline(word, context).starts_with([UNKNOWN, GLOB]);
+    let names_variable = |pair: &[PartWord]| {
+        let [before, word] = pair else { return false };
+        let takes = before.text == "-v"
+            || word.text.starts_with("-v")
+            || !matches!(program, "test" | "[" | "[[" | "printf");
+        takes && is_unknown(word)
+    };
+    let may_connect = |word: &PartWord| {
+        let name = outline(word, context);
+        !word.text.starts_with("<(") && (name.starts_with(UNKNOWN) || is_connection(&name))
+    };
+    let substitutes = |text: &str| text.contains("$(") || text.contains('`');
+    let sets = has(SETS, program);
+    let evaluates = || {
+        let words = level.words.iter().skip(1);
+        let mut texts = words.map(|word| word.value_or_text().replace('\\', ""));
+        let input = level.input.text().unwrap_or_default();
+        let mut assigned = level.assignments.iter();
+        texts.any(|text| substitutes(&text))
+            || substitutes(input)
+            || assigned.any(|set| substitutes(&outline(&set.word, context)))
+    };
+    // A later arithmetic evaluation runs substitutions in an index.
+    let has_index = || ["[$(", "[`"].iter().any(|sign| context.script().contains(sign));
+    // After `declare -i y`, a value of `y` is evaluated.
+    let declares_integers = || {
+        let mut options = level.words.iter().skip(1).map(|word| word.text.as_str());
+        options.any(|option| option.starts_with('-') && option.contains('i'))
+    };
+    context.sets_programs()
+        || (sets || has(EVALUATES, program))
+            && (has_index()
+                || sets && declares_integers()
+                || evaluates()
+                || level.words.windows(2).any(names_variable))
+        || level.reads.iter().any(may_connect)
+}
+
+/// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part
+/// known at run time, and whitespace inside a word does not separate words.
+fn known_text(word: &PartWord, by_value: bool) -> &str {
+    match word.value.as_deref() {
+        None => "\x02",
+        Some(value) if by_value && !value.is_empty() && !value.contains(char::is_whitespace) => {
+            value
+        }
+        Some(_) => &word.text,
+    }
+}
