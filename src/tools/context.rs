@@ -19,7 +19,7 @@ use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
-use crate::shell::{CommandPart, is_read_alike};
+use crate::shell::Line;
 use crate::state::ReadLog;
 
 /// The arguments of a call: an object.
@@ -113,10 +113,9 @@ impl ShellGuarantees {
         }
     }
 
-    /// Whether a shell other than bash may run a command line and would parse it differently. `parts` are the
-    /// commands that bash reads.
-    pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
-        self.dialect == ShellDialect::Any && parts.is_none_or(|parts| !is_read_alike(script, parts))
+    /// Whether a shell other than bash may run a command line and would parse it differently.
+    pub(super) fn is_ambiguous(self, line: &Line) -> bool {
+        self.dialect == ShellDialect::Any && !line.is_portable
     }
 }
 

@@ -56,7 +56,7 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
                 let home = context.home().filter(|_| is_own);
                 vec![home.map_or(GAP.to_string(), |home| home.to_string_lossy().into_owned())]
             }
-            WordPiece::Unknown | WordPiece::Variable { .. } => vec![GAP.to_string()],
+            WordPiece::Unknown => vec![GAP.to_string()],
             WordPiece::OneOf(alternatives) => {
                 let mut all = Vec::new();
                 for pieces in alternatives {
