@@ -53,9 +53,9 @@ fn main() -> io::Result<()> {
             working_directories: &directories,
             confines_reads: false,
             is_confined: false,
+            masks_files: false,
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
-            entries: &|_| Box::new(std::iter::empty()),
         };
         let best = best_of(200, || rules.decide(Mode::Default, &request));
         let micros = |time: Duration| time.as_secs_f64() * 1e6;

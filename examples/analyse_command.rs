@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example program")]
 
-use turnpipe::shell::{Verdict, analyse, simple_commands};
+use turnpipe::shell::{PartWord, Verdict, analyse};
 use turnpipe::text::terminal_safe_line;
 
 pub(crate) fn describe(command: &str) -> Vec<String> {
@@ -19,9 +19,10 @@ pub(crate) fn describe(command: &str) -> Vec<String> {
             lines.push(format!("requires {requirement}"));
         }
     }
-    for command in simple_commands(command).commands {
+    for command in &analysis.line.commands {
+        let words: Vec<&str> = command.words.iter().map(PartWord::value_or_text).collect();
         // Escape sequences of a command must not reach the terminal.
-        let words = terminal_safe_line(&command.words.join(" "));
+        let words = terminal_safe_line(&words.join(" "));
         lines.push(format!("runs {words}"));
     }
     lines

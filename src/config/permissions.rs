@@ -373,9 +373,9 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         working_directories: &[directory.to_owned()],
         confines_reads: false,
         is_confined: false,
+        masks_files: false,
         home,
         real_path: &|path| Some(path.to_owned()),
-        entries: &|_| Box::new(std::iter::empty()),
     };
     if rule.behavior != Behavior::Allow || tool == "Read" {
         return rule.matches(&request);

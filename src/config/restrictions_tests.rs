@@ -84,9 +84,9 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
                 working_directories: std::slice::from_ref(&project),
                 confines_reads: false,
                 is_confined: false,
+                masks_files: false,
                 home: None,
                 real_path: &|path| path.canonicalize().ok().or(Some(path.to_owned())),
-                entries: &|_| Box::new(std::iter::empty()),
             },
         );
         if decided.decision == Behavior::Deny {
@@ -222,9 +222,9 @@ fn restrictions_outside_of_permissions_are_understood_or_errors() {
             working_directories: &[PathBuf::from("/")],
             confines_reads: false,
             is_confined: false,
+            masks_files: false,
             home: None,
             real_path: &|path| Some(path.to_owned()),
-            entries: &|_| Box::new(std::iter::empty()),
         };
         settings
             .rules

@@ -16,7 +16,7 @@ use crate::agent::{
     Detail, EditKind, Facts, FileEdit, Format, added, patch_edits, project_hash, unified,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
-use crate::shell::{analyse, simple_commands};
+use crate::shell::{CommandPart, PartWord, analyse, parse};
 use crate::tool_facts::Purpose;
 use crate::view::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 
@@ -339,9 +339,9 @@ fn directory_of(input: &Map<String, Value>) -> PathBuf {
     let directory = input.get("workdir").and_then(Value::as_str);
     let mut directory = PathBuf::from(directory.unwrap_or_default());
     let line = command_of(input).unwrap_or_default();
-    for command in simple_commands(&line).commands {
+    for command in parse(&line).commands {
         match command.words.as_slice() {
-            [program, path] if program == "cd" => directory.push(path),
+            [program, path] if program.label() == "cd" => directory.push(path.label()),
             _ => break,
         }
     }
@@ -351,10 +351,12 @@ fn directory_of(input: &Map<String, Value>) -> PathBuf {
 /// Whether a shell command that applies a patch also runs other programs.
 fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
     let line = command_of(input).unwrap_or_default();
-    simple_commands(&line).commands.iter().any(|command| {
-        let program = command.words.first().map_or("", String::as_str);
+    let read = parse(&line);
+    let is_other = |command: &CommandPart| {
+        let program = command.words.first().map_or("", PartWord::label);
         !matches!(program, "cd" | "apply_patch" | "applypatch")
-    })
+    };
+    read.unread.is_some() || read.commands.iter().any(is_other)
 }
 
 /// Whether a shell command with this input may change files.

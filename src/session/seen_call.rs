@@ -16,7 +16,7 @@ use crate::agent::timestamp;
 use crate::json::spelling;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
-use crate::shell::{inside_sandbox, program_and_subcommand, simple_commands};
+use crate::shell::{inside_sandbox, parse, program_and_subcommand};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
 use crate::view::{changed_files, input_gist};
 
@@ -155,9 +155,10 @@ impl CallCounts {
     pub fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
         let tool = &call.call.name;
         let line = seen.command(call).unwrap_or_default();
-        let mut commands: Vec<Option<String>> = simple_commands(&line)
-            .commands
-            .iter()
+        let inside = inside_sandbox(&line);
+        let read = parse(inside.as_deref().unwrap_or(&line));
+        let mut commands: Vec<Option<String>> = (read.commands.iter())
+            .filter(|command| !command.is_substituted)
             .filter_map(|command| program_and_subcommand(&command.words).map(Some))
             .collect();
         commands.sort_unstable();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::permission::{Entries, normalised};
+use crate::permission::normalised;
 
 /// Maximum number of symbolic links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -171,15 +171,6 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
 /// Like [`resolve_links`], without the error.
 pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
-}
-
-/// Lists a directory: for each entry its path if it is a link or a directory. Empty if it cannot be read.
-pub(super) fn entries(directory: &Path) -> Entries {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    Box::new(entries.map(|entry| {
-        let is_branch = entry.file_type().is_ok_and(|kind| !kind.is_file());
-        is_branch.then(|| entry.path())
-    }))
 }
 
 #[cfg(test)]

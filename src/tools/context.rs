@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Web;
-use super::access::{entries, real_path};
+use super::access::real_path;
 use super::call_sandbox::CallSandbox;
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
@@ -19,7 +19,7 @@ use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
-use crate::shell::{CommandPart, is_read_alike};
+use crate::shell::Line;
 use crate::state::ReadLog;
 
 /// The arguments of a call: an object.
@@ -67,6 +67,10 @@ pub struct ShellGuarantees {
     /// Whether commands that read outside the working directories need permission, because the
     /// agent would ask about them.
     pub confines_reads: bool,
+    /// Whether a sandbox masks the files that deny rules name.
+    pub masks_files: bool,
+    /// Whether a sandbox keeps commands in their workspace, so that they need no approval.
+    pub confines_commands: bool,
 }
 
 /// Protection of files from commands that are expected to read only.
@@ -98,6 +102,8 @@ impl ShellGuarantees {
         has_clean_environment: true,
         dialect: ShellDialect::Bash,
         confines_reads: false,
+        masks_files: false,
+        confines_commands: false,
     };
 
     /// Returns the shell of another agent.
@@ -110,13 +116,14 @@ impl ShellGuarantees {
             has_clean_environment: false,
             dialect: ShellDialect::Any,
             confines_reads: true,
+            masks_files: false,
+            confines_commands: false,
         }
     }
 
-    /// Whether a shell other than bash may run a command line and would parse it differently. `parts` are the
-    /// commands that bash reads.
-    pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
-        self.dialect == ShellDialect::Any && parts.is_none_or(|parts| !is_read_alike(script, parts))
+    /// Whether a shell other than bash may run a command line and would parse it differently.
+    pub(super) fn is_ambiguous(self, line: &Line) -> bool {
+        self.dialect == ShellDialect::Any && !line.is_portable
     }
 }
 
@@ -187,15 +194,19 @@ impl DecisionContext {
             working_directories: &self.allowed_directories,
             confines_reads: self.shell.confines_reads,
             is_confined: false,
+            masks_files: false,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
-            entries: &entries,
         };
         let sandbox = self.sandbox.as_ref();
-        let is_confined = matches!(action, Action::Command { .. })
-            && sandbox.is_some_and(|sandbox| sandbox.confines(&request));
+        let is_command = matches!(action, Action::Command { .. });
+        let masks = |sandbox: &Arc<CallSandbox>| !sandbox.leaves(&request);
+        let confines = |sandbox: &Arc<CallSandbox>| sandbox.confines(&request);
+        let is_confined = self.shell.confines_commands || sandbox.is_some_and(confines);
+        let masks_files = self.shell.masks_files || sandbox.is_some_and(masks);
         Request {
-            is_confined,
+            is_confined: is_command && is_confined,
+            masks_files: is_command && masks_files,
             ..request
         }
     }

@@ -12,7 +12,7 @@ use crate::permission::{Action, Behavior, Decided, Mode, Proposal, Rule, RuleSou
 use crate::records::{
     CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
 };
-use crate::shell::{inside_sandbox, program_and_subcommand, simple_commands};
+use crate::shell::{inside_sandbox, parse, program_and_subcommand};
 
 /// Maximum number of proposed rules.
 const MAX_PROPOSALS: usize = 12;
@@ -262,7 +262,9 @@ fn counted(
 ) -> Vec<(String, Option<String>, Decision)> {
     let mut programs: BTreeMap<String, Decision> = BTreeMap::new();
     let mut add = |text: &str, decision: Decision| {
-        for command in simple_commands(text).commands {
+        let inside = inside_sandbox(text);
+        let read = parse(inside.as_deref().unwrap_or(text));
+        for command in read.commands.iter().filter(|one| !one.is_substituted) {
             if let Some(program) = program_and_subcommand(command.own_words()) {
                 let known = programs.entry(program).or_insert(decision);
                 *known = decision.max(*known);

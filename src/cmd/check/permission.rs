@@ -9,6 +9,7 @@ use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::inputs::working_directory;
 use crate::cmd::run::arguments::ManifestArguments;
 use crate::cmd::run::guards::{call_decisions, permissions};
+use crate::cmd::run::run_sandbox::SandboxMode;
 use crate::cmd::run::tools::registry;
 use crate::cmd::session::source::MatchArguments;
 use crate::cmd::{Form, Globals, InputErrors, Run, Status, UsageError, output};
@@ -34,6 +35,9 @@ use clap::{Args, ValueEnum as _};
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
+    /// Decide as for commands in this sandbox
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = SandboxMode::Off)]
+    sandbox: SandboxMode,
     #[command(flatten)]
     manifests: ManifestArguments,
     #[command(flatten)]
@@ -66,7 +70,11 @@ impl Run for CheckPermissionArguments {
             let problem = "filters of sessions, such as `--since`, need `--history`";
             return Err(UsageError::new(problem).into());
         }
-        let shell = ShellGuarantees::OWN;
+        let shell = ShellGuarantees {
+            masks_files: self.sandbox != SandboxMode::Off,
+            confines_commands: self.sandbox == SandboxMode::Workspace,
+            ..ShellGuarantees::OWN
+        };
         let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;

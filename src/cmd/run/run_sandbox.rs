@@ -36,7 +36,7 @@ pub(crate) struct RunSandboxArguments {
 
 /// What a sandbox restricts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum SandboxMode {
+pub(crate) enum SandboxMode {
     /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that
     /// no rule is about run without approval.
     Workspace,

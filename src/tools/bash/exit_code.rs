@@ -1,6 +1,6 @@
 //! Exit statuses that are results, not failures, and commands that print nothing on success.
 
-use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
+use crate::shell::{CommandPart, Follows, Line, PartWord, parse, program_name};
 
 /// Commands whose exit status 1 is a result, with its meaning.
 const RESULTS: &[(&str, &str)] = &[
@@ -42,26 +42,32 @@ pub(super) fn interpretation(
 
 /// Whether a command line prints nothing on success.
 pub(super) fn expects_no_output(command: &str) -> bool {
-    let list = simple_commands(command);
-    list.certain
-        && !list.commands.is_empty()
-        && list
-            .commands
-            .iter()
-            .all(|command| SILENT.contains(&program_of(command)))
+    let line = parse(command);
+    let mut commands = line.commands.iter();
+    is_certain(&line)
+        && !line.commands.is_empty()
+        && commands.all(|command| SILENT.contains(&program_of(command)))
+}
+
+/// Whether a line has only simple commands, without texts that other commands print.
+fn is_certain(line: &Line) -> bool {
+    line.is_flat && !line.commands.iter().any(CommandPart::has_here_document)
 }
 
 /// Returns the name of the program, which may be a wrapper.
-fn program_of(command: &SimpleCommand) -> &str {
-    let program = command.words.first();
-    program.map_or("", |program| program_name(program))
+fn program_of(command: &CommandPart) -> &str {
+    first_word(command).map_or("", program_name)
+}
+
+fn first_word(command: &CommandPart) -> Option<&str> {
+    command.words.first().map(PartWord::label)
 }
 
 /// The command that determined the exit status.
 #[derive(Debug, PartialEq, Eq)]
 struct LastCommand {
     /// Never without words.
-    command: SimpleCommand,
+    command: CommandPart,
     /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
     /// error.
     after_cd: bool,
@@ -77,21 +83,20 @@ const CHANGE_THE_RULES: &[&str] = &[
 
 /// Returns the command that determines the status, if certain.
 fn last_command(line: &str) -> Option<LastCommand> {
-    let read = simple_commands(line);
-    let changes_the_rules = read.commands.iter().any(|command| {
-        let first = command.words.first().map(String::as_str);
-        first.is_some_and(|word| CHANGE_THE_RULES.contains(&word))
-    });
-    if !read.certain || changes_the_rules {
+    let read = parse(line);
+    let changes_the_rules = (read.commands.iter().filter_map(first_word))
+        .any(|word| CHANGE_THE_RULES.contains(&word));
+    if !is_certain(&read) || changes_the_rules {
         return None;
     }
     let mut after_cd = false;
-    let mut commands = read.commands.into_iter().rev();
+    let commands = read.commands.into_iter();
+    let mut commands = commands.filter(|command| !command.is_substituted).rev();
     let last = commands.next()?;
     let mut follows = last.follows;
     for before in commands {
         match follows {
-            Follows::And => match before.words.first().map(String::as_str) {
+            Follows::And => match first_word(&before) {
                 Some("cd") => after_cd = true,
                 Some(word) if NEVER_FAIL.contains(&word) => {}
                 _ => return None,
@@ -175,6 +180,11 @@ mod tests {
         }
     }
 
+    fn words(command: &CommandPart) -> String {
+        let words: Vec<&str> = command.words.iter().map(PartWord::label).collect();
+        words.join(" ")
+    }
+
     const ALONE: bool = false;
 
     const AFTER_CD: bool = true;
@@ -200,12 +210,12 @@ mod tests {
             ("make && grep x f", None),
             ("make || grep x f", Some(("grep x f", ALONE))),
             ("set -e; grep x f", None),
-            ("grep \"$(cat p)\" f", None),
-            ("grep ${x:-a;b} f", None),
+            ("grep \"$(cat p)\" f", Some(("grep $() f", ALONE))),
+            ("grep ${x:-a;b} f", Some(("grep ${x:-a;b} f", ALONE))),
             ("(grep x f)", None),
             ("grep x <<E\nx\nE", None),
             ("grep 'open", None),
-            ("grep x `id`", None),
+            ("grep x `id`", Some(("grep x $()", ALONE))),
             ("case a in b) ;; esac", None),
             ("grep x f; a=b", None),
             ("grep x f >", None),
@@ -214,7 +224,7 @@ mod tests {
         ];
         for (line, expected) in rows {
             let found =
-                last_command(line).map(|last| (last.command.words.join(" "), last.after_cd));
+                last_command(line).map(|last| (words(&last.command), last.after_cd));
             let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
             assert_eq!(found, expected, "{line}");
         }

@@ -120,8 +120,13 @@ impl CommandPattern {
 
     /// Whether all of its literal words occur in a text in their order, as whole words.
     pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
-        let mut words = words_of(text);
-        self.literals.iter().all(|literal| words.any(|word| literal == word || literal == word.trim_start_matches('-')))
+        let has_literals = |text: &str| {
+            let mut words = words_of(text);
+            let mut literals = self.literals.iter();
+            literals.all(|literal| words.any(|word| literal == word || literal == word.trim_start_matches('-')))
+        };
+        let quotes = ['"', '\'', '\\'];
+        has_literals(text) || text.contains(quotes) && has_literals(&text.replace(quotes, ""))
     }
 
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
@@ -188,8 +193,10 @@ impl Words {
                     }
                     _ => {}
                 }
-                if is_option(word) {
-                    next[at] = (true, true);
+                // A rule without a star is about the whole command, with its options in any place.
+                let is_within = at < end || !self.options.is_empty();
+                if is_option(word) && is_within {
+                    next[at] = (true, at < end);
                 } else if *has_option {
                     next[at].0 = true;
                 }

@@ -180,53 +180,26 @@ fn a_command_in_a_sandbox_is_decided_like_one_in_bash() {
     }
 }
 
-/// The commands of a line that is too long to follow are still denied, and it needs approval in every mode.
+/// The commands of a long line are still denied, and it needs approval in every mode.
 #[test]
-fn a_line_that_takes_too_much_work_needs_approval() {
-    let padding = format!("find . {} -exec cat {{}} +", "-name a -o ".repeat(600));
+fn a_long_line_needs_approval() {
     let blanks = " ".repeat(MAX_LENGTH);
-    for (command, mode, expected) in [
-        (format!("{blanks}rm x"), "default", Decision::Ask),
-        (format!("{blanks}rm x"), "bypassPermissions", Decision::Ask),
-        (format!("rm x{blanks}"), "bypassPermissions", Decision::Deny),
-        (
-            format!("ls #{blanks}\nls x"),
-            "bypassPermissions",
-            Decision::Ask,
-        ),
-        (format!("{padding}; ls x"), "default", Decision::Ask),
-        (format!("{padding}; rm x"), "default", Decision::Deny),
-        (
-            format!("{padding}; rm x"),
-            "bypassPermissions",
-            Decision::Deny,
-        ),
-        (
-            format!("{padding}; ls > keep"),
-            "bypassPermissions",
-            Decision::Deny,
-        ),
-        (
-            format!("{padding}; cp a keep"),
-            "bypassPermissions",
-            Decision::Deny,
-        ),
-        (
-            format!("{padding}; ls x"),
-            "bypassPermissions",
-            Decision::Ask,
-        ),
+    for (command, expected) in [
+        (format!("{blanks}rm x"), Decision::Deny),
+        (format!("rm x{blanks}"), Decision::Deny),
+        (format!("ls #{blanks}\nls x"), Decision::Ask),
     ] {
-        let row = Row {
-            allow: vec!["Bash".to_owned()],
-            deny: vec!["Bash(rm *)".to_owned(), "Edit(keep)".to_owned()],
-            command: Some(command),
-            mode: Some(mode.to_owned()),
-            ..Row::default()
-        };
-        let command = row.command.as_deref().unwrap_or_default();
-        let end = command.get(padding.len()..);
-        assert_eq!(row.decided().decision, expected, "{end:?} {mode}");
+        for mode in ["default", "bypassPermissions"] {
+            let row = Row {
+                allow: vec!["Bash".to_owned()],
+                deny: vec!["Bash(rm *)".to_owned()],
+                command: Some(command.clone()),
+                mode: Some(mode.to_owned()),
+                ..Row::default()
+            };
+            let decided = row.decided();
+            assert_eq!(decided.decision, expected, "{} {mode}", command.trim());
+        }
     }
 }
 

@@ -44,13 +44,20 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
 
 /// Whether a rule that allows anything behind the name of a program would allow anything: the program starts others,
 /// evaluates code or changes files.
-pub(super) fn needs_exact_rule(program: &str) -> bool {
-    const OTHERS: [&str; 6] = ["make", "just", "docker", "podman", "ssh", "curl"];
+fn needs_exact_rule(program: &str) -> bool {
+    const OTHERS: [&str; 7] = ["make", "just", "docker", "podman", "ssh", "su", "curl"];
     OTHERS.contains(&program)
         || programs::known(program).is_some_and(|known| {
-            let writes = known.writer.as_ref().is_some_and(|writer| writer.condition.is_empty());
-            writes || known.wrapper.is_some() || !known.starts.is_empty() || known.evaluator.is_some()
+            let evaluates = known.evaluator.as_ref();
+            let evaluates = evaluates.is_some_and(|texts| texts.has_input || texts.has_all || texts.has_first);
+            changes_operands(program) || known.wrapper.is_some() || !known.starts.is_empty() || evaluates
         })
+}
+
+/// Whether a program changes the files that its operands name, whatever its options are.
+pub(super) fn changes_operands(program: &str) -> bool {
+    let writer = programs::known(program).and_then(|known| known.writer.as_ref());
+    writer.is_some_and(|writer| writer.condition.is_empty() && writer.outputs.is_empty())
 }
 
 /// Suggests a rule for one command: its program and subcommand with any arguments. Programs that

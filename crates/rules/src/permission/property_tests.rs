@@ -93,7 +93,6 @@ const STARTING: &[&str] = &[
     "xargs @",
     "find . -exec @ ;",
     "git -c alias.x=# x",
-    "tar -xf x --to-command=#",
     "nice -n 3 @",
 ];
 

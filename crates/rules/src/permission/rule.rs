@@ -93,7 +93,9 @@ impl Rule {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
         let is_unclear =
-            |command: &Command<'_>| self.may_restrict_evaluated(command, &context, |_| false);
+            |command: &Command<'_>| {
+                !command.is_understood() || self.may_restrict_evaluated(command, &context, |_| false)
+            };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 

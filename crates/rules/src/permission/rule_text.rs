@@ -9,7 +9,7 @@ use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::rule::{Argument, Rule, Specifier};
 use super::wildcard::Wildcard;
-use crate::shell::simple_commands;
+use crate::shell::parse;
 use crate::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
@@ -114,7 +114,9 @@ fn begins_with_server(name: &str) -> bool {
 /// Whether the part of a pattern before a wildcard has more than one command.
 fn has_several_commands(pattern: &str) -> bool {
     let known = pattern.split('*').next().unwrap_or_default();
-    simple_commands(known).commands.len() > 1
+    let commands = parse(known).commands;
+    let outer = commands.iter().filter(|command| !command.is_substituted);
+    outer.count() > 1
 }
 
 /// Parses a specifier `name:value`. Commands, paths and URLs have other rules.

@@ -322,13 +322,10 @@ impl Scope<'_> {
     /// Returns the standard input of a command if it is no file: `None` inside if it is known only at run time.
     fn input(&self, index: usize) -> Option<Option<String>> {
         let command = self.commands.get(index)?;
-        if !command.reads.is_empty() {
-            return None;
-        }
         match &command.input {
-            PartInput::Inherited => None,
+            PartInput::Inherited | PartInput::Given => None,
             PartInput::Text(text) => Some(text.clone()),
-            PartInput::Given => Some(self.printed(index.checked_sub(1)?..index)),
+            PartInput::Pipe(commands) => Some(self.printed(commands.clone())),
         }
     }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::call::Effects;
+use super::check::check;
 use super::line::Line;
-use super::syntax::{parse, screen, screen_strictly};
+use super::reader::read;
 use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
-use super::walk::{CheckedLine, Walk};
 use crate::text::terminal_safe_line;
 
 /// The result of an analysis.
@@ -44,21 +44,9 @@ pub struct Analysis {
 /// exported functions, no variables that choose programs. Takes linear time and has no side
 /// effects.
 pub fn analyse(command: &str) -> Analysis {
-    let (effects, line) = match understand(command) {
-        Ok(understood) => {
-            let commands = understood.parts;
-            let line = Line {
-                commands,
-                unread: None,
-            };
-            (understood.effects, line)
-        }
-        Err(refusal) => {
-            let line = Line::guessed(command, terminal_safe_line(&refusal.why));
-            (Err(refusal), line)
-        }
-    };
-    let line = Arc::new(line);
+    let mut reading = read(command);
+    let effects = check(command, &mut reading);
+    let line = Arc::new(Line::new(reading));
     match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
         Ok((requires, effects)) => Analysis {
             why: match &effects.network {
@@ -94,16 +82,8 @@ pub fn analyse(command: &str) -> Analysis {
     }
 }
 
-fn understand(command: &str) -> Result<CheckedLine, Refusal> {
-    screen(command)?;
-    // The grammar parses pipelines six times as fast when a line end follows them.
-    let text = format!("{command}\n");
-    let tree = parse(&text)?;
-    Walk::new(&text, tree.root_node(), screen_strictly(command).err()).run()
-}
-
 fn requirements(effects: &Effects) -> Result<Vec<Requirement>, Refusal> {
-    let uses = effects.git_uses()?;
+    let uses = effects.git_uses(&effects.moves)?;
     Ok(uses.into_iter().map(Requirement::CleanGitConfig).collect())
 }
 

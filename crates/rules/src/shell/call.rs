@@ -6,7 +6,7 @@ use super::commands::prints_environment;
 use super::options;
 use super::table::{COMMANDS, Command, NETWORK, Property};
 use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
-use super::word::Word;
+use super::word::PartWord;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
 const MAX_LEVELS: usize = 6;
@@ -28,7 +28,7 @@ pub(super) enum Entry {
 }
 
 /// Checks a command, given its name and its arguments.
-pub(super) type Own = fn(&mut CheckedCommand<'_>, &Word, &[Word]) -> Checked;
+pub(super) type Own = fn(&mut CheckedCommand<'_>, &PartWord, &[PartWord]) -> Checked;
 
 /// A command that is being checked.
 pub(super) struct CheckedCommand<'effects> {
@@ -44,15 +44,15 @@ pub(super) struct CheckedCommand<'effects> {
 
 impl CheckedCommand<'_> {
     /// Checks a command and its arguments.
-    pub(super) fn check(&mut self, words: &[Word]) -> Checked {
+    pub(super) fn check(&mut self, words: &[PartWord]) -> Checked {
         let Some((first, arguments)) = words.split_first() else {
             return Ok(());
         };
         let Some(name) = first.literal() else {
-            return Err(first.unknown("the command name is known only at run time"));
+            return Err(first.refusal("the command name is known only at run time"));
         };
         if name.contains('/') {
-            return Err(first.unknown(format!(
+            return Err(first.refusal(format!(
                 "`{}` is a path to an unknown program",
                 excerpt(name)
             )));
@@ -62,7 +62,7 @@ impl CheckedCommand<'_> {
             && !matches!(entry, Entry::Writes(_))
             && !ends_soon(name, arguments)
         {
-            return Err(first.unknown(format!("`{}` may be left running", excerpt(name))));
+            return Err(first.refusal(format!("`{}` may be left running", excerpt(name))));
         }
         if let Some(checked) = self.check_network(words) {
             return checked;
@@ -88,7 +88,7 @@ impl CheckedCommand<'_> {
                 check(self, first, arguments)
             }
             Entry::Writes(what) => Err(first.writes(format!("`{name}` {what}"))),
-            Entry::Unlisted => Err(first.unknown(format!(
+            Entry::Unlisted => Err(first.refusal(format!(
                 "`{}` is not a command known to be read-only",
                 excerpt(name)
             ))),
@@ -97,15 +97,15 @@ impl CheckedCommand<'_> {
 
     /// Checks a command of the table; `None` if the words are another command. The verdict requires that no
     /// settings of the directory choose servers or programs.
-    fn check_network(&mut self, words: &[Word]) -> Option<Checked> {
-        let known: Vec<&str> = words.iter().map_while(Word::literal).collect();
+    fn check_network(&mut self, words: &[PartWord]) -> Option<Checked> {
+        let known: Vec<&str> = words.iter().map_while(PartWord::literal).collect();
         let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();
         let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
         let (length, form, name) =
             names.find_map(|(length, name)| Some((length, NETWORK.get(&name)?, name)))?;
         if let Some(unknown) = words.get(known.len()) {
             let why = format!("`{name}` with a request that is known only at run time");
-            return Some(Err(unknown.unknown(why)));
+            return Some(Err(unknown.refusal(why)));
         }
         let (own, arguments) = words.split_at_checked(length)?;
         let span = own.first()?.span.start..own.last()?.span.end;
@@ -124,11 +124,11 @@ impl CheckedCommand<'_> {
     }
 
     /// Checks a command that another one starts.
-    pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Checked {
+    pub(super) fn check_inner(&mut self, outer: &PartWord, words: &[PartWord]) -> Checked {
         // It may outlive the command that started it.
         self.effects.may_leave_processes = true;
         if self.level >= MAX_LEVELS {
-            return Err(outer.unknown("too many nested commands"));
+            return Err(outer.refusal("too many nested commands"));
         }
         let mut inner = CheckedCommand {
             entry: self.entry,
@@ -141,37 +141,28 @@ impl CheckedCommand<'_> {
 }
 
 /// Whether a command ends by itself even if its output is not read.
-fn ends_soon(name: &str, arguments: &[Word]) -> bool {
+fn ends_soon(name: &str, arguments: &[PartWord]) -> bool {
     const END_SOON: &str = "cat cut echo git head jq ls printf sed sort tr uniq wc";
     let is_endless = arguments
         .iter()
-        .any(|word| word.prefix.starts_with("/dev/"));
+        .any(|word| word.prefix().starts_with("/dev/"));
     is_one_of(END_SOON, name) && !is_endless
 }
 
 /// The context of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct CommandContext {
+pub(crate) struct CommandContext {
     /// The shell that runs it.
     pub(super) shell: Shell,
     /// Whether it may run more than once.
     pub(super) repeated: bool,
     /// Whether its output goes to another command, which may end first.
     pub(super) is_piped: bool,
-    /// Whether a pipe or a redirection of an enclosing construct is its standard input.
-    pub(super) has_input: bool,
-    /// Whether it is directly in an item of a `case`, which ends with `;;`.
-    pub(super) in_case_item: bool,
-    /// End of the innermost construct that may not run or runs in a subshell. A variable set here
-    /// keeps its value until this byte.
-    pub(super) scope_end: usize,
-    /// For a list on the left side of `&&`: end of the chain of `&&`; else 0.
-    pub(super) chain_end: usize,
 }
 
 /// The shell that runs a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Shell {
+pub(crate) enum Shell {
     /// The main shell.
     #[default]
     Main,
@@ -192,11 +183,6 @@ impl CommandContext {
         }
     }
 
-    /// Returns the context inside a construct that ends at this byte.
-    pub(super) fn within(self, scope_end: usize) -> Self {
-        Self { scope_end, ..self }
-    }
-
     pub(super) fn in_loop(self) -> Self {
         Self {
             repeated: true,
@@ -209,9 +195,9 @@ impl CommandContext {
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     /// Every change of directory, in order.
-    moves: Vec<Move>,
+    pub(super) moves: Vec<Move>,
     /// Every use of git, in order.
-    git: Vec<GitCall>,
+    pub(super) git: Vec<GitCall>,
     /// Names of the commands, without duplicates.
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
@@ -226,7 +212,7 @@ pub(super) struct Effects {
 
 /// A change of directory.
 #[derive(Debug)]
-struct Move {
+pub(super) struct Move {
     /// The target, if known.
     target: Option<String>,
     context: CommandContext,
@@ -264,6 +250,18 @@ impl Effects {
         self.network.get_or_insert_with(|| command.to_owned());
     }
 
+    /// Adds the effects of a later command, except its moves.
+    pub(super) fn add(&mut self, later: Self) {
+        for command in &later.commands {
+            self.ran(command);
+        }
+        self.git.extend(later.git);
+        self.reveals.extend(later.reveals);
+        self.language = self.language.take().or(later.language);
+        self.network = self.network.take().or(later.network);
+        self.may_leave_processes |= later.may_leave_processes;
+    }
+
     /// Returns the names of the programs, without subcommands, and of programs that they start.
     pub(super) fn programs(&self) -> Vec<String> {
         let names = self.commands.iter().map(|command| {
@@ -288,8 +286,8 @@ impl Effects {
             .any(|moved| moved.context.shell == Shell::Main)
     }
 
-    /// Returns all uses of git with their possible directories.
-    pub(super) fn git_uses(&self) -> Result<Vec<GitUse>, Refusal> {
+    /// Returns all uses of git with their possible directories, given all changes of directory of the line.
+    pub(super) fn git_uses(&self, moves: &[Move]) -> Result<Vec<GitUse>, Refusal> {
         let mut uses: Vec<GitUse> = Vec::new();
         let mut add = |steps: Vec<String>, scope| {
             let found = GitUse { steps, scope };
@@ -298,7 +296,7 @@ impl Effects {
             }
         };
         for call in &self.git {
-            match self.moves.as_slice() {
+            match moves {
                 [] => add(call.steps.clone(), call.scope),
                 [
                     Move {

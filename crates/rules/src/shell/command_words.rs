@@ -1,9 +1,11 @@
 //! The program of a command, its operands and its subcommand, read leniently from its words.
 
-use super::command_list::{SimpleCommand, is_keyword};
 use super::expansion::assigned_name;
+use super::parts::CommandPart;
+use super::reader::Redirection;
 use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
 use super::verdict::is_one_of;
+use super::word::PartWord;
 
 /// Programs whose first argument is a subcommand.
 const WITH_SUBCOMMANDS: &str = "\
@@ -12,14 +14,14 @@ const WITH_SUBCOMMANDS: &str = "\
 
 /// Returns the name of the program that words call, without its directory, and its subcommand if the next word
 /// looks like one: `git status`, `cargo test`, `ls`. `None` without a known program.
-pub fn program_and_subcommand(words: &[String]) -> Option<String> {
+pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
-    let program = program_name(program);
+    let program = program_name(program.label());
     if program.is_empty() || program.contains(['$', '`']) {
         return None;
     }
-    let subcommand = arguments
-        .first()
+    let subcommand = arguments.first().map(PartWord::label);
+    let subcommand = subcommand
         .filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
     Some(match subcommand {
         Some(subcommand) => format!("{program} {subcommand}"),
@@ -40,49 +42,66 @@ pub fn program_name(program: &str) -> &str {
     program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 
-impl SimpleCommand {
-    /// Returns its words without keywords, wrappers, and assignments of wrappers: `rm x` in
-    /// `if sudo -u me env A=1 rm x`.
-    pub fn own_words(&self) -> &[String] {
+impl CommandPart {
+    /// Returns its words without wrappers and their assignments: `rm x` in `sudo -u me env A=1 rm x`.
+    pub fn own_words(&self) -> &[PartWord] {
         let mut words = self.words.as_slice();
-        while let [first, rest @ ..] = words {
-            let is_keyword = is_keyword(first) && first != "function" && first != "time";
-            words = match behind_wrapper(words) {
-                _ if is_keyword => rest,
-                Some(inner) => inner,
-                None => break,
-            };
+        while let Some(inner) = behind_wrapper(words) {
+            words = inner;
         }
         words
     }
 
     /// Returns the name of its program without directory, as in `own_words`; may be empty.
-    pub fn program(&self) -> &str {
+    pub fn own_program(&self) -> &str {
         let first = self.own_words().first();
-        first.map_or("", |program| program_name(program))
+        first.map_or("", |program| program_name(program.label()))
     }
 
     /// Returns the arguments of its program that are neither options nor values of options.
     pub fn operands(&self) -> Vec<&str> {
         let mut operands = Vec::new();
-        let mut words = self.own_words().iter().skip(1).map(String::as_str);
+        let mut words = self.own_words().iter().skip(1).map(PartWord::label);
         while let Some(word) = words.next() {
             if word == "--" {
                 operands.extend(words.by_ref());
             } else if word.len() < 2 || !word.starts_with('-') {
                 operands.push(word);
-            } else if takes_next_word(self.program(), word) {
+            } else if takes_next_word(self.own_program(), word) {
                 words.next();
             }
         }
         operands
     }
+
+    /// Returns the last file that its output is redirected to, except `/dev/null` and the standard streams.
+    pub fn output(&self) -> Option<&str> {
+        let redirections = self.redirections.iter();
+        redirections.filter_map(Redirection::output_file).next_back()
+    }
+
+    /// Whether it has a here-document.
+    pub fn has_here_document(&self) -> bool {
+        let operators = self.redirections.iter().map(|one| one.operator);
+        operators.into_iter().any(|operator| matches!(operator, "<<" | "<<-"))
+    }
+
+    /// Whether its standard error is redirected to `/dev/null`.
+    pub fn discards_errors(&self) -> bool {
+        self.redirections.iter().any(Redirection::discards_errors)
+    }
+
+    /// Whether it is in a loop.
+    pub fn is_repeated(&self) -> bool {
+        self.context.repeated
+    }
 }
 
 /// Returns the command that a wrapper starts, unless the words are another command.
-fn behind_wrapper(words: &[String]) -> Option<&[String]> {
+fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
     let find = |length: usize| {
-        let name = words.get(..length)?.join(" ");
+        let name: Vec<&str> = words.get(..length)?.iter().map(PartWord::label).collect();
+        let name = name.join(" ");
         let launcher = LAUNCHERS
             .get(&name)
             .filter(|entry| entry.is(Property::FirstOperandEnds));
@@ -94,9 +113,9 @@ fn behind_wrapper(words: &[String]) -> Option<&[String]> {
         return None;
     }
     while let [first, others @ ..] = rest
-        && (first.starts_with('-') || assigned_name(first).is_some())
+        && (first.label().starts_with('-') || assigned_name(first.label()).is_some())
     {
-        let skipped = usize::from(takes_next_word(&name, first));
+        let skipped = usize::from(takes_next_word(&name, first.label()));
         rest = others.get(skipped..).unwrap_or_default();
     }
     rest.get(wrapper.most_operands.unwrap_or(0)..)
@@ -126,7 +145,7 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in rows {
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            let words: Vec<PartWord> = line.split_whitespace().map(PartWord::known).collect();
             assert_eq!(
                 program_and_subcommand(&words).as_deref(),
                 expected,
@@ -138,7 +157,7 @@ mod tests {
     #[test]
     fn wrappers_and_values_of_options_are_skipped() {
         let rows = [
-            ("if sudo -u me env A=1 /bin/rm -f x", "rm", "x"),
+            ("sudo -u me env A=1 /bin/rm -f x", "rm", "x"),
             ("timeout -k 5 10 git -C /x log -n 3 main", "git", "log main"),
             ("uv run python -m pytest -k a b.py", "pytest", "b.py"),
             ("grep -rnA 3 a src", "grep", "a src"),
@@ -149,10 +168,10 @@ mod tests {
             ("", "", ""),
         ];
         for (line, program, operands) in rows {
-            let commands = crate::shell::simple_commands(line).commands;
+            let commands = crate::shell::parse(line).commands;
             let found = commands.first();
             assert_eq!(
-                found.map_or("", |command| command.program()),
+                found.map_or("", |command| command.own_program()),
                 program,
                 "{line}"
             );

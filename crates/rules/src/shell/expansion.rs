@@ -21,19 +21,6 @@ pub(super) struct Problem {
     pub(super) why: &'static str,
 }
 
-/// The text in brackets or backticks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Enclosed<'text> {
-    pub(super) text: &'text str,
-    /// Whether it consists of commands only: a substitution.
-    pub(super) is_code: bool,
-}
-
-/// Whether `$(` starts a command substitution, not arithmetic.
-pub(super) fn begins_substitution(text: &str) -> bool {
-    text.starts_with("$(") && !text.starts_with("$((")
-}
-
 /// Parses the expansion at the start of `text`; returns it and its length in bytes.
 pub(super) fn read(text: &str) -> Result<(Expanded, usize), Problem> {
     let rest = text.get(1..).unwrap_or_default();
@@ -200,47 +187,6 @@ fn operand_length(text: &str) -> Option<usize> {
             _ => index += 1,
         }
     }
-}
-
-/// Returns the length of the brackets or backticks at the start of the text, with nested quotes,
-/// substitutions and expansions skipped. Comments, here-documents and patterns of `case` are not
-/// known.
-pub(super) fn enclosed_length(text: &str) -> Option<usize> {
-    let mut closers = Vec::new();
-    let mut before = b'\0';
-    let mut bytes = text.bytes().enumerate();
-    while let Some((index, byte)) = bytes.next() {
-        let inner: Option<u8> = closers.last().copied();
-        let is_dollar = before == b'$';
-        before = if byte == b'$' && is_dollar { 0 } else { byte };
-        if byte == b'\\' && inner != Some(b'\'') {
-            bytes.next();
-        } else if inner == Some(byte) {
-            closers.pop();
-        } else {
-            // Quotes in backticks and brackets in quotes do not count.
-            let is_plain = !matches!(inner, Some(b'\'' | b'`'));
-            let is_in_parentheses = matches!(inner, None | Some(b')'));
-            let is_process = matches!(
-                text.as_bytes().get(index.wrapping_sub(1)),
-                Some(b'<' | b'>')
-            );
-            let closer = match byte {
-                b'(' if is_dollar || is_in_parentheses => b')',
-                b'(' if is_process && inner != Some(b'"') => b')',
-                b'{' if is_dollar || inner.is_none() => b'}',
-                b'[' if is_dollar || matches!(inner, None | Some(b']')) => b']',
-                b'\'' if inner != Some(b'"') => b'\'',
-                b'"' | b'`' => byte,
-                _ => b'\0',
-            };
-            closers.extend((is_plain && closer != 0).then_some(closer));
-        }
-        if closers.is_empty() {
-            return (index > 0).then_some(index + 1);
-        }
-    }
-    None
 }
 
 /// Returns the value of the `$'…'` at the start of `text` and its length in bytes; `None` if it is

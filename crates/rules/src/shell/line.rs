@@ -1,7 +1,9 @@
 //! A command line that was read.
 
-use super::command_list::lenient_parts;
+use super::check::check;
 use super::parts::CommandPart;
+use super::reader::read;
+use crate::text::terminal_safe_line;
 
 /// The commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,8 +11,12 @@ pub struct Line {
     /// The simple commands in text order, also those in substitutions, groups and loops; if a part of the line was not
     /// read, those before it.
     pub commands: Vec<CommandPart>,
-    /// The part that was not read: from the first construct that is not understood to the end.
+    /// The part that was not read: from the command with the first token that is not understood to the end.
     pub unread: Option<Unread>,
+    /// Whether bash, zsh and dash read it alike.
+    pub is_portable: bool,
+    /// Whether all commands are simple ones in lists and pipelines.
+    pub is_flat: bool,
 }
 
 /// The end of a command line that was not read.
@@ -22,12 +28,33 @@ pub struct Unread {
     pub why: String,
 }
 
+/// Reads a command line, in linear time and without side effects.
+pub fn parse(script: &str) -> Line {
+    let mut reading = read(script);
+    // Marks the commands that only read.
+    let _ = check(script, &mut reading);
+    Line::new(reading)
+}
+
 impl Line {
+    pub(super) fn new(reading: super::reader::Reading) -> Self {
+        let unread = reading.stop.map(|stop| Unread {
+            start: stop.start,
+            why: terminal_safe_line(&stop.why),
+        });
+        Self {
+            is_flat: reading.is_flat && unread.is_none(),
+            commands: reading.commands,
+            unread,
+            is_portable: reading.is_portable,
+        }
+    }
+
     /// Creates a line of which nothing was read.
     pub fn unread(why: String) -> Self {
         Self {
-            commands: Vec::new(),
             unread: Some(Unread { start: 0, why }),
+            ..Self::default()
         }
     }
 
@@ -35,16 +62,4 @@ impl Line {
     pub fn all_commands(&self) -> Option<&[CommandPart]> {
         self.unread.is_none().then_some(&*self.commands)
     }
-
-    pub(super) fn guessed(script: &str, why: String) -> Self {
-        Self {
-            commands: lenient_parts(script).parts,
-            ..Self::unread(why)
-        }
-    }
-}
-
-/// Reads a command line.
-pub fn parse(script: &str) -> Line {
-    std::sync::Arc::unwrap_or_clone(super::analyse(script).line)
 }

@@ -2,13 +2,13 @@
 
 use super::table::{COMMANDS, Command, Property, Takes};
 use super::verdict::{Checked, Refusal, excerpt};
-use super::word::{Arguments, Given, Value, Word, WordShape};
+use super::word::{Arguments, Given, Value, PartWord, WordShape};
 
 /// Parses the words after the command's name. `name` is used in messages.
 pub(super) fn read<'words>(
     command: &Command,
     name: &str,
-    words: &'words [Word],
+    words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
     let mut reader = Reader {
         command,
@@ -29,7 +29,7 @@ pub(super) fn read<'words>(
 struct Reader<'table, 'words> {
     command: &'table Command,
     name: &'table str,
-    words: &'words [Word],
+    words: &'words [PartWord],
     next: usize,
     arguments: Arguments<'words>,
     /// Whether an operand may expand to any number of operands.
@@ -46,7 +46,7 @@ impl<'words> Reader<'_, 'words> {
                 break;
             }
             self.next += 1;
-            if only_operands || (word.shape == WordShape::Literal && !may_be_option(word)) {
+            if only_operands || (word.shape() == WordShape::Literal && !may_be_option(word)) {
                 self.operand(word)?;
             } else if word.literal() == Some("--") {
                 only_operands = true;
@@ -65,7 +65,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    fn operand(&mut self, word: &'words Word) -> Checked {
+    fn operand(&mut self, word: &'words PartWord) -> Checked {
         self.unlimited |= !word.is_one_argument();
         self.arguments.operands.push(word);
         if let Some(most) = self.command.most_operands
@@ -75,17 +75,17 @@ impl<'words> Reader<'_, 'words> {
                 0 => format!("`{}` with an operand", self.name),
                 _ => format!("`{}` with more operands than it reads", self.name),
             };
-            return Err(word.unknown(why));
+            return Err(word.refusal(why));
         }
         Ok(())
     }
 
-    fn option_or_unknown(&mut self, word: &'words Word) -> Checked {
+    fn option_or_unknown(&mut self, word: &'words PartWord) -> Checked {
         if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
             // Some programs treat it as an operand.
-            return Err(word.unknown(format!("`{}` with an option after an operand", self.name)));
+            return Err(word.refusal(format!("`{}` with an option after an operand", self.name)));
         }
-        let text = word.prefix.as_str();
+        let text = word.prefix();
         if let Some(long) = text.strip_prefix("--") {
             return self.long(word, long);
         }
@@ -102,7 +102,7 @@ impl<'words> Reader<'_, 'words> {
             return self.long(word, text);
         }
         if self.command.is(Property::Digits)
-            && word.shape == WordShape::Literal
+            && word.shape() == WordShape::Literal
             && letters.bytes().all(|byte| byte.is_ascii_digit())
         {
             return Ok(());
@@ -110,12 +110,12 @@ impl<'words> Reader<'_, 'words> {
         self.letters(word, letters)
     }
 
-    fn long(&mut self, word: &'words Word, text: &'words str) -> Checked {
+    fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        let known = attached.is_some() || word.shape == WordShape::Literal;
+        let known = attached.is_some() || word.shape() == WordShape::Literal;
         let takes = known
             .then(|| self.command.takes_after_name(name))
             .flatten()
@@ -144,7 +144,7 @@ impl<'words> Reader<'_, 'words> {
         Ok(())
     }
 
-    fn letters(&mut self, word: &'words Word, letters: &'words str) -> Checked {
+    fn letters(&mut self, word: &'words PartWord, letters: &'words str) -> Checked {
         let mut rest = letters;
         if rest.is_empty() {
             // A dash before something unknown.
@@ -157,7 +157,7 @@ impl<'words> Reader<'_, 'words> {
                 .command
                 .takes_after_letter(letter)
                 .ok_or_else(|| self.not_accepted_letter(word, letter))?;
-            let ends = rest.is_empty() && word.shape == WordShape::Literal;
+            let ends = rest.is_empty() && word.shape() == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
@@ -173,7 +173,7 @@ impl<'words> Reader<'_, 'words> {
                 return Ok(());
             }
         }
-        if word.shape == WordShape::Literal {
+        if word.shape() == WordShape::Literal {
             Ok(())
         } else {
             // The unknown part may be further letters.
@@ -182,8 +182,8 @@ impl<'words> Reader<'_, 'words> {
     }
 
     /// Returns a value in the same word.
-    fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
-        match word.shape {
+    fn attached(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
+        match word.shape() {
             WordShape::Literal => Ok(Value::Text(text)),
             WordShape::Single => Ok(Value::Begins(text)),
             // The rest of a split value would be a separate word.
@@ -195,60 +195,60 @@ impl<'words> Reader<'_, 'words> {
     }
 
     /// Returns a value in the next word.
-    fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
+    fn following(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
         let Some(word) = self.words.get(self.next) else {
-            return Err(option.unknown(format!("`{}` without the value of the option", self.name)));
+            return Err(option.refusal(format!("`{}` without the value of the option", self.name)));
         };
         self.next += 1;
-        match word.shape {
+        match word.shape() {
             WordShape::Literal => {
-                let text = word.prefix.as_str();
+                let text = word.prefix();
                 let is_number = text
                     .strip_prefix('-')
                     .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
                 if text.starts_with('-') && !is_number {
                     return Err(
-                        word.unknown(format!("`{}` could be a value or an option", excerpt(text)))
+                        word.refusal(format!("`{}` could be a value or an option", excerpt(text)))
                     );
                 }
                 Ok(Value::Text(text))
             }
-            WordShape::Single => Ok(Value::Begins(&word.prefix)),
+            WordShape::Single => Ok(Value::Begins(&word.prefix())),
             WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
-                Ok(Value::Begins(&word.prefix))
+                Ok(Value::Begins(&word.prefix()))
             }
             WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
         }
     }
 
-    fn not_accepted(&self, word: &Word) -> Refusal {
-        let option = excerpt(&word.prefix);
-        word.unknown(format!(
+    fn not_accepted(&self, word: &PartWord) -> Refusal {
+        let option = excerpt(&word.prefix());
+        word.refusal(format!(
             "`{}`: the option `{option}` is not in the accepted set",
             self.name
         ))
     }
 
-    fn not_accepted_letter(&self, word: &Word, letter: char) -> Refusal {
+    fn not_accepted_letter(&self, word: &PartWord, letter: char) -> Refusal {
         let mut refusal = self.not_accepted(word);
-        if word.prefix.len() > 2 {
+        if word.prefix().len() > 2 {
             refusal.why = format!(
                 "`{}`: the option `-{letter}` in `{}` is not in the accepted set",
                 self.name,
-                excerpt(&word.prefix)
+                excerpt(&word.prefix())
             );
         }
         refusal
     }
 
-    fn may_become_option(&self, word: &Word) -> Refusal {
-        word.unknown(format!("`{}`: its expansion could be an option", self.name))
+    fn may_become_option(&self, word: &PartWord) -> Refusal {
+        word.refusal(format!("`{}`: its expansion could be an option", self.name))
     }
 }
 
-fn may_be_option(word: &Word) -> bool {
-    match word.shape {
-        WordShape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
+fn may_be_option(word: &PartWord) -> bool {
+    match word.shape() {
+        WordShape::Literal => word.prefix().len() > 1 && word.prefix().starts_with('-'),
         WordShape::Single | WordShape::Matches | WordShape::Split => !word.cannot_be_option(),
     }
 }
@@ -256,7 +256,7 @@ fn may_be_option(word: &Word) -> bool {
 /// Parses the arguments of a command by its record.
 pub(super) fn arguments<'words>(
     name: &str,
-    words: &'words [Word],
+    words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
     match COMMANDS.get(name) {
         Some(command) => read(command, name, words),

@@ -1,10 +1,9 @@
 //! The word of a command that is a pattern, not a file.
 
 use super::options;
-use super::parts::PartWord;
 use super::table::{COMMANDS, Property};
 use super::verdict::is_one_of;
-use super::word::{Given, Value, Word, WordPiece};
+use super::word::{Given, Value, PartWord, WordPiece};
 
 /// Options that give a pattern, have two values, or make the first operand a file.
 const OTHERWISE: &str =
@@ -14,32 +13,32 @@ const OTHERWISE: &str =
 pub fn pattern_index(words: &[PartWord]) -> Option<usize> {
     let (program, arguments) = words.split_first()?;
     let command = COMMANDS.get(program.value.as_deref()?)?;
-    let words: Option<Vec<Word>> = arguments.iter().map(known_argument).collect();
+    let words: Option<Vec<PartWord>> = arguments.iter().map(known_argument).collect();
     let words = words.filter(|_| command.is(Property::Pattern))?;
     let read = options::read(command, "", &words).ok()?;
     // Some versions take values of long options only after `=`.
     let is_apart = |given: &Given<'_>| {
-        let is_long = given.word.prefix.starts_with("--");
-        is_long && !matches!(given.value, Value::None) && !given.word.prefix.contains('=')
+        let is_long = given.word.prefix().starts_with("--");
+        is_long && !matches!(given.value, Value::None) && !given.word.prefix().contains('=')
     };
     let is_otherwise = |given: &Given<'_>| is_one_of(OTHERWISE, given.name);
     let mut options = read.options.iter();
     if options.any(|given| is_otherwise(given) || is_apart(given)) {
         return None;
     }
-    let pattern: &Word = read.operands.first()?;
+    let pattern: &PartWord = read.operands.first()?;
     Some(1 + words.iter().position(|word| std::ptr::eq(word, pattern))?)
 }
 
 /// Returns a word as an argument if it is known, or certainly an operand.
-fn known_argument(word: &PartWord) -> Option<Word> {
+fn known_argument(word: &PartWord) -> Option<PartWord> {
     let begins = match (&word.value, word.pieces.first()) {
         (None, Some(WordPiece::Text(text))) => {
             Some(text).filter(|text| !text.is_empty() && !text.starts_with('-'))
         }
         (value, _) => value.as_ref(),
     };
-    begins.map(|begins| Word::plain(word.span.clone(), begins))
+    begins.map(|begins| PartWord::plain(word.span.clone(), begins))
 }
 
 #[cfg(test)]

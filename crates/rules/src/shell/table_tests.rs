@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Verdict, analyse, parsed_command};
+use super::{Verdict, analyse};
 
 /// Commands that other agents refuse but that are accepted here, with the reason. All other rows that
 /// agents refuse must be refused.
@@ -69,15 +69,6 @@ fn refusals_mark_the_words_that_cause_them() {
     ] {
         let span = analyse(command).span.unwrap_or_default();
         assert_eq!(command.get(span), Some(marked), "{command}");
-    }
-}
-
-/// The grammar refuses it too, at another word.
-#[test]
-fn the_lexer_refuses_a_second_here_document() {
-    for (command, delimiter) in [("cat <<A <<B", "B"), ("cat <<-'A' b << 'B_C' c", "'B_C'")] {
-        let refusal = parsed_command::read(command, 0..command.len(), &[]).unwrap_err();
-        assert_eq!(command.get(refusal.span), Some(delimiter), "{command}");
     }
 }
 

@@ -2,20 +2,24 @@
 
 use std::ops::Range;
 
-use super::expansion::identifier_length;
 use super::verdict::{Checked, Refusal};
 
-/// A word after quotes and escapes are resolved.
+/// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub struct PartWord {
     /// Byte range in the text.
-    pub(super) span: Range<usize>,
-    /// The value up to the first unknown part; the whole value of a literal.
-    pub(super) prefix: String,
+    pub span: Range<usize>,
+    /// The source text.
+    pub text: String,
+    /// The value without quotes and escapes; `None` if it is known only at run time, as with
+    /// variables, substitutions, globs, braces, and a tilde.
+    pub value: Option<String>,
+    /// The known pieces; empty if the value is known.
+    pub pieces: Vec<WordPiece>,
     /// The result of its expansion.
-    pub(super) shape: WordShape,
-    /// All pieces; empty if the value is known.
-    pub(super) pieces: Vec<WordPiece>,
+    pub(crate) shape: WordShape,
+    /// The source text without quotes, and with `$()` for substitutions; empty if the value is known.
+    pub(crate) label: String,
 }
 
 /// A piece of a word that is partly known only at run time.
@@ -23,33 +27,25 @@ pub(super) struct Word {
 pub enum WordPiece {
     /// Text, without quotes and escapes.
     Text(String),
-    /// The value of a variable.
-    Variable {
-        /// Its name.
-        name: String,
-        /// The text after the name in braces, such as `%.txt`.
-        operator: String,
-        /// Whether the value stays one word.
-        is_quoted: bool,
-    },
     /// The expansion of `*`, `?` or `[…]`, or a number.
     Glob,
     /// `[`, which may start a set of characters.
     Bracket,
     /// `{`, `,` or `}`, which may be part of a list of alternatives.
     Brace(char),
-    /// A tilde that means a home directory.
+    /// A tilde or `$HOME`.
     Home,
     /// Anything.
     Unknown,
-    /// One of the possible values of a variable.
+    /// One of several texts, such as the value of `${x:-y}` and `y`.
     OneOf(Vec<Vec<WordPiece>>),
 }
 
 /// The result of expanding a word. A word has the greatest shape of its pieces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum WordShape {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WordShape {
     /// One argument with a known value.
+    #[default]
     Literal,
     /// One argument that starts with the prefix.
     Single,
@@ -59,14 +55,113 @@ pub(super) enum WordShape {
     Split,
 }
 
-impl Word {
+impl PartWord {
+    /// Creates a word with a known value that is not in the text.
+    pub fn known(value: &str) -> Self {
+        Self {
+            span: 0..0,
+            text: value.to_owned(),
+            value: Some(value.to_owned()),
+            pieces: Vec::new(),
+            shape: WordShape::Literal,
+            label: String::new(),
+        }
+    }
+
+    /// Creates a word with an unknown value: any number of arguments.
+    pub fn unknown(span: Range<usize>, text: &str) -> Self {
+        Self {
+            span,
+            text: text.to_owned(),
+            value: None,
+            pieces: vec![WordPiece::Unknown],
+            shape: WordShape::Split,
+            label: text.to_owned(),
+        }
+    }
+
+    /// Returns the value; an empty text if it is known only at run time.
+    pub fn known_value(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the value, or the source text if the value is known only at run time.
+    pub fn value_or_text(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Returns the value, or the source text without quotes and with `$()` for substitutions.
+    pub fn label(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.label)
+    }
+
+    /// Returns the words that it becomes by brace expansion. Bash removes empty ones.
+    pub fn alternatives(&self) -> Vec<Self> {
+        if self.pieces.is_empty() {
+            return vec![self.clone()];
+        }
+        let words = alternatives(&self.pieces);
+        let words = words.into_iter().filter(|pieces| !pieces.is_empty());
+        let words = words.map(|pieces| {
+            let text = |piece: &WordPiece| match piece {
+                WordPiece::Text(text) => Some(text.clone()),
+                _ => None,
+            };
+            let value: Option<String> = pieces.iter().map(text).collect();
+            Self {
+                pieces: value.as_ref().map_or(pieces, |_| Vec::new()),
+                value,
+                ..self.clone()
+            }
+        });
+        words.collect()
+    }
+
+    /// Creates a word with a known value at a place of the text.
+    pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
+        Self {
+            span,
+            ..Self::known(value)
+        }
+    }
+
+    /// Creates a word of this place that starts with `prefix`.
+    pub(super) fn starting_with(&self, prefix: &str, shape: WordShape) -> Self {
+        let known = (!prefix.is_empty()).then(|| WordPiece::Text(prefix.to_owned()));
+        Self {
+            value: None,
+            pieces: known.into_iter().chain([WordPiece::Unknown]).collect(),
+            shape,
+            ..self.clone()
+        }
+    }
+
     /// Returns the value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
-        (self.shape == WordShape::Literal).then_some(self.prefix.as_str())
+        self.value.as_deref()
+    }
+
+    /// Returns the value up to the first unknown piece.
+    pub(super) fn prefix(&self) -> &str {
+        match (&self.value, self.pieces.first()) {
+            (Some(value), _) => value,
+            (None, Some(WordPiece::Text(text))) => text,
+            // A home directory is a path.
+            (None, Some(WordPiece::Home)) => "/",
+            (None, _) => "",
+        }
+    }
+
+    /// Returns the result of its expansion.
+    pub(super) fn shape(&self) -> WordShape {
+        match self.value {
+            Some(_) => WordShape::Literal,
+            None => self.shape.max(WordShape::Single),
+        }
     }
 
     /// Returns a refusal of this word, whose effect is unknown.
-    pub(super) fn unknown(&self, why: impl Into<String>) -> Refusal {
+    pub(super) fn refusal(&self, why: impl Into<String>) -> Refusal {
         Refusal::unknown(self.span.clone(), why)
     }
 
@@ -77,74 +172,17 @@ impl Word {
 
     /// Whether it becomes exactly one argument.
     pub(super) fn is_one_argument(&self) -> bool {
-        self.shape <= WordShape::Single
+        self.shape() <= WordShape::Single
     }
 
     /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
-        match self.shape {
-            WordShape::Literal => !self.prefix.starts_with('-'),
+        match self.shape() {
+            WordShape::Literal => !self.prefix().starts_with('-'),
             WordShape::Single | WordShape::Matches => {
-                !self.prefix.is_empty() && !self.prefix.starts_with('-')
+                !self.prefix().is_empty() && !self.prefix().starts_with('-')
             }
             WordShape::Split => false,
-        }
-    }
-
-    /// Returns one argument with a known value.
-    pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
-        Self {
-            span,
-            prefix: value.to_owned(),
-            shape: WordShape::Literal,
-            pieces: Vec::new(),
-        }
-    }
-
-    /// Returns an unknown number of unknown arguments.
-    pub(super) fn anything(span: Range<usize>) -> Self {
-        Self {
-            span,
-            prefix: String::new(),
-            shape: WordShape::Split,
-            pieces: vec![WordPiece::Unknown],
-        }
-    }
-
-    /// Whether a list of alternatives may have started.
-    pub(super) fn has_alternatives(&self) -> bool {
-        self.pieces.contains(&WordPiece::Brace('{'))
-    }
-
-    /// Adds a piece of unknown value.
-    pub(super) fn push_unknown(&mut self, piece: WordPiece, shape: WordShape) {
-        self.add_piece(piece);
-        self.shape = self.shape.max(shape);
-    }
-
-    fn add_piece(&mut self, piece: WordPiece) {
-        if self.pieces.is_empty() && !self.prefix.is_empty() {
-            self.pieces.push(WordPiece::Text(self.prefix.clone()));
-        }
-        self.pieces.push(piece);
-    }
-
-    /// Adds a piece of unknown value to a leniently parsed word; its prefix gets the source text
-    /// `written`.
-    pub(super) fn push_written(&mut self, piece: WordPiece, written: &str) {
-        self.add_piece(piece);
-        self.prefix.push_str(written);
-    }
-
-    /// Adds known text.
-    pub(super) fn push(&mut self, text: &str) {
-        if self.shape == WordShape::Literal {
-            self.prefix.push_str(text);
-        }
-        match self.pieces.last_mut() {
-            None => {}
-            Some(WordPiece::Text(before)) => before.push_str(text),
-            Some(_) => self.pieces.push(WordPiece::Text(text.to_owned())),
         }
     }
 }
@@ -155,7 +193,7 @@ pub(super) struct Arguments<'words> {
     /// The options with their values, in order.
     pub(super) options: Vec<Given<'words>>,
     /// The operands.
-    pub(super) operands: Vec<&'words Word>,
+    pub(super) operands: Vec<&'words PartWord>,
     /// Number of words before the first operand, if that ends the options.
     pub(super) read: usize,
 }
@@ -168,7 +206,7 @@ pub(super) struct Given<'words> {
     /// Its value.
     pub(super) value: Value<'words>,
     /// The word that contains it.
-    pub(super) word: &'words Word,
+    pub(super) word: &'words PartWord,
 }
 
 /// The value of an option.
@@ -195,40 +233,6 @@ impl Arguments<'_> {
 /// Maximum number of words from one word with alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Parses `$NAME` or `${NAME…}`.
-pub(super) fn variable(text: &str, is_quoted: bool) -> WordPiece {
-    let inside = text.get(1..).unwrap_or_default();
-    let inside = inside
-        .strip_prefix('{')
-        .and_then(|inside| inside.strip_suffix('}'))
-        .unwrap_or(inside);
-    let (name, operator) = inside.split_at(identifier_length(inside));
-    if name.is_empty() {
-        return WordPiece::Unknown;
-    }
-    WordPiece::Variable {
-        name: name.to_owned(),
-        operator: operator.to_owned(),
-        is_quoted,
-    }
-}
-
-/// Returns the piece without the values of variables, except the home directory and values in the word itself.
-pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
-    match piece {
-        WordPiece::Variable { name, operator, .. } if name == "HOME" && operator.is_empty() => {
-            WordPiece::Home
-        }
-        WordPiece::Variable { operator, .. } => match substitute(operator) {
-            Some(text) => {
-                WordPiece::OneOf(vec![vec![WordPiece::Unknown], vec![WordPiece::Text(text)]])
-            }
-            None => WordPiece::Unknown,
-        },
-        piece => piece.clone(),
-    }
-}
-
 /// Returns the text that `${NAME…}` may stand for instead of the value, given the text after the name: `:-x` or `:+x`.
 pub(super) fn substitute(operator: &str) -> Option<String> {
     let operator = operator.strip_prefix(':').unwrap_or(operator);
@@ -238,28 +242,50 @@ pub(super) fn substitute(operator: &str) -> Option<String> {
     (!text.contains(['*', '?', '[', '\\', '$', '`', '('])).then_some(text)
 }
 
+/// Maximum number of opening braces or brackets in a word; beyond it, the word is not known.
+const MAX_OPEN: usize = 64;
+
 /// Replaces every set of characters with a glob.
-pub(super) fn without_brackets(pieces: &[WordPiece]) -> Vec<WordPiece> {
-    let Some(at) = pieces.iter().position(|piece| *piece == WordPiece::Bracket) else {
-        return pieces.to_vec();
-    };
-    let mut known = pieces[..at].to_vec();
-    let rest = &pieces[at + 1..];
+pub(super) fn without_brackets(pieces: Vec<WordPiece>) -> Vec<WordPiece> {
+    let brackets = pieces.iter().filter(|piece| **piece == WordPiece::Bracket);
+    let brackets = brackets.count();
+    if brackets == 0 {
+        return pieces;
+    }
+    let mut known = Vec::new();
+    let mut rest = pieces.as_slice();
+    if brackets > MAX_OPEN {
+        known.extend(rest.first().filter(|piece| is_text(piece)).cloned());
+        known.push(WordPiece::Unknown);
+        return known;
+    }
     let closes = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(']'));
-    match rest {
-        [WordPiece::Text(text), others @ ..] if set_length(text).is_some() => {
-            known.push(WordPiece::Glob);
-            let length = set_length(text).unwrap_or_default();
-            known.push(WordPiece::Text(text[length..].to_owned()));
-            known.extend(without_brackets(others));
+    while let Some((first, others)) = rest.split_first() {
+        rest = others;
+        if *first != WordPiece::Bracket {
+            known.push(first.clone());
+            continue;
         }
-        _ if rest.iter().any(closes) => known.push(WordPiece::Unknown),
-        _ => {
-            known.push(WordPiece::Text("[".to_owned()));
-            known.extend(without_brackets(rest));
+        match others {
+            [WordPiece::Text(text), others @ ..] if set_length(text).is_some() => {
+                known.push(WordPiece::Glob);
+                let length = set_length(text).unwrap_or_default();
+                let text = text.get(length..).unwrap_or_default();
+                known.push(WordPiece::Text(text.to_owned()));
+                rest = others;
+            }
+            _ if others.iter().any(closes) => {
+                known.push(WordPiece::Unknown);
+                return known;
+            }
+            _ => known.push(WordPiece::Text("[".to_owned())),
         }
     }
     known
+}
+
+fn is_text(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Text(_))
 }
 
 /// Returns the length of a set of characters, given the text after its opening bracket.
@@ -282,7 +308,11 @@ fn set_length(text: &str) -> Option<usize> {
 }
 
 /// Returns the words to which a word with alternatives in braces expands.
-pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
+fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
+    let opening = pieces.iter().filter(|piece| **piece == WordPiece::Brace('{'));
+    if opening.count() > MAX_OPEN {
+        return vec![vec![WordPiece::Unknown]];
+    }
     let brace = |wanted: char| move |piece: &WordPiece| *piece == WordPiece::Brace(wanted);
     let Some(open) = pieces.iter().position(brace('{')) else {
         return vec![pieces.iter().map(without_meaning).collect()];
@@ -349,7 +379,7 @@ fn without_meaning(piece: &WordPiece) -> WordPiece {
 }
 
 /// Refuses a command because of a word, or as a whole.
-pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Checked {
+pub(super) fn refuse(word: Option<&PartWord>, why: impl Into<String>) -> Checked {
     Err(Refusal::unknown(
         word.map_or(0..0, |word| word.span.clone()),
         why,

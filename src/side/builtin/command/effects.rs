@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::shell::{CommandPart, SimpleCommand, analyse, program_name};
+use crate::shell::{CommandPart, PartWord, analyse, program_name};
 
 /// Programs that may change something in a command line.
 #[derive(Debug)]
@@ -70,11 +70,11 @@ fn programs(part: &CommandPart) -> Option<Vec<String>> {
 /// Whether the status of the command line ignores the status of the command at `index`: it feeds a
 /// pipe, `||` precedes or follows, or other commands follow. An error of the last kind shows in the output
 /// if the command `is_loud`.
-pub(super) fn hides_status(commands: &[SimpleCommand], index: usize, is_loud: bool) -> bool {
+pub(super) fn hides_status(commands: &[&CommandPart], index: usize, is_loud: bool) -> bool {
     use crate::shell::Follows::{And, Background, Next, Or, Pipe};
     let sets_pipefail = commands
         .iter()
-        .any(|command| command.words.iter().any(|word| word == "pipefail"));
+        .any(|command| command.words.iter().map(PartWord::label).any(|word| word == "pipefail"));
     if commands
         .get(index)
         .is_some_and(|command| command.follows == Or)
@@ -91,7 +91,7 @@ pub(super) fn hides_status(commands: &[SimpleCommand], index: usize, is_loud: bo
         Some(And) => behind
             .find(|follows| !matches!(follows, And | Pipe))
             .is_some_and(|follows| follows == Or || follows == Next && !is_loud),
-        Some(Next) => !is_loud || commands[index].discards_errors,
+        Some(Next) => !is_loud || commands[index].discards_errors(),
         None => false,
     }
 }
@@ -99,7 +99,7 @@ pub(super) fn hides_status(commands: &[SimpleCommand], index: usize, is_loud: bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::simple_commands;
+    use crate::shell::parse;
 
     #[test]
     fn commands_that_may_change_something_are_found() {
@@ -140,8 +140,10 @@ mod tests {
             ("set -o pipefail; a | b", false),
         ];
         for (command, expected) in rows {
-            let commands = simple_commands(command).commands;
-            let index = commands.iter().position(|command| command.words == ["a"]);
+            let line = parse(command);
+            let commands: Vec<&CommandPart> = line.commands.iter().collect();
+            let mut programs = commands.iter().map(|command| command.program());
+            let index = programs.position(|program| program == Some("a"));
             assert_eq!(
                 hides_status(&commands, index.unwrap(), true),
                 expected,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
 
 use super::noun::{Invocation, WORDS};
-use crate::shell::SimpleCommand;
+use crate::shell::{CommandPart, PartWord};
 use crate::side::builtin::clean::cut;
 
 /// The kind of an act.
@@ -307,17 +307,21 @@ pub(super) fn is_filter(program: &str) -> bool {
 }
 
 /// Returns the act of a simple command; `None` for keywords, `cd`, `echo` and the like.
-pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
-    let words = command.own_words();
-    let program = command.program();
+pub(super) fn act(command: &CommandPart, output: &str, cwd: Option<&str>) -> Option<Act> {
+    let words: Vec<String> = (command.own_words().iter())
+        .map(|word| word.label().to_owned())
+        .collect();
+    let words = words.as_slice();
+    let program = command.own_program();
     let is_glue = is_glue(program);
-    if is_glue && command.output.is_none() {
+    if is_glue && command.output().is_none() {
         return None;
     }
     let arguments = words.get(1..).unwrap_or_default();
     let mut operands = command.operands();
     let wrapped = command.words.len() - words.len();
-    if command.words[..wrapped].iter().any(|word| word == "xargs") {
+    let mut wrappers = command.words.iter().take(wrapped).map(PartWord::label);
+    if wrappers.any(|word| word == "xargs") {
         // The files come from the pipe.
         operands.push("$()");
     }
@@ -326,8 +330,8 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
         arguments,
         operands,
         name: program,
-        written: command.output.as_deref(),
-        has_document: command.has_here_document,
+        written: command.output(),
+        has_document: command.has_here_document(),
         output,
         cwd,
     };
@@ -426,7 +430,7 @@ mod tests {
             ("find . -exec rm {} +", "", "Ran rm on files"),
         ];
         for (script, output, expected) in table {
-            let list = crate::shell::simple_commands(script);
+            let list = crate::shell::parse(script);
             let act = act(&list.commands[0], output, Some("/w")).unwrap();
             assert_eq!(format!("{} {}", act.verb, act.object), expected, "{script}");
         }

@@ -4,7 +4,7 @@ use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, has_error_line, uncolored};
 use super::forms::{Act, Effect, Kind, act, is_filter, is_glue};
 use crate::shell::{
-    Follows, SimpleCommand, has_reading_form, inside_sandbox, program_name, simple_commands,
+    CommandPart, Follows, PartWord, has_reading_form, inside_sandbox, parse, program_name,
 };
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
@@ -65,12 +65,15 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
             ..*run
         });
     }
-    let commands = simple_commands(run.command).commands;
+    let line = parse(run.command);
+    let commands = line.commands.iter();
+    let commands: Vec<&CommandPart> = commands.filter(|one| !one.is_substituted).collect();
     if let [only] = commands.as_slice()
         && let [shell, flag, script] = only.words.as_slice()
-        && matches!(program_name(shell), "sh" | "bash" | "dash" | "zsh" | "ksh")
-        && (flag.starts_with('-') && flag.ends_with('c'))
-        && only.output.is_none()
+        && matches!(program_name(shell.label()), "sh" | "bash" | "dash" | "zsh" | "ksh")
+        && (flag.label().starts_with('-') && flag.label().ends_with('c'))
+        && only.output().is_none()
+        && let Some(script) = script.value.as_deref()
     {
         return describe(&Run {
             command: script,
@@ -78,16 +81,16 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
         });
     }
     let output = uncolored(run.output);
-    let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
-        *place > 0 && command.follows == Follows::Pipe && is_filter(command.program())
+    let is_passed_on = |(place, command): &(usize, &CommandPart)| {
+        *place > 0 && command.follows == Follows::Pipe && is_filter(command.own_program())
     };
-    let act_of = |(index, command): (usize, &SimpleCommand)| {
+    let act_of = |(index, command): (usize, &CommandPart)| {
         let act = act(command, &output, run.cwd)?;
         let is_loud = !matches!(act.kind, Kind::Repository | Kind::Install);
         let hides = run.ending == Ending::Ok && hides_status(&commands, index, is_loud);
         Some((index, if hides { act.attempted() } else { act }))
     };
-    let indexed = || commands.iter().enumerate();
+    let indexed = || commands.iter().copied().enumerate();
     let named = indexed().filter(|command| !is_passed_on(command));
     let acts: Vec<(usize, Act)> = named.filter_map(act_of).collect();
     let reader = Reader {
@@ -103,7 +106,7 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
 struct Reader<'a> {
     run: &'a Run<'a>,
     output: &'a str,
-    commands: &'a [SimpleCommand],
+    commands: &'a [&'a CommandPart],
     /// The acts of commands that do not only pass on text, with the index of each command.
     acts: Vec<(usize, Act)>,
     /// The acts of all commands.
@@ -259,11 +262,7 @@ impl Reader<'_> {
     }
 
     fn has_loop(&self) -> bool {
-        let begins = |command: &SimpleCommand| {
-            let first = command.words.first().map(String::as_str);
-            matches!(first, Some("for" | "while" | "until" | "select"))
-        };
-        self.commands.iter().any(begins)
+        self.commands.iter().any(|command| command.is_repeated())
     }
 
     /// Returns the name of the command in reports of failures.
@@ -276,7 +275,7 @@ impl Reader<'_> {
         let program = self
             .commands
             .iter()
-            .map(SimpleCommand::program)
+            .map(|command| command.own_program())
             .find(|program| !program.is_empty());
         match program {
             _ if self.has_loop() => "shell loop".to_owned(),
@@ -330,8 +329,8 @@ impl Reader<'_> {
     /// Without a summary all lines are needed.
     fn shows_end(&self, has_summary: bool) -> bool {
         let lines = self.output.lines().count();
-        let shows_all = |command: &SimpleCommand| {
-            let mut words = command.words.iter().rev();
+        let shows_all = |command: &CommandPart| {
+            let mut words = command.words.iter().map(PartWord::label).rev();
             let limit = words.find_map(|word| {
                 word.trim_start_matches("-n")
                     .trim_start_matches('-')
@@ -347,7 +346,7 @@ impl Reader<'_> {
             .skip(last.map_or(0, |(place, _)| place + 1));
         behind
             .take_while(|command| command.follows == Follows::Pipe)
-            .all(|command| match command.program() {
+            .all(|command| match command.own_program() {
                 "tail" => has_summary || shows_all(command),
                 program => matches!(program, "tee" | "cat"),
             })
@@ -381,7 +380,7 @@ impl Reader<'_> {
         let mut acts = self.acts.iter().rev();
         let last = acts.find(|(_, act)| act.effect() != Effect::None);
         let last = last.map_or(0, |(place, _)| place + 1);
-        let hides = |command: &SimpleCommand| {
+        let hides = |command: &&CommandPart| {
             matches!(command.follows, Follows::Pipe | Follows::Or | Follows::Next)
                 && !command.own_words().is_empty()
         };

@@ -5,7 +5,7 @@ use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, Word, WordShape};
+use crate::shell::word::{Arguments, Value, PartWord, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
 /// parenthesis.
@@ -26,7 +26,7 @@ const RESERVED: &str = "and asort asorti bindtextdomain case close compl dcgette
                         srand strftime strtonum switch system systime typeof xor";
 
 /// Checks the options, the program, and the files and assignments after it.
-pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("awk", words)?;
     for given in &arguments.options {
         let variable = match given.value {
@@ -36,7 +36,7 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
         if matches!(given.name, "v" | "assign") && !variable.is_some_and(is_harmless_variable) {
             return Err(given
                 .word
-                .unknown("a variable that may have a special meaning in awk"));
+                .refusal("a variable that may have a special meaning in awk"));
         }
     }
     let rest = words.get(arguments.read..).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
         if arguments.has_one_of(&["V", "help", "version"]) {
             return Ok(());
         }
-        return Err(name.unknown("`awk` without a program"));
+        return Err(name.refusal("`awk` without a program"));
     };
     if !program
         .literal()
@@ -57,15 +57,15 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
         signs.iter().any(|sign| text.contains(sign))
     };
     match program.literal() {
-        None => return Err(program.unknown("`awk` with a program known only at run time")),
+        None => return Err(program.refusal("`awk` with a program known only at run time")),
         Some(text) if only_prints(text) => {}
         Some(text) if writes(text) => {
             return Err(program.writes("this awk program writes or runs something"));
         }
-        Some(_) => return Err(program.unknown("an awk program that cannot be analysed")),
+        Some(_) => return Err(program.refusal("an awk program that cannot be analysed")),
     }
     match files.iter().find(|file| !is_harmless_operand(file)) {
-        Some(file) => Err(file.unknown("an operand that awk may not treat as a file")),
+        Some(file) => Err(file.refusal("an operand that awk may not treat as a file")),
         None => Ok(()),
     }
 }
@@ -83,17 +83,17 @@ fn is_plain_name(name: &str) -> bool {
 }
 
 /// Whether an operand is a file or an assignment, and not a connection name of gawk.
-fn is_harmless_operand(word: &Word) -> bool {
-    if word.prefix.starts_with("/inet") {
+fn is_harmless_operand(word: &PartWord) -> bool {
+    if word.prefix().starts_with("/inet") {
         return false;
     }
-    if word.prefix.is_empty() && word.literal().is_none() {
+    if word.prefix().is_empty() && word.literal().is_none() {
         // An unknown value may be such a name. A word that starts with a pattern cannot: it matches
         // files or is literal.
-        return word.shape == WordShape::Matches;
+        return word.shape() == WordShape::Matches;
     }
-    let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix);
-    match word.prefix.split_once('=') {
+    let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix());
+    match word.prefix().split_once('=') {
         Some((variable, _)) if !variable.contains('/') => is_harmless_variable(variable),
         _ => !may_become_connection,
     }

@@ -2,12 +2,12 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::source::{may_be_passed, may_be_set};
+use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
-use crate::shell::word::{Value, Word, WordPiece, WordShape};
+use crate::shell::word::{PartWord, Value, WordShape};
 
 /// `cd`
-pub(super) fn change_directory(call: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
+pub(super) fn change_directory(call: &mut CheckedCommand<'_>, _: &PartWord, words: &[PartWord]) -> Checked {
     // A name that expands to zero or several words only changes the target.
     let arguments = match words {
         [one] if one.literal().is_none() => Vec::new(),
@@ -23,7 +23,7 @@ pub(super) fn change_directory(call: &mut CheckedCommand<'_>, _: &Word, words: &
 }
 
 /// `read`: variables from standard input.
-pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
+pub(super) fn read(_: &mut CheckedCommand<'_>, _: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("read", words)?;
     let arrays = arguments
         .options
@@ -39,20 +39,20 @@ pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Chec
         .map(|word| (word.literal(), *word));
     for (variable, word) in arrays.chain(plain) {
         if !variable.is_some_and(may_be_set) {
-            return Err(word.unknown("`read` into something other than an ordinary variable"));
+            return Err(word.refusal("`read` into something other than an ordinary variable"));
         }
     }
     Ok(())
 }
 
 /// `set`: options that only make the shell stricter or print what it runs.
-pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn set(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
     let mut words = words.iter().peekable();
-    let refuse = |word: &Word| {
-        Err(word.unknown(format!(
+    let refuse = |word: &PartWord| {
+        Err(word.refusal(format!(
             "`{}` with options that do not make the shell stricter",
-            name.prefix
+            name.prefix()
         )))
     };
     if words.peek().is_none() {
@@ -70,7 +70,7 @@ pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Ch
             return refuse(word);
         }
         if letters != flags {
-            let option = words.next().and_then(Word::literal);
+            let option = words.next().and_then(PartWord::literal);
             if !option.is_some_and(|option| is_one_of(NAMES, option)) {
                 return refuse(word);
             }
@@ -80,14 +80,14 @@ pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Ch
 }
 
 /// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let format = match words.split_first() {
         Some((first, rest)) if first.literal() == Some("--") => rest.first(),
-        Some((first, _)) if first.prefix.starts_with('-') => None,
+        Some((first, _)) if first.prefix().starts_with('-') => None,
         Some((first, _)) => Some(first),
         None => None,
     };
-    let is_accepted = format.and_then(Word::literal).is_some_and(|format| {
+    let is_accepted = format.and_then(PartWord::literal).is_some_and(|format| {
         conversions(format).all(|conversion| CONVERSIONS.contains(conversion))
     });
     if is_accepted {
@@ -103,15 +103,15 @@ pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) ->
 const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.
-pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &Word, _: &[Word]) -> Checked {
-    Err(name.unknown(format!(
+pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[PartWord]) -> Checked {
+    Err(name.refusal(format!(
         "`{}` runs something that cannot be analysed",
-        name.prefix
+        name.prefix()
     )))
 }
 
 /// `timeout [options] duration command`
-pub(super) fn timeout(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn timeout(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let read = arguments("timeout", words)?.read;
     match words.get(read..).unwrap_or_default().split_first() {
         Some((duration, inner)) if duration.literal().is_some() => started(call, name, inner),
@@ -120,13 +120,13 @@ pub(super) fn timeout(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]
 }
 
 /// `time [-p] command`: the keyword, or the program.
-pub(super) fn time(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn time(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let read = arguments("time", words)?.read;
     started(call, name, words.get(read..).unwrap_or_default())
 }
 
 /// `command [-pvV] command`
-pub(super) fn command(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn command(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("command", words)?;
     if arguments.has_one_of(&["v", "V"]) {
         return Ok(());
@@ -135,28 +135,28 @@ pub(super) fn command(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]
 }
 
 /// `env [NAME=value …] [command]`
-pub(super) fn env(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn env(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let mut rest = words
         .get(arguments("env", words)?.read..)
         .unwrap_or_default();
     while let Some((word, others)) = rest.split_first() {
-        let Some((variable, value)) = word.prefix.split_once('=') else {
+        let Some((variable, value)) = word.prefix().split_once('=') else {
             break;
         };
-        let value = Word {
-            prefix: value.to_owned(),
-            ..word.clone()
+        let value = match word.literal() {
+            Some(_) => PartWord::known(value),
+            None => PartWord::unknown(word.span.clone(), ""),
         };
         if !may_be_passed(variable, &value) {
-            return Err(word.unknown(format!(
+            return Err(word.refusal(format!(
                 "`{}` may change what the command does",
-                word.prefix
+                word.prefix()
             )));
         }
         rest = others;
     }
     if rest.is_empty() {
-        call.effects.reveals.push(name.prefix.clone());
+        call.effects.reveals.push(name.prefix().to_owned());
         return Ok(());
     }
     started(call, name, rest)
@@ -164,7 +164,7 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) ->
 
 /// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
 /// so they are not accepted together.
-pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("xargs", words)?;
     let mut replaced = None;
     for given in &arguments.options {
@@ -176,7 +176,7 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
             ("I" | "n", _) => {
                 return Err(given
                     .word
-                    .unknown("`xargs` with options that cannot be combined"));
+                    .refusal("`xargs` with options that cannot be combined"));
             }
             _ => {}
         }
@@ -186,10 +186,10 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
         // Without a command, it prints like `echo`.
         return Ok(());
     }
-    let inner: Vec<Word> = match replaced {
+    let inner: Vec<PartWord> = match replaced {
         None => {
             let end = fixed.last().map_or(0..0, |word| word.span.clone());
-            fixed.iter().cloned().chain([Word::anything(end)]).collect()
+            fixed.iter().cloned().chain([PartWord::unknown(end, "")]).collect()
         }
         Some(text) => fixed.iter().map(|word| replace(word, text)).collect(),
     };
@@ -197,27 +197,22 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
 }
 
 /// Returns the word with an unknown text in place of `text`.
-fn replace(word: &Word, text: &str) -> Word {
-    match word.prefix.split_once(text) {
-        Some((before, _)) => Word {
-            span: word.span.clone(),
-            prefix: before.to_owned(),
-            shape: word.shape.max(WordShape::Single),
-            pieces: vec![WordPiece::Unknown],
-        },
+fn replace(word: &PartWord, text: &str) -> PartWord {
+    match word.prefix().split_once(text) {
+        Some((before, _)) => word.starting_with(before, word.shape().max(WordShape::Single)),
         None => word.clone(),
     }
 }
 
-fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Checked {
+fn started(call: &mut CheckedCommand<'_>, name: &PartWord, inner: &[PartWord]) -> Checked {
     if inner.is_empty() {
         return Err(without_command(name));
     }
     call.check_inner(name, inner)
 }
 
-fn without_command(name: &Word) -> Refusal {
-    name.unknown(format!("`{}` without a known command", name.prefix))
+fn without_command(name: &PartWord) -> Refusal {
+    name.refusal(format!("`{}` without a known command", name.prefix()))
 }
 
 /// Returns the letters of the conversions in a format; NUL for one that is cut off.

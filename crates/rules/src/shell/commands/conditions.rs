@@ -1,13 +1,8 @@
 //! `test`, `[`, `[[` and `find`: conditions that evaluate nothing, and the actions of `find` that only print.
 
-use std::ops::Range;
-
-use tree_sitter::Node;
-
 use crate::shell::call::CheckedCommand;
-use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
-use crate::shell::word::{Word, WordPiece, WordShape};
+use crate::shell::word::{PartWord, WordShape};
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
 const UNARY: &str = "-b -c -d -e -f -g -G -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z";
@@ -19,16 +14,16 @@ const BINARY: &str = "= == != < > -ef -nt -ot";
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
 /// `[ … ]`
-pub(super) fn bracket(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn bracket(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
-        _ => Err(name.unknown("an unclosed `[`")),
+        _ => Err(name.refusal("an unclosed `[`")),
     }
 }
 
 /// `test …`: one condition, whose operator is written out.
-pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
-    let is_operator = |word: &Word, operators| {
+pub(super) fn test(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+    let is_operator = |word: &PartWord, operators| {
         let literal = word.literal();
         literal.is_some_and(|text| is_one_of(operators, text))
     };
@@ -40,7 +35,7 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> C
         [first, rest @ ..] if !rest.is_empty() && first.literal() == Some("!") => rest,
         _ => words,
     };
-    let accepted = words.iter().all(Word::is_one_argument)
+    let accepted = words.iter().all(PartWord::is_one_argument)
         && match condition {
             [] | [_] => true,
             [operator, _] => is_operator(operator, UNARY),
@@ -50,77 +45,16 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> C
     if accepted {
         return Ok(());
     }
-    Err(name.unknown(format!(
+    Err(name.refusal(format!(
         "`{}` with a condition that may evaluate something",
-        name.prefix
+        name.prefix()
     )))
 }
 
-/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. Returns the
-/// substitutions in it.
-pub(in crate::shell) fn double_bracket<'tree>(
-    text: &str,
-    range: Range<usize>,
-    substitutions: &[Substitution<'tree>],
-) -> Result<Vec<Node<'tree>>, Refusal> {
-    let mut lexer = Lexer::new(text, range.clone(), substitutions);
-    // The source text of each word of the current condition; quoted operators are operands.
-    let mut condition: Vec<&str> = Vec::new();
-    let refuse = || Refusal::unknown(range.clone(), "`[[` with a condition that is not plain");
-    lexer.skip(2);
-    loop {
-        lexer.skip_blanks(LineBreaks::AreBlanks);
-        let rest = lexer.rest();
-        let is_joint = rest.starts_with("&&") || rest.starts_with("||");
-        if is_joint || rest == "]]" {
-            if !is_plain(&condition) {
-                return Err(refuse());
-            }
-            if !is_joint {
-                lexer.skip(2);
-                return Ok(lexer.found);
-            }
-            condition.clear();
-            lexer.skip(2);
-        } else if condition.len() == 1 && rest.starts_with(['<', '>']) && !rest.starts_with("<(") {
-            condition.push(rest.get(..1).unwrap_or_default());
-            lexer.skip(1);
-        } else {
-            let length = lexer.word(Expansions::Unsplit)?.span.len();
-            condition.push(rest.get(..length).unwrap_or_default());
-        }
-    }
-}
-
-/// Reads the words of any `[[ … ]]` in a range, without the operators between them.
-pub(in crate::shell) fn double_bracket_words(
-    lexer: &mut Lexer<'_, '_>,
-) -> Result<Vec<Word>, Refusal> {
-    let mut words: Vec<Word> = Vec::new();
-    while !lexer.rest().is_empty() {
-        lexer.skip_blanks(LineBreaks::AreBlanks);
-        let rest = lexer.rest();
-        let is_operator = rest.starts_with(['<', '>', '(', ')', '|'])
-            && !rest.starts_with("<(")
-            && !rest.starts_with(">(");
-        if is_operator {
-            lexer.skip(1);
-        } else if rest.starts_with("&&") {
-            lexer.skip(2);
-        } else {
-            let word = lexer.word(Expansions::Unsplit)?;
-            if rest.starts_with("]]") && word.span.len() == 2 && !lexer.rest().is_empty() {
-                return Err(Refusal::unknown(word.span, "an unfinished `[[`"));
-            }
-            words.push(word);
-        }
-    }
-    Ok(words)
-}
-
-fn is_plain(condition: &[&str]) -> bool {
+/// Whether a condition in `[[`, given the source text of its words, evaluates nothing.
+pub(in crate::shell) fn is_plain_condition(condition: &[&str]) -> bool {
     match condition {
-        ["!", rest @ ..] if !rest.is_empty() => is_plain(rest),
+        ["!", rest @ ..] if !rest.is_empty() => is_plain_condition(rest),
         // A single word is not compared.
         [word] => !word.starts_with(['-', '!']),
         [operator, _] => is_one_of(UNARY, operator),
@@ -149,7 +83,7 @@ const UNCLEAR_PRIMARIES: &str = "\
     -ignore_readdir_race -noignore_readdir_race -nogroup -nouser -files0-from -context -fstype -used , ";
 
 /// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
-pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn find(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let (words, started) = without_started(words)?;
     for inner in started {
         call.check_inner(name, &inner)?;
@@ -157,10 +91,10 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.literal() else {
-            if word.cannot_be_option() && !word.prefix.starts_with(['(', ')', '!', ',']) {
+            if word.cannot_be_option() && !word.prefix().starts_with(['(', ')', '!', ',']) {
                 continue;
             }
-            return Err(word.unknown("`find`: its expansion could be an action"));
+            return Err(word.refusal("`find`: its expansion could be an action"));
         };
         let is_newer = is_newer(text);
         let mut is_clear = !is_newer && !is_level(text) && !is_one_of(UNCLEAR_PRIMARIES, text);
@@ -170,19 +104,19 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
                 Some(argument)
                     if argument.is_one_argument()
                         && (text == "-perm"
-                            || !argument.prefix.strip_prefix('-').is_some_and(|rest| {
+                            || !argument.prefix().strip_prefix('-').is_some_and(|rest| {
                                 rest.starts_with(|first: char| first.is_ascii_alphabetic())
                             })) =>
                 {
                     is_clear &= argument.literal().is_some();
                 }
                 Some(argument) => {
-                    return Err(argument.unknown(format!(
+                    return Err(argument.refusal(format!(
                         "`find {text}` with an argument that could be an action"
                     )));
                 }
                 None => {
-                    return Err(word.unknown(format!("`find {text}` without its argument")));
+                    return Err(word.refusal(format!("`find {text}` without its argument")));
                 }
             }
         } else if text.starts_with('-') && !is_level(text) && !is_one_of(ALONE, text) {
@@ -196,14 +130,14 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -
 }
 
 /// Splits the words of `find` into the commands of `-exec`, with paths for `{}`, and the rest.
-fn without_started(words: &[Word]) -> Result<(Vec<Word>, Vec<Vec<Word>>), Refusal> {
-    let is = |word: &Word, text: &str| word.literal() == Some(text);
+fn without_started(words: &[PartWord]) -> Result<(Vec<PartWord>, Vec<Vec<PartWord>>), Refusal> {
+    let is = |word: &PartWord, text: &str| word.literal() == Some(text);
     let mut segments = words.split(|word| is(word, "-exec"));
     let mut rest = segments.next().unwrap_or_default().to_vec();
     let mut started = Vec::new();
     // Paths start like the operands: they must not be options, nor names of files with options.
-    let is_path = |word: &Word| {
-        word.prefix
+    let is_path = |word: &PartWord| {
+        word.prefix()
             .starts_with(|first: char| first.is_ascii_alphanumeric() || "./_".contains(first))
     };
     let may_start = rest
@@ -225,7 +159,7 @@ fn without_started(words: &[Word]) -> Result<(Vec<Word>, Vec<Vec<Word>>), Refusa
         };
         let end = (0..segment.len()).find(ends).unwrap_or_default();
         let (inner, after) = segment.split_at(end);
-        let is_clear = |word: &Word| {
+        let is_clear = |word: &PartWord| {
             word.literal()
                 .is_some_and(|text| text == "{}" || !text.contains("{}"))
         };
@@ -241,13 +175,8 @@ fn without_started(words: &[Word]) -> Result<(Vec<Word>, Vec<Vec<Word>>), Refusa
         } else {
             WordShape::Single
         };
-        let path = |word: &Word| Word {
-            prefix: "./".to_owned(),
-            shape,
-            pieces: vec![WordPiece::Unknown],
-            ..word.clone()
-        };
-        let with_path = |word: &Word| {
+        let path = |word: &PartWord| word.starting_with("./", shape);
+        let with_path = |word: &PartWord| {
             if is(word, "{}") {
                 path(word)
             } else {
@@ -276,14 +205,14 @@ fn is_level(text: &str) -> bool {
         .is_some_and(|level| level.len() == 1 && level.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn refused(word: &Word, text: &str) -> Refusal {
+fn refused(word: &PartWord, text: &str) -> Refusal {
     match text {
         "-delete" => word.writes("`find -delete` removes files"),
         "-execdir" | "-ok" | "-okdir" => word.writes(format!("`find {text}` starts a program")),
         "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
             word.writes(format!("`find {text}` writes a file"))
         }
-        _ => word.unknown(format!(
+        _ => word.refusal(format!(
             "`find`: `{}` is not in the accepted set",
             excerpt(text)
         )),

@@ -1,48 +1,43 @@
 //! The check of one simple command: its assignments, then its name.
 
-use tree_sitter::Node;
-
 use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
-use crate::shell::parsed_command::ParsedCommand;
-use crate::shell::source::{may_be_passed, may_be_set};
+use crate::shell::parts::{CommandPart, PartAssignment};
+use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
-use crate::shell::word::{Value, Word, refuse};
+use crate::shell::word::{Value, PartWord, refuse};
 
-/// Checks a simple command.
-pub(in crate::shell) fn check(
-    text: &str,
-    simple: &ParsedCommand<'_>,
-    context: CommandContext,
-    effects: &mut Effects,
-) -> Checked {
-    for assignment in &simple.assignments {
-        let name = assignment.name.as_str();
-        let is_passed = !simple.words.is_empty();
+/// Checks the variables that a command sets.
+pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -> Checked {
+    for PartAssignment { name, word } in &command.assignments {
+        let is_passed = !command.words.is_empty();
         let accepted = if is_passed {
-            may_be_passed(name, &assignment.value)
+            may_be_passed(name, word)
         } else {
             may_be_set(name)
         };
         if !accepted {
-            let shown = excerpt(text.get(assignment.span.clone()).unwrap_or(name));
+            let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
+            let shown = excerpt(script.get(span.clone()).unwrap_or(name));
             let why = if is_passed {
                 format!("`{shown}` may change what the command does")
             } else {
                 format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
             };
-            return Err(Refusal::unknown(assignment.span.clone(), why));
+            return Err(Refusal::unknown(span, why));
         }
     }
-    if simple.words.is_empty() {
-        return Ok(());
-    }
-    check_words(&simple.words, context, effects)
+    Ok(())
 }
 
-fn check_words(words: &[Word], context: CommandContext, effects: &mut Effects) -> Checked {
+/// Checks the words of a command, and collects its effects.
+pub(in crate::shell) fn check_words(
+    words: &[PartWord],
+    context: CommandContext,
+    effects: &mut Effects,
+) -> Checked {
     let mut call = CheckedCommand {
         entry,
         context,
@@ -50,28 +45,6 @@ fn check_words(words: &[Word], context: CommandContext, effects: &mut Effects) -
         level: 0,
     };
     call.check(words)
-}
-
-/// Returns the effects of a command that is known to change nothing in any directory. Substitutions and assignments
-/// before its words are ignored.
-pub(in crate::shell) fn effects_anywhere(
-    text: &str,
-    simple: &ParsedCommand<'_>,
-) -> Option<Effects> {
-    let mut effects = Effects::default();
-    let context = CommandContext::default();
-    let checked = if simple.words.is_empty() {
-        check(text, simple, context, &mut effects)
-    } else {
-        check_words(&simple.words, context, &mut effects)
-    };
-    let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
-    let is_harmless = checked.is_ok()
-        && effects.language.is_none()
-        && effects.network.is_none()
-        && effects.git_uses().is_ok_and(|uses| uses.is_empty())
-        && simple.substitutions.iter().all(waits_for_all);
-    is_harmless.then_some(effects)
 }
 
 /// Whether some commands of this program only read, by the analysis.
@@ -110,16 +83,16 @@ fn entry(name: &str) -> Entry {
 }
 
 /// Checks `tar`, which must list. It accepts option letters without a dash, followed by their values.
-fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+fn tar(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
         && first.literal().is_some_and(|text| !text.starts_with('-'))
     {
         // `tvf x` reads as `-t -v -f x`, if the letter with a value is the last one.
-        if first.prefix.trim_end_matches('f').contains(['f', 'C']) {
+        if first.prefix().trim_end_matches('f').contains(['f', 'C']) {
             return refuse(Some(first), "`tar` with several values after its letters");
         }
-        first.prefix.insert(0, '-');
+        *first = PartWord::plain(first.span.clone(), &format!("-{}", first.known_value()));
     }
     let arguments = arguments("tar", &words)?;
     if !arguments.has_one_of(&["t", "list"]) {

@@ -2,7 +2,7 @@
 
 use crate::shell::options::arguments;
 use crate::shell::verdict::is_one_of;
-use crate::shell::word::Word;
+use crate::shell::word::PartWord;
 
 /// Variables without secrets.
 const HARMLESS: &str = "\
@@ -16,14 +16,14 @@ pub(in crate::shell) fn may_be_secret(name: &str) -> bool {
 }
 
 /// Whether a command prints variables of its environment, or of other processes, that may be secret.
-pub(in crate::shell) fn prints_environment(name: &str, words: &[Word]) -> bool {
-    let names_it = |word: &Word| word.prefix.to_ascii_lowercase().contains("env");
-    let is_unknown = |word: &Word| word.literal().is_none();
+pub(in crate::shell) fn prints_environment(name: &str, words: &[PartWord]) -> bool {
+    let names_it = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
+    let is_unknown = |word: &PartWord| word.literal().is_none();
     match name {
         "printenv" => {
             let mut names = words
                 .iter()
-                .filter(|word| !word.prefix.starts_with('-'))
+                .filter(|word| !word.prefix().starts_with('-'))
                 .peekable();
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
         }
@@ -41,7 +41,7 @@ pub(in crate::shell) fn prints_environment(name: &str, words: &[Word]) -> bool {
 }
 
 /// Whether `ps` prints variables: an option without a dash has the letter `e`, as in `ps auxe` and maybe `ps -auxe`.
-fn prints_processes_with_environment(words: &[Word]) -> bool {
+fn prints_processes_with_environment(words: &[PartWord]) -> bool {
     let mut is_value = false;
     words.iter().any(|word| {
         let text = word.literal().unwrap_or("e");

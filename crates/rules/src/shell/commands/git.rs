@@ -4,7 +4,7 @@ use crate::shell::call::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
-use crate::shell::word::{Arguments, Value, Word};
+use crate::shell::word::{Arguments, Value, PartWord};
 
 /// Settings that only affect the appearance of output.
 const HARMLESS_SETTINGS: &str = "\
@@ -18,12 +18,12 @@ const WRITING: &str = "\
     restore revert rm switch update-index update-ref";
 
 /// Checks a git command. Its configuration is a requirement of the verdict.
-pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
     let own = words.get(..global.read).unwrap_or_default();
     if let Some(dashes) = own.iter().find(|word| word.literal() == Some("--")) {
-        return Err(dashes.unknown("`git --` is not an option"));
+        return Err(dashes.refusal("`git --` is not an option"));
     }
     if global.has("version") || global.has("v") {
         call.effects.ran("git --version");
@@ -31,17 +31,17 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
     }
     let rest = words.get(global.read..).unwrap_or_default();
     let Some(subcommand) = rest.first() else {
-        return Err(name.unknown("`git` without a subcommand"));
+        return Err(name.refusal("`git` without a subcommand"));
     };
     let Some(text) = subcommand.literal() else {
-        return Err(subcommand.unknown("a subcommand of git known only at run time"));
+        return Err(subcommand.refusal("a subcommand of git known only at run time"));
     };
     let Some((form, rest)) = form(text, rest.get(1..).unwrap_or_default()) else {
         return Err(if is_one_of(WRITING, text) {
             subcommand.writes(format!("`git {text}` changes the repository"))
         } else {
             let shown = excerpt(text);
-            subcommand.unknown(format!("`git {shown}` in a form not known to be read-only"))
+            subcommand.refusal(format!("`git {shown}` in a form not known to be read-only"))
         });
     };
     // `git config a.b --` sets the value `--`.
@@ -81,15 +81,15 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
 }
 
 /// Whether it is a `git diff` that does not compare files of the work tree, and so does not refresh the index.
-fn compares_commits(subcommand: &str, arguments: &Arguments<'_>, words: &[Word]) -> bool {
+fn compares_commits(subcommand: &str, arguments: &Arguments<'_>, words: &[PartWord]) -> bool {
     let dashes = words.iter().find(|word| word.literal() == Some("--"));
     let operands = &arguments.operands;
     // Before dashes, git takes only revisions.
     let revisions = dashes.map_or(0, |dashes| {
         operands.partition_point(|word| word.span.start < dashes.span.start)
     });
-    let names = |word: &Word| word.literal().is_some_and(is_revision);
-    let is_range = |word: &Word| {
+    let names = |word: &PartWord| word.literal().is_some_and(is_revision);
+    let is_range = |word: &PartWord| {
         let sides = word.literal().and_then(|text| text.split_once(".."));
         sides.is_some_and(|(from, to)| {
             let to = to.strip_prefix('.').unwrap_or(to);
@@ -122,7 +122,7 @@ fn is_revision(text: &str) -> bool {
 fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     let mut steps = Vec::new();
     for given in &global.options {
-        let refuse = |why: &str| Err(given.word.unknown(why));
+        let refuse = |why: &str| Err(given.word.refusal(why));
         match (given.name, given.value) {
             ("C", Value::Text(directory)) if !directory.is_empty() => {
                 steps.push(directory.to_owned());
@@ -147,9 +147,9 @@ fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
 /// list`) have precedence.
 fn form<'words>(
     subcommand: &str,
-    arguments: &'words [Word],
-) -> Option<(&'static Command, &'words [Word])> {
-    let action = arguments.first().and_then(Word::literal);
+    arguments: &'words [PartWord],
+) -> Option<(&'static Command, &'words [PartWord])> {
+    let action = arguments.first().and_then(PartWord::literal);
     let with_action = action.and_then(|action| GIT.get(format!("{subcommand} {action}").as_str()));
     match with_action {
         Some(form) => Some((form, arguments.get(1..).unwrap_or_default())),

@@ -1,7 +1,7 @@
 //! Commands that read from a server, and change nothing there.
 
 use crate::shell::verdict::Checked;
-use crate::shell::word::{Arguments, Value, Word, refuse};
+use crate::shell::word::{Arguments, Value, PartWord, refuse};
 
 /// Accepts a repository as `OWNER/NAME` and operands without a server.
 pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked {
@@ -14,9 +14,9 @@ pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked 
             );
         }
     }
-    let is_local = |word: &&Word| {
-        !word.prefix.contains("://")
-            && (!name.starts_with("gh repo") || is_repository_name(&word.prefix))
+    let is_local = |word: &&PartWord| {
+        !word.prefix().contains("://")
+            && (!name.starts_with("gh repo") || is_repository_name(&word.prefix()))
     };
     match arguments.operands.iter().find(|word| !is_local(word)) {
         Some(word) => refuse(Some(word), format!("`{name}` with an address of a server")),
@@ -47,7 +47,7 @@ pub(super) fn gets_only(name: &str, arguments: &Arguments<'_>) -> Checked {
         );
     }
     match arguments.operands.as_slice() {
-        [path] if path.prefix.trim_matches('/') != "graphql" => Ok(()),
+        [path] if path.prefix().trim_matches('/') != "graphql" => Ok(()),
         _ => refuse(
             arguments.operands.first().copied(),
             format!("`{name}` without one path"),
@@ -58,7 +58,7 @@ pub(super) fn gets_only(name: &str, arguments: &Arguments<'_>) -> Checked {
 /// Accepts an address that starts with `https://`, or the name of a remote, which is a requirement of the verdict.
 pub(super) fn is_remote(name: &str, arguments: &Arguments<'_>) -> Checked {
     match arguments.operands.first() {
-        Some(word) if !word.prefix.starts_with("https://") && !is_plain(&word.prefix, "-_") => {
+        Some(word) if !word.prefix().starts_with("https://") && !is_plain(&word.prefix(), "-_") => {
             refuse(
                 Some(word),
                 format!("`{name}` with an address that may start a program"),
@@ -70,9 +70,9 @@ pub(super) fn is_remote(name: &str, arguments: &Arguments<'_>) -> Checked {
 
 /// Accepts names and versions of packages, without addresses and paths.
 pub(super) fn is_package(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let is_named = |word: &&Word| {
-        let scope = word.prefix.strip_prefix('@').map_or(0, |_| 1);
-        word.prefix.matches('/').count() == scope && is_plain(&word.prefix, "-_.@/^~*+ ")
+    let is_named = |word: &&PartWord| {
+        let scope = word.prefix().strip_prefix('@').map_or(0, |_| 1);
+        word.prefix().matches('/').count() == scope && is_plain(&word.prefix(), "-_.@/^~*+ ")
     };
     match arguments.operands.iter().find(|word| !is_named(word)) {
         Some(word) => refuse(Some(word), format!("`{name}` with an address or a path")),

@@ -2,7 +2,7 @@
 
 use super::network::{gets_only, is_package, is_remote, names_no_server};
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, Word, refuse};
+use crate::shell::word::{Arguments, Value, PartWord, refuse};
 
 /// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
@@ -58,7 +58,7 @@ fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Checked {
 /// Refuses operands of `date` other than formats, which set the clock.
 fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
     let mut operands = arguments.operands.iter();
-    match operands.find(|word| !word.prefix.starts_with('+')) {
+    match operands.find(|word| !word.prefix().starts_with('+')) {
         Some(word) => refuse(
             Some(word),
             "`date` with an operand other than a format sets the clock",
@@ -69,7 +69,7 @@ fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
 
 /// Accepts at most one text or pattern, then ordinary files with plain names; at least one operand.
 fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let is_named = |word: &&Word| {
+    let is_named = |word: &&PartWord| {
         word.literal().is_some_and(|text| {
             text != "-"
                 && !text.contains('\n')
@@ -77,8 +77,8 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Checked {
                 && !text.contains("/proc/")
         })
     };
-    let is_plain = |word: &&Word| {
-        let mut bytes = word.prefix.bytes();
+    let is_plain = |word: &&PartWord| {
+        let mut bytes = word.prefix().bytes();
         bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@=-".contains(&byte))
     };
     let operands = &arguments.operands;
@@ -101,7 +101,7 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
         Value::None => false,
     });
     let mut operands = arguments.operands.iter();
-    let operand = operands.find(|word| word.prefix.starts_with('@'));
+    let operand = operands.find(|word| word.prefix().starts_with('@'));
     match value.map(|given| given.word).or(operand.copied()) {
         Some(word) => refuse(Some(word), "options from a file (`@…`)"),
         None => Ok(()),
@@ -112,10 +112,10 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
 fn imports_nothing(_: &str, arguments: &Arguments<'_>) -> Checked {
     let values = arguments.options.iter().map(|given| given.word);
     let mut words = values.chain(arguments.operands.iter().copied());
-    let imports = |word: &&Word| {
+    let imports = |word: &&PartWord| {
         ["import", "include"]
             .iter()
-            .any(|name| word.prefix.contains(name))
+            .any(|name| word.prefix().contains(name))
     };
     match words.find(imports) {
         Some(word) => refuse(Some(word), "`jq` reads the modules that the program names"),

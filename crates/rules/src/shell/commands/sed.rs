@@ -3,12 +3,12 @@
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, Word};
+use crate::shell::word::{Arguments, Value, PartWord};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("sed", words)?;
-    let mut scripts: Vec<(&Word, Option<&str>)> = arguments
+    let mut scripts: Vec<(&PartWord, Option<&str>)> = arguments
         .options
         .iter()
         .filter(|given| matches!(given.name, "e" | "expression"))
@@ -22,7 +22,7 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
             Some(word) => scripts.push((word, word.literal())),
             None if arguments.has_one_of(&["help", "version"]) => return Ok(()),
             None => {
-                return Err(name.unknown("`sed` without a script"));
+                return Err(name.refusal("`sed` without a script"));
             }
         }
     }
@@ -32,12 +32,12 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) 
     }
     for (word, script) in scripts {
         match script {
-            None => return Err(word.unknown("`sed` with a script known only at run time")),
+            None => return Err(word.refusal("`sed` with a script known only at run time")),
             Some(script) if only_prints(script) => {}
             Some(script) if may_write(script) => {
                 return Err(word.writes("this sed script may write files or run programs"));
             }
-            Some(_) => return Err(word.unknown("a sed script that cannot be analysed")),
+            Some(_) => return Err(word.refusal("a sed script that cannot be analysed")),
         }
     }
     Ok(())

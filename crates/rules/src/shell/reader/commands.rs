@@ -1,0 +1,340 @@
+//! Lists, pipelines and simple commands.
+
+use super::redirections::{Redirection, redirection_operator};
+use super::{MAX_PIPED, Read, Reader, Scope, ends_word};
+use crate::shell::expansion::{assigned_name, identifier_length};
+use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
+use crate::shell::reader::portability::is_zsh_parameter;
+use crate::shell::reader::words::Expansions;
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::PartWord;
+
+/// Keywords that end a list.
+const CLOSING: &str = "then elif else fi do done esac }";
+
+/// Words that have a meaning at the start of a command.
+const RESERVED: &str =
+    "! [[ ]] case coproc do done elif else esac fi for function if select then until while { }";
+
+impl<'text> Reader<'text> {
+    /// Reads the whole text.
+    pub(super) fn script(&mut self) -> Read<()> {
+        self.list()?;
+        if self.position < self.end {
+            let token = self.slice(self.position..self.position + 1);
+            return self.stop(1, format!("`{token}` where a command is expected"));
+        }
+        let announced = self.scope.documents.first();
+        match announced.map(|document| document.span.clone()) {
+            Some(span) => super::stop_at(span, "a here-document without text"),
+            None => self.refuse_control(),
+        }
+    }
+
+    /// Reads commands up to a token that ends a list, or the end.
+    pub(super) fn list(&mut self) -> Read<()> {
+        loop {
+            self.skip_line_breaks()?;
+            if self.is_at_end_of_list() {
+                return Ok(());
+            }
+            self.and_or()?;
+            if !self.skip_separator()? && !self.is_at_end_of_list() {
+                return self.stop(1, "two commands without a separator");
+            }
+        }
+    }
+
+    fn is_at_end_of_list(&self) -> bool {
+        match self.peek() {
+            None | Some(b')') => true,
+            Some(b';') => matches!(self.peek_at(1), Some(b';' | b'&')),
+            Some(_) => is_one_of(CLOSING, self.keyword()),
+        }
+    }
+
+    /// Skips blanks, comments and line breaks, and the texts of here-documents.
+    pub(super) fn skip_line_breaks(&mut self) -> Read<()> {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'\n') => self.line_break()?,
+                Some(b'#') => self.comment(false)?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Skips `;`, `&` or a line break after a command. Returns whether there is one.
+    fn skip_separator(&mut self) -> Read<bool> {
+        self.skip_blanks();
+        if self.peek() == Some(b'#') {
+            self.comment(true)?;
+        }
+        match (self.peek(), self.peek_at(1)) {
+            (Some(b'\n'), _) => self.line_break()?,
+            (Some(b';'), Some(b';' | b'&')) => return Ok(false),
+            (Some(b';'), _) => self.operator(1),
+            (Some(b'&'), _) => {
+                let span = self.position..self.position + 1;
+                self.refuse(span, "`&` leaves a process in the background");
+                self.scope.follows = Follows::Background;
+                self.operator(1);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Skips an operator.
+    pub(super) fn operator(&mut self, length: usize) {
+        self.position += length;
+        let next = self.peek();
+        self.differs(matches!(next, Some(b'&' | b'|' | b';' | b'!' | b'>')));
+    }
+
+    pub(super) fn comment(&mut self, is_after_command: bool) -> Read<()> {
+        let rest = self.rest();
+        let text = rest.get(..rest.find('\n').unwrap_or(rest.len()));
+        let text = text.unwrap_or_default();
+        self.comment_differs(text, is_after_command);
+        self.position += text.len();
+        self.refuse_control()
+    }
+
+    fn and_or(&mut self) -> Read<()> {
+        loop {
+            self.pipeline()?;
+            self.skip_blanks();
+            self.scope.follows = match (self.peek(), self.peek_at(1)) {
+                (Some(b'&'), Some(b'&')) => Follows::And,
+                (Some(b'|'), Some(b'|')) => Follows::Or,
+                _ => return Ok(()),
+            };
+            self.operator(2);
+            self.skip_line_breaks()?;
+        }
+    }
+
+    fn pipeline(&mut self) -> Read<()> {
+        self.skip_blanks();
+        while self.keyword() == "!" {
+            self.position += 1;
+            self.reading.is_flat = false;
+            self.skip_blanks();
+        }
+        let input = self.scope.input.clone();
+        let mut stages = 0;
+        loop {
+            let (start, first) = (self.position, self.reading.commands.len());
+            let is_redirected = self.command()?;
+            self.skip_blanks();
+            stages += 1;
+            let is_pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
+            if is_pipe || stages > 1 {
+                self.piped += 1;
+                for command in self.reading.commands.iter_mut().skip(first) {
+                    command.context.is_piped |= is_pipe;
+                    command.context = command.context.in_subshell();
+                }
+            }
+            if self.piped > MAX_PIPED {
+                self.refuse(start..self.position, "too many commands in pipelines");
+            }
+            if !is_pipe {
+                break;
+            }
+            let takes_errors = self.peek_at(1) == Some(b'&');
+            self.differs(is_redirected || takes_errors);
+            self.scope.input = PartInput::Pipe(start..self.position);
+            self.scope.follows = Follows::Pipe;
+            self.operator(if takes_errors { 2 } else { 1 });
+            self.skip_line_breaks()?;
+        }
+        self.scope.input = input;
+        Ok(())
+    }
+
+    /// Returns the word at the position, if it may be a keyword.
+    pub(super) fn keyword(&self) -> &'text str {
+        const LONGEST: usize = 8;
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let length = bytes.iter().take(LONGEST + 1).position(|b| ends_word(*b));
+        let length = length.unwrap_or(if bytes.len() <= LONGEST { bytes.len() } else { 0 });
+        rest.get(..length).unwrap_or_default()
+    }
+
+    /// Reads a command and its redirections. Returns whether its standard output is redirected.
+    fn command(&mut self) -> Read<bool> {
+        if self.begins("((") {
+            return self.stop(2, "`((…))` evaluates its contents");
+        }
+        let keyword = self.keyword();
+        match keyword {
+            "" if self.peek() == Some(b'(') => self.compound(Self::subshell),
+            "{" => self.compound(Self::group),
+            "if" => self.compound(Self::if_statement),
+            "while" | "until" => self.compound(Self::while_statement),
+            "for" => self.compound(Self::for_statement),
+            "case" => self.compound(Self::case_statement),
+            "[[" => {
+                let start = self.position;
+                self.condition().map_err(|stop| stop.before(start))
+            }
+            _ if is_one_of(RESERVED, keyword) => {
+                self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
+            }
+            _ => {
+                let start = self.position;
+                self.simple(start).map_err(|stop| stop.before(start))
+            }
+        }
+    }
+
+    /// Reads a simple command.
+    fn simple(&mut self, start: usize) -> Read<bool> {
+        let mut part = self.begin_part();
+        let mut redirections = Vec::new();
+        let mut end = start;
+        loop {
+            self.skip_blanks();
+            let rest = self.rest();
+            if let Some(operator) = redirection_operator(rest) {
+                redirections.push(self.redirection(operator)?);
+            } else if matches!(rest.as_bytes().first(), None | Some(b'\n' | b';' | b'&' | b'|' | b')'))
+                || rest.starts_with('#')
+            {
+                break;
+            } else if rest.starts_with('(') {
+                return self.stop(1, "a function, a list of values or an extended pattern");
+            } else if part.words.is_empty()
+                && let Some(length) = assigned_name(rest)
+            {
+                let begin = self.position;
+                let assignment = self.assignment(rest, length)?;
+                let written = self.slice(begin..self.position);
+                part.assigned = part.assigned + written + " ";
+                part.assignments.push(assignment);
+            } else {
+                let word = self.word(Expansions::All)?;
+                if rest.starts_with('{') && redirection_operator(self.rest()).is_some() {
+                    let why = "a redirection that assigns a descriptor to a variable";
+                    return super::stop_at(word.span, why);
+                }
+                part.words.push(word);
+            }
+            end = self.position;
+        }
+        if end == start {
+            return self.stop(1, "unexpected end of a command");
+        }
+        self.refuse_other_command(&part.words)?;
+        self.differs(part.words.is_empty() && !redirections.is_empty());
+        part.span = match (part.words.first(), part.words.last()) {
+            (Some(first), Some(last)) => first.span.start..last.span.end,
+            _ => start..end,
+        };
+        Ok(self.finish_part(part, redirections))
+    }
+
+    /// Reads `NAME=value`.
+    fn assignment(&mut self, rest: &str, length: usize) -> Read<PartAssignment> {
+        let name = rest.get(..length).unwrap_or_default().to_owned();
+        self.differs(is_zsh_parameter(&name));
+        self.reading.names.insert(name.clone());
+        self.position += length + 1;
+        let here = self.position;
+        let word = match self.peek() {
+            None => PartWord::plain(here..here, ""),
+            Some(byte) if ends_word(byte) && byte != b'<' && byte != b'>' && byte != b'(' => {
+                PartWord::plain(here..here, "")
+            }
+            Some(b'(') => return self.stop(1, "a list of values"),
+            Some(_) => self.word(Expansions::Value)?,
+        };
+        Ok(PartAssignment { name, word })
+    }
+
+    /// Refuses words that bash reads as something else than a command.
+    fn refuse_other_command(&self, words: &[PartWord]) -> Read<()> {
+        let mut written = words.iter();
+        let Some(mut first) = written.next() else {
+            return Ok(());
+        };
+        if first.text == "time" {
+            // The keyword precedes a pipeline.
+            match written.find(|word| !word.text.starts_with('-')) {
+                Some(word) => first = word,
+                None => return Ok(()),
+            }
+        }
+        let (name, rest) = first.text.split_at(identifier_length(&first.text));
+        let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
+        if assigns || is_one_of(RESERVED, &first.text) {
+            let why = format!("`{}` is not accepted here", first.text);
+            return super::stop_at(first.span.clone(), why);
+        }
+        Ok(())
+    }
+
+    /// Starts a command, which takes the operator before it.
+    pub(super) fn begin_part(&mut self) -> CommandPart {
+        CommandPart {
+            follows: std::mem::take(&mut self.scope.follows),
+            input: self.scope.input.clone(),
+            context: self.scope.context,
+            is_substituted: self.scope.is_substituted,
+            ..CommandPart::default()
+        }
+    }
+
+    /// Adds a command that was read. Returns whether its standard output is redirected.
+    pub(super) fn finish_part(
+        &mut self,
+        mut part: CommandPart,
+        redirections: Vec<Redirection>,
+    ) -> bool {
+        let Scope {
+            substitutions,
+            secrets,
+            documents,
+            ..
+        } = &mut self.scope;
+        part.substitutions = std::mem::take(substitutions);
+        part.reveals = std::mem::take(secrets);
+        let is_redirected = redirections.iter().any(Redirection::is_output);
+        for redirection in &redirections {
+            let (reads, writes) = redirection.opens();
+            if reads {
+                part.reads.extend(redirection.target.alternatives());
+            }
+            if writes {
+                part.writes.extend(redirection.target.alternatives());
+            }
+        }
+        let input = redirections.iter().rfind(|one| one.is_input());
+        if let Some(redirection) = input {
+            part.input = match redirection.operator {
+                "<<<" => PartInput::Text(redirection.target.value.clone()),
+                "<<" | "<<-" => PartInput::Text(None),
+                _ => PartInput::Given,
+            };
+        }
+        let mut is_fed = matches!(part.input, PartInput::Text(_));
+        let index = self.reading.commands.len();
+        for document in documents.iter_mut().filter(|one| one.command.is_none()) {
+            is_fed = true;
+            document.command = Some(index);
+            document.is_input = input.is_some_and(|one| one.target.span == document.span);
+        }
+        part.redirections = redirections;
+        let is_empty = part.words.is_empty() && part.assignments.is_empty();
+        let opens_nothing = part.reads.is_empty() && part.writes.is_empty() && !is_fed;
+        if !is_empty || !opens_nothing {
+            self.reading.commands.push(part);
+        }
+        is_redirected
+    }
+
+}

@@ -1,0 +1,252 @@
+//! Compound commands: groups, conditions, loops, `case` and `[[ … ]]`.
+
+use super::portability::is_zsh_parameter;
+use super::redirections::redirection_operator;
+use super::words::Expansions;
+use super::{Read, Reader, ends_word};
+use crate::shell::commands::is_plain_condition;
+use crate::shell::expansion::identifier_length;
+use crate::shell::parts::{CommandPart, Follows, PartInput};
+use crate::shell::variables::may_be_set;
+
+impl<'text> Reader<'text> {
+    /// Reads a compound command and its redirections, which also apply to the commands in it. Returns whether its
+    /// standard output is redirected.
+    pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
+        self.reading.is_flat = false;
+        let (first, piped) = (self.reading.commands.len(), self.scope.input.clone());
+        self.nested(|reader| read(reader))?;
+        self.scope.follows = Follows::Next;
+        let mut part = self.begin_part();
+        let mut redirections = Vec::new();
+        self.skip_blanks();
+        let start = self.position;
+        while let Some(operator) = redirection_operator(self.rest()) {
+            redirections.push(self.redirection(operator)?);
+            part.span = start..self.position;
+            self.skip_blanks();
+        }
+        if redirections.is_empty() {
+            return Ok(false);
+        }
+        if redirections.iter().any(|one| one.is_input()) {
+            for command in self.reading.commands.iter_mut().skip(first) {
+                if command.input == piped {
+                    command.input = PartInput::Given;
+                }
+            }
+        }
+        Ok(self.finish_part(part, redirections))
+    }
+
+    /// Skips a keyword.
+    fn skip_keyword(&mut self, keyword: &str) -> Read<()> {
+        if self.keyword() != keyword {
+            let why = format!("`{keyword}` is missing");
+            return self.stop(self.keyword().len().max(1), why);
+        }
+        self.position += keyword.len();
+        let next = self.peek();
+        self.differs(next.is_some_and(|next| !b" \t\n;)&|".contains(&next)));
+        Ok(())
+    }
+
+    /// Reads a list with at least one command.
+    fn commands(&mut self) -> Read<()> {
+        self.skip_line_breaks()?;
+        let start = self.position;
+        self.list()?;
+        if self.position == start {
+            return self.stop(1, "a command is missing");
+        }
+        Ok(())
+    }
+
+    pub(super) fn subshell(&mut self) -> Read<()> {
+        self.enter_parentheses();
+        self.position += 1;
+        let outer = self.scope.context;
+        self.scope.context = outer.in_subshell();
+        self.commands()?;
+        self.scope.context = outer;
+        self.parentheses -= 1;
+        if !self.skip(")") {
+            return self.stop(1, "`)` is missing");
+        }
+        Ok(())
+    }
+
+    pub(super) fn group(&mut self) -> Read<()> {
+        self.skip_keyword("{")?;
+        self.commands()?;
+        self.skip_keyword("}")
+    }
+
+    pub(super) fn if_statement(&mut self) -> Read<()> {
+        self.skip_keyword("if")?;
+        loop {
+            self.commands()?;
+            self.skip_keyword("then")?;
+            self.commands()?;
+            match self.keyword() {
+                "elif" => self.skip_keyword("elif")?,
+                "else" => {
+                    self.skip_keyword("else")?;
+                    self.commands()?;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.skip_keyword("fi")
+    }
+
+    pub(super) fn while_statement(&mut self) -> Read<()> {
+        self.skip_keyword(self.keyword())?;
+        let outer = self.scope.context;
+        self.scope.context = outer.in_loop();
+        self.commands()?;
+        self.do_group()?;
+        self.scope.context = outer;
+        Ok(())
+    }
+
+    fn do_group(&mut self) -> Read<()> {
+        self.skip_keyword("do")?;
+        self.commands()?;
+        self.skip_keyword("done")
+    }
+
+    pub(super) fn for_statement(&mut self) -> Read<()> {
+        self.skip_keyword("for")?;
+        self.skip_blanks();
+        let rest = self.rest();
+        let name = rest.get(..identifier_length(rest)).unwrap_or_default();
+        let next = rest.as_bytes().get(name.len());
+        if name.is_empty() || next.is_some_and(|next| !ends_word(*next)) || !may_be_set(name) {
+            return self.stop(name.len().max(1), "`for` without an ordinary variable");
+        }
+        self.differs(is_zsh_parameter(name));
+        self.reading.names.insert(name.to_owned());
+        self.position += name.len();
+        self.skip_line_breaks()?;
+        if self.keyword() == "in" {
+            self.skip_keyword("in")?;
+            loop {
+                self.skip_blanks();
+                match self.peek() {
+                    None | Some(b';' | b'\n' | b'#') => break,
+                    _ => self.word(Expansions::All)?,
+                };
+            }
+            self.take_from_no_command();
+            self.differs(self.peek() == Some(b'#'));
+        }
+        if self.peek() == Some(b';') {
+            self.operator(1);
+        }
+        self.skip_line_breaks()?;
+        let outer = self.scope.context;
+        self.scope.context = outer.in_loop();
+        self.do_group()?;
+        self.scope.context = outer;
+        Ok(())
+    }
+
+    pub(super) fn case_statement(&mut self) -> Read<()> {
+        // The parenthesis after a pattern could close another one.
+        self.differs(self.parentheses > 0);
+        self.has_case = true;
+        self.skip_keyword("case")?;
+        self.skip_blanks();
+        self.word(Expansions::Unsplit)?;
+        self.skip_line_breaks()?;
+        self.skip_keyword("in")?;
+        loop {
+            self.skip_line_breaks()?;
+            if self.keyword() == "esac" {
+                self.take_from_no_command();
+                return self.skip_keyword("esac");
+            }
+            let is_open = self.skip("(");
+            self.differs(is_open);
+            loop {
+                self.skip_blanks();
+                self.word(Expansions::Unsplit)?;
+                self.skip_blanks();
+                if !self.skip("|") {
+                    break;
+                }
+            }
+            if !self.skip(")") {
+                return self.stop(1, "a pattern that does not end");
+            }
+            self.take_from_no_command();
+            self.list()?;
+            let falls_through = self.begins(";;&") || self.begins(";&");
+            self.differs(falls_through);
+            if !(self.skip(";;&") || self.skip(";;") || self.skip(";&")) && self.keyword() != "esac" {
+                return self.stop(1, "`esac` is missing");
+            }
+        }
+    }
+
+    /// Reads `[[ … ]]`: its words, without the operators between them.
+    pub(super) fn condition(&mut self) -> Read<bool> {
+        let start = self.position;
+        let mut part = CommandPart {
+            is_condition: true,
+            ..self.begin_part()
+        };
+        part.words.push(self.word(Expansions::Unsplit)?);
+        // The source text of each word of the current condition; quoted operators are operands.
+        let mut operands: Vec<&str> = Vec::new();
+        let mut is_plain = true;
+        loop {
+            self.skip_line_breaks_in_condition()?;
+            let rest = self.rest();
+            if rest.starts_with("&&") || rest.starts_with("||") {
+                is_plain &= is_plain_condition(&operands);
+                operands.clear();
+                self.position += 2;
+            } else if rest.starts_with(['<', '>']) && !rest.starts_with("<(") && !rest.starts_with(">(") {
+                is_plain &= operands.len() == 1;
+                operands.push(rest.get(..1).unwrap_or_default());
+                self.position += 1;
+            } else if rest.starts_with(['(', ')', '|']) {
+                is_plain = false;
+                self.position += 1;
+            } else if rest.is_empty() {
+                return self.stop(0, "an unfinished `[[`");
+            } else {
+                let word = self.word(Expansions::Unsplit)?;
+                let text = self.slice(word.span.clone());
+                part.words.push(word);
+                if text == "]]" {
+                    break;
+                }
+                operands.push(text);
+            }
+        }
+        part.span = start..self.position;
+        if !is_plain || !is_plain_condition(&operands) {
+            self.refuse(part.span.clone(), "`[[` with a condition that is not plain");
+        }
+        let mut redirections = Vec::new();
+        self.skip_blanks();
+        while let Some(operator) = redirection_operator(self.rest()) {
+            redirections.push(self.redirection(operator)?);
+            self.skip_blanks();
+        }
+        Ok(self.finish_part(part, redirections))
+    }
+
+    fn skip_line_breaks_in_condition(&mut self) -> Read<()> {
+        self.skip_blanks();
+        while self.peek() == Some(b'\n') {
+            self.line_break()?;
+            self.skip_blanks();
+        }
+        Ok(())
+    }
+}

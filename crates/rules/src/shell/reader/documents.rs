@@ -1,0 +1,131 @@
+//! Here-documents.
+
+use std::ops::Range;
+
+use super::words::{Expansions, WordBuilder};
+use super::{Read, Reader, stop_at};
+use crate::shell::parts::PartInput;
+use crate::shell::word::PartWord;
+
+/// A here-document whose text follows.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    /// The delimiter in the text, with its quotes.
+    pub(super) span: Range<usize>,
+    delimiter: String,
+    /// Whether its text is expanded.
+    is_expanded: bool,
+    /// Whether tabs before the delimiter are ignored (`<<-`).
+    strips_tabs: bool,
+    /// Index of its command, once that is read.
+    pub(super) command: Option<usize>,
+    /// Whether it is the standard input of its command.
+    pub(super) is_input: bool,
+}
+
+impl<'text> Reader<'text> {
+    /// Reads the delimiter after the operator.
+    pub(super) fn here_document(&mut self, strips_tabs: bool) -> Read<PartWord> {
+        let word = self.word(Expansions::Unsplit)?;
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte);
+        let delimiter = word.known_value();
+        if delimiter.is_empty() || !delimiter.bytes().all(is_plain) {
+            return stop_at(
+                word.span,
+                "a here-document delimiter that is not plain text",
+            );
+        }
+        self.delimiter_differs(&word.text, delimiter);
+        self.scope.documents.push(Document {
+            span: word.span.clone(),
+            delimiter: delimiter.to_owned(),
+            is_expanded: word.text == delimiter,
+            strips_tabs,
+            command: None,
+            is_input: false,
+        });
+        Ok(word)
+    }
+
+    /// Reads a line break and the texts of the here-documents after it.
+    pub(super) fn line_break(&mut self) -> Read<()> {
+        if self.scope.precedes_documents {
+            return self.stop(1, "a here-document whose start is ambiguous");
+        }
+        self.position += 1;
+        for document in std::mem::take(&mut self.scope.documents) {
+            let command = document.command.and_then(|at| self.reading.commands.get(at));
+            let start = command.map_or(document.span.start, |command| command.span.start);
+            self.here_document_text(document)
+                .map_err(|stop| stop.before(start))?;
+        }
+        Ok(())
+    }
+
+    fn here_document_text(&mut self, document: Document) -> Read<()> {
+        let start = self.position;
+        let mut end = None;
+        for line in self.rest().split_inclusive('\n') {
+            let tabs = if document.strips_tabs { "\t" } else { "" };
+            let content = line.strip_suffix('\n').unwrap_or(line);
+            let content = content.trim_start_matches(|letter| tabs.contains(letter));
+            if content == document.delimiter {
+                end = Some((self.position, self.position + line.trim_end_matches('\n').len()));
+                break;
+            }
+            self.position += line.len();
+        }
+        let Some((text_end, end)) = end else {
+            return stop_at(document.span, "a here-document that does not end");
+        };
+        let text = self.slice(start..text_end);
+        let is_expanded = document.is_expanded && text.contains(['$', '`', '\\']);
+        self.differs(is_expanded);
+        if document.is_expanded && text.contains("\\\n") {
+            return stop_at(document.span, "a here-document with continued lines");
+        }
+        if document.is_expanded && text.contains(['$', '`']) {
+            let why = "a here-document known only at run time, which may need a file";
+            self.refuse(start..text_end, why);
+            self.expanded_text(start..text_end)?;
+        }
+        let secrets = std::mem::take(&mut self.scope.secrets);
+        let substitutions = std::mem::take(&mut self.scope.substitutions);
+        let index = document.command.unwrap_or(usize::MAX);
+        if let Some(command) = self.reading.commands.get_mut(index) {
+            if document.is_input {
+                command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
+            }
+            command.reveals.extend(secrets);
+            command.substitutions.extend(substitutions);
+        }
+        self.position = end;
+        self.refuse_control()?;
+        // The next document starts behind the line break.
+        if self.peek() == Some(b'\n') {
+            self.position += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads text that is expanded as in double quotes, with literal quotes.
+    fn expanded_text(&mut self, range: Range<usize>) -> Read<()> {
+        let outer = std::mem::replace(&mut self.end, range.end);
+        self.position = range.start;
+        let mut text = WordBuilder::default();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'$' | b'`' => self.dollar(&mut text, true, Expansions::Unsplit)?,
+                b'\\' => {
+                    self.position += 1;
+                    self.character()?;
+                }
+                _ => {
+                    self.character()?;
+                }
+            }
+        }
+        self.end = outer;
+        Ok(())
+    }
+}

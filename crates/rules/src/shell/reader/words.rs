@@ -1,0 +1,415 @@
+//! Words: quotes, escapes, expansions and patterns.
+
+use super::{Read, Reader, ends_word, stop_at};
+use crate::shell::commands::may_be_secret;
+use crate::shell::expansion::{self, Expanded, identifier_length};
+use crate::shell::word::{PartWord, WordPiece, WordShape, substitute, without_brackets};
+
+/// The expansions that apply to a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expansions {
+    /// All expansions: an argument.
+    All,
+    /// No splitting, no file names, no braces: a `case` word, an operand of `[[`.
+    Unsplit,
+    /// The same, for the value of an assignment.
+    Value,
+}
+
+/// Characters after which a blank may still belong to the word.
+const HIDING: &[u8] = b"'\"\\$`<";
+
+/// The signs in a text without blanks and operators, which are searched once.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    end: usize,
+    /// The last `]`, and the last `,` or `..`.
+    bracket: Option<usize>,
+    alternative: Option<usize>,
+    /// The last character after which the word may be longer.
+    hiding: Option<usize>,
+}
+
+/// A word that is being read.
+#[derive(Debug, Default)]
+pub(super) struct WordBuilder {
+    pieces: Vec<WordPiece>,
+    shape: WordShape,
+    label: String,
+    /// Start of the last known text in the label.
+    known: usize,
+    has_alternatives: bool,
+}
+
+impl WordBuilder {
+    fn push(&mut self, text: &str) {
+        self.label.push_str(text);
+    }
+
+    /// Adds a piece with an unknown value.
+    fn push_piece(&mut self, piece: WordPiece, shape: WordShape, written: &str) {
+        self.end_known_text();
+        self.pieces.push(piece);
+        self.shape = self.shape.max(shape);
+        self.label.push_str(written);
+        self.known = self.label.len();
+    }
+
+    fn end_known_text(&mut self) {
+        let known = self.label.get(self.known..).unwrap_or_default();
+        if !known.is_empty() {
+            self.pieces.push(WordPiece::Text(known.to_owned()));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.label.is_empty()
+    }
+
+    fn finish(mut self, span: std::ops::Range<usize>, text: &str) -> PartWord {
+        let is_known = self.pieces.is_empty();
+        if !is_known {
+            self.end_known_text();
+        }
+        let (value, label) = match is_known {
+            true => (Some(self.label), String::new()),
+            false => (None, self.label),
+        };
+        PartWord {
+            span,
+            text: text.to_owned(),
+            value,
+            pieces: without_brackets(self.pieces),
+            shape: self.shape,
+            label,
+        }
+    }
+}
+
+impl<'text> Reader<'text> {
+    /// Reads a word, which must not be empty.
+    pub(super) fn word(&mut self, expansions: Expansions) -> Read<PartWord> {
+        let start = self.position;
+        let mut word = WordBuilder::default();
+        // The character that starts the piece before.
+        let mut previous = (expansions == Expansions::Value).then_some('=');
+        while let Some(byte) = self.peek() {
+            let is_process = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
+            if ends_word(byte) && !is_process {
+                break;
+            }
+            if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-') {
+                let rest = self.rest();
+                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-".contains(byte);
+                let length = rest.bytes().take_while(|byte| is_plain(byte)).count();
+                let plain = rest.get(..length).unwrap_or_default();
+                word.push(plain);
+                previous = plain.chars().next_back();
+                self.position += length;
+                continue;
+            }
+            let first = self.rest().chars().next();
+            self.piece(byte, &mut word, start, previous, expansions)?;
+            previous = first;
+        }
+        if self.position == start {
+            return self.stop(1, "unexpected character");
+        }
+        self.refuse_control()?;
+        let text = self.slice(start..self.position);
+        let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
+        if has_documents && text.contains('\n') {
+            return stop_at(
+                start..self.position,
+                "a here-document whose start is ambiguous",
+            );
+        }
+        Ok(word.finish(start..self.position, text))
+    }
+
+    /// Adds the piece that starts with `byte` to the word.
+    fn piece(
+        &mut self,
+        byte: u8,
+        word: &mut WordBuilder,
+        start: usize,
+        previous: Option<char>,
+        expansions: Expansions,
+    ) -> Read<()> {
+        let is_all = expansions == Expansions::All;
+        if !matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`' | b'<' | b'>') {
+            self.letter_differs(previous);
+        }
+        match byte {
+            b'<' | b'>' => {
+                self.substitution(2, ")")?;
+                word.end_known_text();
+                word.pieces.push(WordPiece::Text("/dev/fd/".to_owned()));
+                word.known = word.label.len();
+                word.push_piece(WordPiece::Glob, WordShape::Single, "$()");
+            }
+            b'#' if self.position == start => {
+                return self.stop(1, "a comment where a word is expected");
+            }
+            b'\'' => self.single_quoted(word)?,
+            b'"' => self.double_quoted(word)?,
+            b'\\' if self.peek_at(1) == Some(b'\n') => {
+                // The lines may be parts of a keyword or an operator.
+                return self.stop(2, "a word continued on the next line");
+            }
+            b'\\' => {
+                self.position += 1;
+                let escaped = self.character()?;
+                word.push(escaped);
+            }
+            b'$' if self.peek_at(1) == Some(b'\'') => {
+                let Some((value, length)) = expansion::ansi_c_quoted(self.rest()) else {
+                    return self.stop(2, "`$'…'` with an escape not understood");
+                };
+                self.differs(true);
+                word.push(&value);
+                self.position += length;
+            }
+            b'$' | b'`' => self.dollar(word, false, expansions)?,
+            b'*' | b'?' if is_all => {
+                // Some shells expand `**` recursively.
+                let piece = match self.peek_at(1) {
+                    Some(b'*') => WordPiece::Unknown,
+                    _ => WordPiece::Glob,
+                };
+                self.expanded(word, piece, WordShape::Matches);
+            }
+            b'[' if is_all && self.run().is_some_and(|run| run.bracket.is_some()) => {
+                self.expanded(word, WordPiece::Bracket, WordShape::Matches);
+            }
+            b'{' if is_all && self.run().is_some_and(|run| run.alternative.is_some()) => {
+                // A word that starts with alternatives may become any text, not only file names.
+                let shape = match word.is_empty() {
+                    true => WordShape::Split,
+                    false => WordShape::Matches,
+                };
+                word.has_alternatives = true;
+                self.expanded(word, WordPiece::Brace('{'), shape);
+            }
+            b',' | b'}' if word.has_alternatives => {
+                self.expanded(word, WordPiece::Brace(byte.into()), WordShape::Matches);
+            }
+            b'~' if word.has_alternatives => {
+                self.expanded(word, WordPiece::Unknown, WordShape::Matches);
+            }
+            b'~' if self.position == start || self.is_after_sign() => {
+                self.expanded(word, WordPiece::Home, WordShape::Single);
+            }
+            _ => {
+                let character = self.character()?;
+                if !character.is_ascii() && character.chars().all(char::is_whitespace) {
+                    return stop_at(
+                        self.position - character.len()..self.position,
+                        "a non-ASCII blank outside quotes",
+                    );
+                }
+                word.push(character);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sign at the position, whose expansion is unknown.
+    fn expanded(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
+        let written = self.slice(self.position..self.position + 1);
+        word.push_piece(piece, shape, written);
+        self.position += 1;
+    }
+
+    /// Whether `=` or `:` precedes, after which a tilde is a home directory.
+    fn is_after_sign(&self) -> bool {
+        let before = self.text.get(..self.position).unwrap_or_default();
+        before.ends_with(['=', ':'])
+    }
+
+    /// Returns the signs behind the position that certainly belong to the word, or may hide others.
+    fn run(&mut self) -> Option<Run> {
+        if self.position >= self.run.end {
+            let mut run = Run::default();
+            let bytes = self.text.as_bytes();
+            let mut at = self.position;
+            while let Some(byte) = bytes.get(at) {
+                match byte {
+                    b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' => break,
+                    b']' => run.bracket = Some(at),
+                    b',' => run.alternative = Some(at),
+                    b'.' if bytes.get(at + 1) == Some(&b'.') => run.alternative = Some(at),
+                    byte if HIDING.contains(byte) => run.hiding = Some(at),
+                    _ => {}
+                }
+                at += 1;
+            }
+            run.end = at;
+            self.run = run;
+        }
+        let here = self.position;
+        let hiding = self.run.hiding;
+        let ahead = |sign: Option<usize>| sign.max(hiding).filter(|at| *at >= here);
+        Some(Run {
+            end: self.run.end,
+            bracket: ahead(self.run.bracket),
+            alternative: ahead(self.run.alternative),
+            hiding,
+        })
+    }
+
+    fn single_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+        let inside = self.rest().get(1..).unwrap_or_default();
+        let Some(length) = inside.find('\'') else {
+            return self.stop(1, "an unclosed quote");
+        };
+        word.push(inside.get(..length).unwrap_or_default());
+        self.position += length + 2;
+        Ok(())
+    }
+
+    fn double_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+        let opening = self.position;
+        self.position += 1;
+        loop {
+            let rest = self.rest();
+            let plain = rest.find(['"', '\\', '$', '`', '!']).unwrap_or(rest.len());
+            word.push(rest.get(..plain).unwrap_or_default());
+            self.position += plain;
+            match (self.peek(), self.peek_at(1)) {
+                (None, _) => return stop_at(opening..opening + 1, "an unclosed quote"),
+                (Some(b'"'), _) => {
+                    self.position += 1;
+                    return Ok(());
+                }
+                (Some(b'\\'), Some(b'\n')) => {
+                    if self.slice(opening..self.position).ends_with('$') {
+                        return self.stop(2, "an expansion continued on the next line");
+                    }
+                    let span = self.position..self.position + 2;
+                    self.refuse(span, "a line continued by a backslash");
+                    self.position += 2;
+                }
+                (Some(b'\\'), next) => {
+                    self.position += 1;
+                    if !matches!(next, Some(b'$' | b'`' | b'"' | b'\\')) {
+                        word.push("\\");
+                    }
+                    let escaped = self.character()?;
+                    word.push(escaped);
+                }
+                (Some(b'$'), Some(b'"')) => {
+                    word.push("$");
+                    self.position += 1;
+                }
+                (Some(b'!'), next) => {
+                    // History expansion of interactive shells.
+                    self.differs(!next.is_some_and(|next| b" \t\n=(".contains(&next)));
+                    word.push("!");
+                    self.position += 1;
+                }
+                (Some(_), _) => self.dollar(word, true, Expansions::All)?,
+            }
+        }
+    }
+
+    /// Reads an expansion that starts with `$` or a backtick.
+    pub(super) fn dollar(
+        &mut self,
+        word: &mut WordBuilder,
+        is_quoted: bool,
+        expansions: Expansions,
+    ) -> Read<()> {
+        let shape = match is_quoted || expansions != Expansions::All {
+            true => WordShape::Single,
+            false => WordShape::Split,
+        };
+        let rest = self.rest();
+        if rest.starts_with('`') {
+            self.backticks()?;
+            word.push_piece(WordPiece::Unknown, shape, "$()");
+            return Ok(());
+        }
+        if rest.starts_with("$(") && !rest.starts_with("$((") {
+            self.substitution(2, ")")?;
+            word.push_piece(WordPiece::Unknown, shape, "$()");
+            return Ok(());
+        }
+        let (expanded, length) = match expansion::read(rest) {
+            Ok(read) => read,
+            Err(problem) => return self.stop(problem.length, problem.why),
+        };
+        let text = rest.get(..length).unwrap_or_default();
+        self.expansion_differs(is_quoted, expansions == Expansions::Value);
+        self.position += length;
+        if matches!(expanded, Expanded::Value | Expanded::List) {
+            // `${a:-$b}`
+            let names = text.split('$').map(|rest| rest.trim_start_matches('{'));
+            let names = names.map(|rest| rest.get(..identifier_length(rest)).unwrap_or_default());
+            let secret = names.filter(|name| !name.is_empty() && may_be_secret(name));
+            let secret = secret.map(|name| format!("${name}"));
+            self.scope.secrets.extend(secret);
+        }
+        match expanded {
+            Expanded::Dollar => word.push("$"),
+            Expanded::Number => {
+                let written = if text.starts_with("$((") { "$()" } else { text };
+                word.push_piece(WordPiece::Glob, WordShape::Single, written);
+            }
+            Expanded::Value => word.push_piece(variable(text), shape, text),
+            Expanded::List => word.push_piece(WordPiece::Unknown, WordShape::Split, text),
+        }
+        Ok(())
+    }
+
+    /// Reads a substitution in backticks, without escapes.
+    fn backticks(&mut self) -> Read<()> {
+        let inside = self.rest().get(1..).unwrap_or_default();
+        let Some(length) = inside.find('`') else {
+            return self.stop(1, "backticks that are not closed");
+        };
+        if inside.get(..length).unwrap_or_default().contains('\\') {
+            return self.stop(1, "escapes inside backticks");
+        }
+        let closing = self.position + 1 + length;
+        let outer = std::mem::replace(&mut self.end, closing);
+        self.substitution(1, "")?;
+        self.end = outer;
+        if self.position != closing {
+            return self.stop(1, "backticks with an unexpected character");
+        }
+        if let Some(substitution) = self.scope.substitutions.last_mut() {
+            substitution.span.end = closing + 1;
+        }
+        self.position = closing + 1;
+        Ok(())
+    }
+
+    /// Takes one character literally; there must be one.
+    pub(super) fn character(&mut self) -> Read<&'text str> {
+        let rest = self.rest();
+        let character = rest.chars().next();
+        let character = character.and_then(|first| rest.get(..first.len_utf8()));
+        let Some(character) = character else {
+            return self.stop(0, "a backslash at the end");
+        };
+        self.position += character.len();
+        Ok(character)
+    }
+}
+
+/// Returns the piece for `$NAME` or `${NAME…}`.
+fn variable(text: &str) -> WordPiece {
+    let inside = text.get(1..).unwrap_or_default();
+    let inside = inside
+        .strip_prefix('{')
+        .and_then(|inside| inside.strip_suffix('}'))
+        .unwrap_or(inside);
+    let (name, operator) = inside.split_at(identifier_length(inside));
+    match substitute(operator) {
+        _ if name.is_empty() => WordPiece::Unknown,
+        _ if name == "HOME" && operator.is_empty() => WordPiece::Home,
+        Some(text) => WordPiece::OneOf(vec![vec![WordPiece::Unknown], vec![WordPiece::Text(text)]]),
+        None => WordPiece::Unknown,
+    }
+}
