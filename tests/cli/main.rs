@@ -26,6 +26,8 @@ mod recorded;
 #[path = "../recorded/mod.rs"]
 mod recording;
 #[cfg(target_os = "linux")]
+mod rules_in_a_sandbox;
+#[cfg(target_os = "linux")]
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod sandbox_ladder;

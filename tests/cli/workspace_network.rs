@@ -396,6 +396,14 @@ fn signals_for_the_command_do_not_end_the_proxy() {
     let script = "trap 'curl -s http://localhost:$PORT/; exit 5' INT; echo started; while read line; do :; done; sleep 100";
     let mut command = connected(&place, &servers, script);
     command.process_group(0);
+    // Jobs of scripts inherit an ignored signal, which no shell can trap.
+    // SAFETY: only makes a system call.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -136,6 +136,7 @@ impl Run for HookArguments {
                 None if input.runs_bash(self.agent, &io.environment) => ShellDialect::Bash,
                 Some(HookShell::Any) | None => ShellDialect::Any,
             },
+            masks_files: self.sandbox,
             ..ShellGuarantees::foreign(if self.trust_analysis {
                 WriteProtection::Assumed
             } else {

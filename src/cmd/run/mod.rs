@@ -5,7 +5,7 @@ pub(crate) mod guards;
 pub(crate) mod hook;
 #[cfg(sandbox)]
 mod network;
-mod run_sandbox;
+pub(crate) mod run_sandbox;
 pub(crate) mod run_tools;
 #[cfg_attr(not(sandbox), path = "no_sandbox.rs")]
 pub(crate) mod sandbox;

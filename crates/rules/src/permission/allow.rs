@@ -21,7 +21,8 @@ const PROGRAM_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
 
 /// Builtins that set the variables that their arguments name, and those that evaluate their arguments, which runs
 /// command substitutions in them.
-const SETS: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts";
+const SETS: &str =
+    "printf read declare typeset local export readonly let mapfile readarray for select getopts";
 const EVALUATES: &str = "test [ [[ unset wait shift exit return break continue";
 
 fn has(list: &str, word: &str) -> bool {
@@ -138,7 +139,11 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
             || assigned.any(|set| substitutes(&outline(&set.word, context)))
     };
     // A later arithmetic evaluation runs substitutions in an index.
-    let has_index = || ["[$(", "[`"].iter().any(|sign| context.script().contains(sign));
+    let has_index = || {
+        ["[$(", "[`"]
+            .iter()
+            .any(|sign| context.script().contains(sign))
+    };
     // After `declare -i y`, a value of `y` is evaluated.
     let declares_integers = || {
         let mut options = level.words.iter().skip(1).map(|word| word.text.as_str());

@@ -28,7 +28,10 @@ impl<'a> ParsedCall<'a> {
         };
         Self {
             context,
-            reads: reads.iter().map(|path| NamedFile::read(path, context)).collect(),
+            reads: reads
+                .iter()
+                .map(|path| NamedFile::read(path, context))
+                .collect(),
             writes: writes.iter().map(|path| context.resolve(path)).collect(),
             host: match context.request.action {
                 Action::Fetch { url } => host(url),
@@ -42,9 +45,7 @@ impl<'a> ParsedCall<'a> {
     pub(super) fn commands(&self) -> &[Command<'a>] {
         self.commands
             .get_or_init(|| match self.context.request.action {
-                Action::Command { script, line, .. } => {
-                    commands(script, line, self.context)
-                }
+                Action::Command { script, line, .. } => commands(script, line, self.context),
                 _ => Vec::new(),
             })
     }

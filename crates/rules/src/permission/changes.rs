@@ -42,7 +42,10 @@ impl Command<'_> {
         !directory.starts_with('-')
             && !directory.contains([UNKNOWN, GLOB])
             && (self.directories.is_open && Path::new(directory).is_relative()
-                || self.file(directory, context).iter().any(|file| context.is_critical(&file.resolved())))
+                || self
+                    .file(directory, context)
+                    .iter()
+                    .any(|file| context.is_critical(&file.resolved())))
     }
 
     /// Returns the file that a word names in its directories.

@@ -74,7 +74,13 @@ pub(super) fn commands<'a>(
             is_open: true,
             ..(*start).clone()
         };
-        commands.push(Command::new(rest, Vec::new(), started, Rc::new(open), context));
+        commands.push(Command::new(
+            rest,
+            Vec::new(),
+            started,
+            Rc::new(open),
+            context,
+        ));
     }
     if let [first, _, ..] = commands.as_mut_slice() {
         first.line = Some(script.trim());
@@ -117,7 +123,9 @@ impl Command<'_> {
 
     /// Whether a deny or ask rule is about it, or about anything that it starts.
     pub(super) fn runs(&self, pattern: &CommandPattern, context: &PathContext<'_>) -> bool {
-        self.invocations().iter().any(|one| one.is(pattern, context))
+        self.invocations()
+            .iter()
+            .any(|one| one.is(pattern, context))
             || self.is_understood() && pattern.covers(self.text)
             || self.line.is_some_and(|line| pattern.covers(line))
     }
@@ -136,16 +144,26 @@ impl Command<'_> {
     ) -> bool {
         let mut evaluated = self.started.evaluated.iter();
         evaluated.any(|one| {
-            let is_about = one.text.as_ref().is_none_or(|text| pattern.is_mentioned_in(text));
+            let is_about = one
+                .text
+                .as_ref()
+                .is_none_or(|text| pattern.is_mentioned_in(text));
             is_about && !is_trusted(&one.program)
         })
     }
 
     /// Whether it evaluates a text that mentions a file.
     pub(super) fn evaluates_name(&self, pattern: &PathPattern, context: &PathContext<'_>) -> bool {
-        let texts = self.started.evaluated.iter().filter_map(|one| one.text.as_deref());
-        let is_name_end = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}=,".contains(letter);
-        let mut names = texts.flat_map(|text| text.split(is_name_end)).filter(|name| !name.is_empty());
+        let texts = self
+            .started
+            .evaluated
+            .iter()
+            .filter_map(|one| one.text.as_deref());
+        let is_name_end =
+            |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}=,".contains(letter);
+        let mut names = texts
+            .flat_map(|text| text.split(is_name_end))
+            .filter(|name| !name.is_empty());
         names.any(|name| {
             let files = NamedFile::of(name, &self.directories, context);
             files.iter().any(|file| pattern.may_restrict(file, context))
@@ -162,13 +180,15 @@ impl Command<'_> {
         self.invocations().iter().flat_map(|one| {
             let is_client = matches!(one.program(), "curl" | "wget");
             let words = one.words.iter().skip(1);
-            words.filter_map(|word| word.value.as_deref()).filter_map(move |value| {
-                if value.contains("://") {
-                    return host(value);
-                }
-                // `curl example.com/x`
-                host(&format!("http://{value}")).filter(|_| is_client)
-            })
+            words
+                .filter_map(|word| word.value.as_deref())
+                .filter_map(move |value| {
+                    if value.contains("://") {
+                        return host(value);
+                    }
+                    // `curl example.com/x`
+                    host(&format!("http://{value}")).filter(|_| is_client)
+                })
         })
     }
 
@@ -193,7 +213,9 @@ impl Command<'_> {
         context: &PathContext<'_>,
     ) -> Option<Vec<&ResolvedPath>> {
         let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
-        let is_known = words.into_iter().all(|word| !NamedFile::is_unknown(&outline(word, context)));
+        let is_known = words
+            .into_iter()
+            .all(|word| !NamedFile::is_unknown(&outline(word, context)));
         if !is_known || self.directories.is_open {
             return None;
         }
@@ -218,7 +240,8 @@ impl Command<'_> {
             Some(None) => false,
             Some(Some(to)) => {
                 let mut reached = self.directories.known.iter().map(|from| from.join(&to));
-                !self.directories.is_open && reached.all(|to| context.is_inside(&context.resolve(&to)))
+                !self.directories.is_open
+                    && reached.all(|to| context.is_inside(&context.resolve(&to)))
             }
         };
         part.only_reads
@@ -261,12 +284,15 @@ impl Command<'_> {
             let mut changed = Vec::new();
             for one in self.invocations() {
                 for (known, at) in one.known() {
-                    if let Some(writer) = known.writer.as_ref().filter(|writer| writer.is_used(one)) {
+                    if let Some(writer) = known.writer.as_ref().filter(|writer| writer.is_used(one))
+                    {
                         changed.extend(writer.changed(one, at, context));
                     }
                 }
                 let outputs = one.words.iter().enumerate().filter(|(_, word)| {
-                    OUTPUT_OPTIONS.iter().any(|option| word.text.starts_with(option))
+                    OUTPUT_OPTIONS
+                        .iter()
+                        .any(|option| word.text.starts_with(option))
                 });
                 let outputs = outputs.flat_map(|(at, _)| one.words.iter().skip(at).take(2));
                 changed.extend(files(one, outputs, context));
@@ -280,10 +306,13 @@ impl Writer {
     /// Whether the options are given with which a program changes files.
     fn is_used(&self, one: &Invocation) -> bool {
         let is_given = |option: &&str| {
-            let letter = option.strip_prefix('-').filter(|letters| letters.len() == 1);
+            let letter = option
+                .strip_prefix('-')
+                .filter(|letters| letters.len() == 1);
             one.outlines.iter().skip(1).any(|word| {
                 let is_cluster = word.starts_with('-') && !word.starts_with("--");
-                word.starts_with(option) || is_cluster && letter.is_some_and(|letter| word.contains(letter))
+                word.starts_with(option)
+                    || is_cluster && letter.is_some_and(|letter| word.contains(letter))
             })
         };
         self.condition.is_empty() || self.condition.iter().any(is_given)
@@ -291,7 +320,11 @@ impl Writer {
 
     /// Returns the files that it changes. `at` is the index of the name of the program or its subcommand.
     fn changed(&self, one: &Invocation, at: usize, context: &PathContext<'_>) -> Vec<NamedFile> {
-        let operands = one.words.iter().skip(at + 1).filter(|word| !word.text.starts_with('-'));
+        let operands = one
+            .words
+            .iter()
+            .skip(at + 1)
+            .filter(|word| !word.text.starts_with('-'));
         let operands: Vec<&PartWord> = operands.collect();
         match self.operands {
             WrittenOperands::All => files(one, operands.into_iter(), context),
@@ -303,10 +336,15 @@ impl Writer {
                 let target_name = outline(target, context);
                 let copies = sources.iter().flat_map(|source| {
                     let source = outline(source, context);
-                    let copy = format!("{target_name}/{}", programs::name(source.trim_end_matches('/')));
+                    let copy = format!(
+                        "{target_name}/{}",
+                        programs::name(source.trim_end_matches('/'))
+                    );
                     NamedFile::of(&copy, &one.directories, context)
                 });
-                copies.chain(files(one, std::iter::once(*target), context)).collect()
+                copies
+                    .chain(files(one, std::iter::once(*target), context))
+                    .collect()
             }
             WrittenOperands::None => {
                 let is_output = |word: &PartWord| {

@@ -69,9 +69,15 @@ impl CommandPattern {
         let shortened = shortened.filter(|_| without_arguments.is_some());
         let by_name = named.into_iter().chain(shortened);
         let by_name = by_name.map(Wildcard::parse).collect();
-        let literals = pattern.split_whitespace().filter(|word| !word.contains('*'));
+        let literals = pattern
+            .split_whitespace()
+            .filter(|word| !word.contains('*'));
         Self {
-            literals: literals.map(programs::name).flat_map(words_of).map(str::to_owned).collect(),
+            literals: literals
+                .map(programs::name)
+                .flat_map(words_of)
+                .map(str::to_owned)
+                .collect(),
             words: Words::parse(&pattern),
             pattern: wildcard,
             without_arguments,
@@ -92,7 +98,9 @@ impl CommandPattern {
 
     /// Whether its first word is the program with this name.
     pub(super) fn starts(&self, program: &str) -> bool {
-        self.words.as_ref().is_some_and(|words| words.program == program)
+        self.words
+            .as_ref()
+            .is_some_and(|words| words.program == program)
     }
 
     /// Whether it matches a command.
@@ -108,7 +116,9 @@ impl CommandPattern {
 
     /// Whether a text may match that has this name of a program.
     pub(super) fn has_text(&self, program: &str) -> bool {
-        self.words.as_ref().is_none_or(|words| words.program == program || words.program.contains('='))
+        self.words
+            .as_ref()
+            .is_none_or(|words| words.program == program || words.program.contains('='))
     }
 
     /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
@@ -123,7 +133,9 @@ impl CommandPattern {
         let has_literals = |text: &str| {
             let mut words = words_of(text);
             let mut literals = self.literals.iter();
-            literals.all(|literal| words.any(|word| literal == word || literal == word.trim_start_matches('-')))
+            literals.all(|literal| {
+                words.any(|word| literal == word || literal == word.trim_start_matches('-'))
+            })
         };
         let quotes = ['"', '\'', '\\'];
         has_literals(text) || text.contains(quotes) && has_literals(&text.replace(quotes, ""))
@@ -139,7 +151,8 @@ impl Words {
     fn parse(pattern: &str) -> Option<Self> {
         let is_quoted = pattern.contains(['"', '\'']);
         let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
-        let words = quoted.unwrap_or_else(|| pattern.split_whitespace().map(str::to_owned).collect());
+        let words =
+            quoted.unwrap_or_else(|| pattern.split_whitespace().map(str::to_owned).collect());
         let (program, arguments) = words.split_first()?;
         if program.contains('*') {
             return None;
@@ -188,7 +201,10 @@ impl Words {
                 }
                 match self.operands.get(at) {
                     Some(Operand::Any) => next[at].0 = true,
-                    Some(Operand::Word(wildcard)) if wildcard.covers(word) || wildcard.covers(word.trim_start_matches("./")) => {
+                    Some(Operand::Word(wildcard))
+                        if wildcard.covers(word)
+                            || wildcard.covers(word.trim_start_matches("./")) =>
+                    {
                         next[at + 1].0 = true;
                     }
                     _ => {}
@@ -237,10 +253,17 @@ fn is_long(word: &str) -> bool {
 
 /// Whether the letters of a short option are there: in one word, or if they are few, in several.
 fn has_letters(option: &str, arguments: &[&str]) -> bool {
-    let Some(letters) = option.strip_prefix('-').filter(|letters| !letters.is_empty() && !is_long(option)) else {
+    let Some(letters) = option
+        .strip_prefix('-')
+        .filter(|letters| !letters.is_empty() && !is_long(option))
+    else {
         return false;
     };
-    let clusters = || arguments.iter().filter(|word| is_option(word) && !is_long(word));
+    let clusters = || {
+        arguments
+            .iter()
+            .filter(|word| is_option(word) && !is_long(word))
+    };
     let has_all = |word: &&&str| letters.chars().all(|letter| word[1..].contains(letter));
     let is_spread = || {
         let mut letters = letters.chars();

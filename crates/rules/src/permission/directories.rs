@@ -28,7 +28,10 @@ pub(super) fn of(
     start: &Rc<Directories>,
     context: &PathContext<'_>,
 ) -> Vec<Rc<Directories>> {
-    let targets: Vec<_> = commands.iter().map(|command| target(command, context)).collect();
+    let targets: Vec<_> = commands
+        .iter()
+        .map(|command| target(command, context))
+        .collect();
     let repeats = targets.iter().any(Option::is_some) && may_repeat(script, commands);
     let mut current = Rc::clone(start);
     if repeats {
@@ -48,7 +51,12 @@ pub(super) fn of(
             is_open: current.is_open || target.is_none(),
         };
         if let Some(to) = target {
-            after.known.extend(current.known.iter().flat_map(|from| led_to(from, &to, context)));
+            after.known.extend(
+                current
+                    .known
+                    .iter()
+                    .flat_map(|from| led_to(from, &to, context)),
+            );
         }
         if after.known.is_empty() || !is_certain(script, command) {
             after.known.extend_from_slice(&current.known);
@@ -64,11 +72,17 @@ pub(super) fn of(
 
 /// Whether commands may run several times, or later than they are written.
 fn may_repeat(script: &str, commands: &[CommandPart]) -> bool {
-    const REPEATS: &[&str] = &["for", "while", "until", "function", "repeat", "foreach", "select"];
+    const REPEATS: &[&str] = &[
+        "for", "while", "until", "function", "repeat", "foreach", "select",
+    ];
     let is_separator = |letter: char| letter.is_whitespace() || ";&|(){}`".contains(letter);
-    commands.iter().any(|command| command.program() == Some("trap"))
+    commands
+        .iter()
+        .any(|command| command.program() == Some("trap"))
         || script.replace(' ', "").contains("()")
-        || script.split(is_separator).any(|word| REPEATS.contains(&word))
+        || script
+            .split(is_separator)
+            .any(|word| REPEATS.contains(&word))
 }
 
 /// Returns the directories that a path may lead to: `..` may follow a link or not.
@@ -76,7 +90,9 @@ fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
     let by_name = normalised(&from.join(to));
     let is_upward = to.components().any(|part| part == Component::ParentDir);
     let real = context.resolve(&from.join(to)).real.filter(|_| is_upward);
-    let real = real.map(|real| real.to_path_buf()).filter(|real| *real != by_name);
+    let real = real
+        .map(|real| real.to_path_buf())
+        .filter(|real| *real != by_name);
     std::iter::once(by_name).chain(real).collect()
 }
 
@@ -93,7 +109,8 @@ pub(super) fn target(command: &CommandPart, context: &PathContext<'_>) -> Option
 
 /// Returns the operand of `cd` or `pushd`, if it leads to one directory.
 fn operand(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
-    let is_option = |word: &&PartWord| matches!(word.value.as_deref(), Some("--" | "-P" | "-L" | "-e"));
+    let is_option =
+        |word: &&PartWord| matches!(word.value.as_deref(), Some("--" | "-P" | "-L" | "-e"));
     let mut operands = words.iter().skip(1).skip_while(is_option);
     let Some(word) = operands.next() else {
         return context.home().map(Path::to_owned);
@@ -104,7 +121,9 @@ fn operand(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
         && !to.is_empty()
         && !to.starts_with(['-', '+'])
         && !to.contains([UNKNOWN, GLOB])
-        && !["CDPATH", "cdable_vars"].iter().any(|name| context.script().contains(name));
+        && !["CDPATH", "cdable_vars"]
+            .iter()
+            .any(|name| context.script().contains(name));
     (is_known && operands.next().is_none()).then(|| to.into())
 }
 

@@ -49,8 +49,12 @@ fn needs_exact_rule(program: &str) -> bool {
     OTHERS.contains(&program)
         || programs::known(program).is_some_and(|known| {
             let evaluates = known.evaluator.as_ref();
-            let evaluates = evaluates.is_some_and(|texts| texts.has_input || texts.has_all || texts.has_first);
-            changes_operands(program) || known.wrapper.is_some() || !known.starts.is_empty() || evaluates
+            let evaluates =
+                evaluates.is_some_and(|texts| texts.has_input || texts.has_all || texts.has_first);
+            changes_operands(program)
+                || known.wrapper.is_some()
+                || !known.starts.is_empty()
+                || evaluates
         })
 }
 

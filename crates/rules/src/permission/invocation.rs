@@ -44,7 +44,9 @@ impl Invocation {
 
     /// Returns the name of the program without directory; it has a gap if it is known only at run time.
     pub(super) fn program(&self) -> &str {
-        self.outlines.first().map_or("", |word| programs::name(word))
+        self.outlines
+            .first()
+            .map_or("", |word| programs::name(word))
     }
 
     /// Whether the program is known only at run time.
@@ -55,7 +57,10 @@ impl Invocation {
     /// Returns what the table says about the program and its subcommand, each with the index of its name. Each option
     /// before the subcommand may or may not have a value.
     pub(super) fn known(&self) -> Vec<(&'static Program, usize)> {
-        let mut known: Vec<_> = programs::known(self.program()).map(|program| (program, 0)).into_iter().collect();
+        let mut known: Vec<_> = programs::known(self.program())
+            .map(|program| (program, 0))
+            .into_iter()
+            .collect();
         let mut has_option = false;
         for (at, word) in self.outlines.iter().enumerate().skip(1) {
             if word.starts_with('-') {
@@ -80,7 +85,9 @@ impl Invocation {
             return true;
         }
         pattern.has_text(self.program())
-            && self.texts(context).any(|text| pattern.covers_by_name(&text))
+            && self
+                .texts(context)
+                .any(|text| pattern.covers_by_name(&text))
     }
 
     /// Returns its spellings: with the values of words, with the name of the program only, as written, with
@@ -91,12 +98,20 @@ impl Invocation {
         let meant = joined(first.into_iter().chain(arguments.clone()));
         let by_name = joined(std::iter::once(self.program()).chain(arguments));
         let written = joined(self.words.iter().map(|word| word.text.as_str()));
-        let set = self.assignments.iter().map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
+        let set = self
+            .assignments
+            .iter()
+            .map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
         let set: String = set.collect();
         let set = (!set.is_empty()).then(|| format!("{set}{meant}"));
         let targets = self.writes.iter().map(|word| outline(word, context));
-        let redirected: Vec<String> = targets.map(|target| format!("{meant} > {target}")).collect();
-        [meant, by_name, written].into_iter().chain(set).chain(redirected)
+        let redirected: Vec<String> = targets
+            .map(|target| format!("{meant} > {target}"))
+            .collect();
+        [meant, by_name, written]
+            .into_iter()
+            .chain(set)
+            .chain(redirected)
     }
 }
 

@@ -17,9 +17,15 @@ pub(super) enum NamedFile {
 
 impl NamedFile {
     /// Returns the file that `name`, a word or part of one, names in each directory.
-    pub(super) fn of(name: &str, directories: &Directories, context: &PathContext<'_>) -> Vec<Self> {
+    pub(super) fn of(
+        name: &str,
+        directories: &Directories,
+        context: &PathContext<'_>,
+    ) -> Vec<Self> {
         // A program may expand it.
-        let home = name.strip_prefix("~/").and_then(|below| Some(context.home()?.join(below)));
+        let home = name
+            .strip_prefix("~/")
+            .and_then(|below| Some(context.home()?.join(below)));
         let path = home.unwrap_or_else(|| PathBuf::from(name));
         let known = directories.known.iter();
         let count = if path.is_absolute() { 1 } else { usize::MAX };
@@ -32,9 +38,14 @@ impl NamedFile {
                 continue;
             }
             // The directory before the first wildcard may be a link.
-            let above = path.ancestors().find(|above| !above.to_string_lossy().contains(GLOB));
-            let real = above.and_then(|above| Some((context.real(above)?, path.strip_prefix(above).ok()?)));
-            let real = real.map(|(real, below)| real.join(below)).filter(|real| *real != path);
+            let above = path
+                .ancestors()
+                .find(|above| !above.to_string_lossy().contains(GLOB));
+            let real = above
+                .and_then(|above| Some((context.real(above)?, path.strip_prefix(above).ok()?)));
+            let real = real
+                .map(|(real, below)| real.join(below))
+                .filter(|real| *real != path);
             let globs = real.into_iter().chain([path]);
             files.extend(globs.map(|path| Self::Glob(path.to_string_lossy().into_owned())));
         }

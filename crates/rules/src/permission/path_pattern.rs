@@ -154,7 +154,9 @@ impl PathPattern {
         };
         // Everything in a restricted directory is restricted.
         let known = path.split([GAP, GLOB]).next().unwrap_or_default();
-        let directory = known.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let directory = known
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
         if self.covers(Path::new(directory), context) {
             return true;
         }

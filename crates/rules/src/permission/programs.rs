@@ -102,7 +102,10 @@ impl Program {
                     operands: usage.iter().find_map(|word| word.parse().ok()).unwrap_or(0),
                     with_value: options.clone().collect(),
                     adds_input: has("input"),
-                    without_command: usage.iter().filter_map(|word| word.strip_prefix('!')).collect(),
+                    without_command: usage
+                        .iter()
+                        .filter_map(|word| word.strip_prefix('!'))
+                        .collect(),
                 });
             }
             "starts" => self.starts = options.collect(),
@@ -150,9 +153,22 @@ pub(super) fn name(program: &str) -> &str {
 /// Whether the value of a variable is a program, or a file of commands, that other programs run.
 pub(super) fn names_program(variable: &str) -> bool {
     const OTHERS: &[&str] = &[
-        "BASH_ENV", "BROWSER", "ENV", "GIT_ASKPASS", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_SSH",
-        "GIT_SSH_COMMAND", "LESSCLOSE", "LESSOPEN", "PROMPT_COMMAND", "RSYNC_RSH", "SHELL", "SSH_ASKPASS",
-        "SUDO_ASKPASS", "VISUAL",
+        "BASH_ENV",
+        "BROWSER",
+        "ENV",
+        "GIT_ASKPASS",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PROXY_COMMAND",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "LESSCLOSE",
+        "LESSOPEN",
+        "PROMPT_COMMAND",
+        "RSYNC_RSH",
+        "SHELL",
+        "SSH_ASKPASS",
+        "SUDO_ASKPASS",
+        "VISUAL",
     ];
     variable.ends_with("PAGER") || variable.ends_with("EDITOR") || OTHERS.contains(&variable)
 }

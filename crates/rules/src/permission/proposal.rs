@@ -1,7 +1,7 @@
 //! Proposed rules for past calls, and their other effects.
 
-use super::wildcard::escaped;
 use super::hint::changes_operands;
+use super::wildcard::escaped;
 use super::{Behavior, Decided, programs};
 use crate::message::DecidedBy;
 use crate::shell::program_name;
@@ -70,10 +70,7 @@ fn proposal(hint: &str, command: Option<&str>) -> Option<Proposal> {
 /// Returns a rule for exactly this command, and its effects.
 fn exact(command: &str) -> Option<(String, String)> {
     let program = command.split(' ').next().map(program_name)?;
-    if changes_operands(program)
-        || command.len() > MAX_EXACT
-        || command.contains(['\n', '\0'])
-    {
+    if changes_operands(program) || command.len() > MAX_EXACT || command.contains(['\n', '\0']) {
         return None;
     }
     let effects = "no other command; this one may write outside the project and use the network";

@@ -45,7 +45,10 @@ impl Command<'_> {
         let directories = &self.directories;
         directories.is_open
             || self.takes_names()
-            || !directories.known.iter().all(|directory| is_inside(&context.resolve(directory)))
+            || !directories
+                .known
+                .iter()
+                .all(|directory| is_inside(&context.resolve(directory)))
             || names.chain(redirected).any(|outline| {
                 // Single letters in a word are options.
                 let names = names_in(&outline).enumerate();
@@ -60,7 +63,11 @@ impl Command<'_> {
         self.invocations().iter().any(|one| {
             let mut words = one.outlines.iter().skip(1);
             matches!(one.program(), "xargs" | "parallel" | "cpio" | "pax")
-                || words.any(|word| ["--files0-from", "--files-from", "-T", "--stdin", "--batch"].iter().any(|option| word.starts_with(option)))
+                || words.any(|word| {
+                    ["--files0-from", "--files-from", "-T", "--stdin", "--batch"]
+                        .iter()
+                        .any(|option| word.starts_with(option))
+                })
         })
     }
 }

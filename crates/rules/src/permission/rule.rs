@@ -92,10 +92,9 @@ impl Rule {
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
-        let is_unclear =
-            |command: &Command<'_>| {
-                !command.is_understood() || self.may_restrict_evaluated(command, &context, |_| false)
-            };
+        let is_unclear = |command: &Command<'_>| {
+            !command.is_understood() || self.may_restrict_evaluated(command, &context, |_| false)
+        };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 

@@ -135,7 +135,8 @@ impl Rules {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        let is_trusted = |program: &str| self.that(Behavior::Allow).any(|rule| rule.starts(program));
+        let is_trusted =
+            |program: &str| self.that(Behavior::Allow).any(|rule| rule.starts(program));
         self.restricting(|rule| rule.may_restrict_evaluated(command, context, is_trusted))
             .is_some()
     }

@@ -138,7 +138,10 @@ impl Started {
             }
         }
         // `export PAGER=less`, `env PAGER=less git log`
-        if matches!(program.as_str(), "export" | "declare" | "typeset" | "local" | "readonly" | "env" | "sudo") {
+        if matches!(
+            program.as_str(),
+            "export" | "declare" | "typeset" | "local" | "readonly" | "env" | "sudo"
+        ) {
             for word in words.iter().skip(1) {
                 if let Some((name, value)) = word.value_or_text().split_once('=') {
                     self.add_assignment(name, word.value.as_ref().map(|_| value));
@@ -203,7 +206,9 @@ impl Wrapper {
                 at += 1 + usize::from(has_value || is_unknown && !is_last_option(words, at));
                 continue;
             }
-            let is_assignment = text.split_once('=').is_some_and(|(name, _)| crate::shell::is_identifier(name));
+            let is_assignment = text
+                .split_once('=')
+                .is_some_and(|(name, _)| crate::shell::is_identifier(name));
             if !is_assignment && operands == 0 {
                 break;
             }
@@ -217,13 +222,23 @@ impl Wrapper {
 
 /// Whether the word behind an option is another option, so that the option has no value.
 fn is_last_option(words: &[PartWord], at: usize) -> bool {
-    words.get(at + 1).is_none_or(|word| word.value_or_text().starts_with('-'))
+    words
+        .get(at + 1)
+        .is_none_or(|word| word.value_or_text().starts_with('-'))
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.
 fn commands_behind<'w>(options: &[&str], words: &'w [PartWord]) -> Vec<&'w [PartWord]> {
-    let is_option = |word: &PartWord| word.value.as_deref().is_some_and(|value| options.contains(&value));
-    let starts = words.iter().enumerate().skip(1).filter(|(_, word)| is_option(word));
+    let is_option = |word: &PartWord| {
+        word.value
+            .as_deref()
+            .is_some_and(|value| options.contains(&value))
+    };
+    let starts = words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, word)| is_option(word));
     let behind = starts.filter_map(|(at, _)| words.get(at + 1..));
     let ends = |word: &PartWord| matches!(word.value.as_deref(), Some(";" | "+"));
     let commands = behind.map(|words| words.split(ends).next().unwrap_or_default());
@@ -236,13 +251,16 @@ impl Evaluator {
         let arguments = words.get(1..).unwrap_or_default();
         let mut texts: Vec<Option<String>> = Vec::new();
         for (at, word) in arguments.iter().enumerate() {
-            if let Some(text) = self.text_of_option(word, arguments.get(at + 1..).unwrap_or_default()) {
+            if let Some(text) =
+                self.text_of_option(word, arguments.get(at + 1..).unwrap_or_default())
+            {
                 texts.push(text);
             }
         }
         let mut operands = operands(arguments).peekable();
         if self.has_all {
-            let all: Option<Vec<&str>> = operands.clone().map(|word| word.value.as_deref()).collect();
+            let all: Option<Vec<&str>> =
+                operands.clone().map(|word| word.value.as_deref()).collect();
             if operands.peek().is_some() {
                 texts.push(all.map(|all| joined(all.into_iter())));
             }
@@ -259,7 +277,8 @@ impl Evaluator {
         }
         if self.has_file || self.has_input && texts.is_empty() {
             // `bash <(curl …)`
-            let is_input = |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
+            let is_input =
+                |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
             let is_dot = self.has_file && operands.peek().is_some_and(is_input);
             let script = operands.next().filter(|word| !is_input(word));
             match script {
@@ -267,7 +286,9 @@ impl Evaluator {
                     texts.push(scope.printed_inside(&word.span));
                 }
                 Some(_) => {}
-                None if is_dot || self.has_input && !has_module(arguments) => texts.extend(scope.input(index)),
+                None if is_dot || self.has_input && !has_module(arguments) => {
+                    texts.extend(scope.input(index))
+                }
                 None => {}
             }
         }
@@ -280,14 +301,17 @@ impl Evaluator {
         let is_shell = self.language == Language::Shell && self.has_input;
         for option in &self.options {
             let attached = if option.starts_with("--") || option.len() > 2 {
-                match text.strip_prefix(option)? .strip_prefix('=') {
+                match text.strip_prefix(option)?.strip_prefix('=') {
                     Some(value) => value,
                     None if text == *option => "",
                     None => continue,
                 }
             } else {
-                let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-                let Some((_, rest)) = letters.and_then(|letters| letters.split_once(&option[1..])) else {
+                let letters = text
+                    .strip_prefix('-')
+                    .filter(|letters| !letters.starts_with('-'));
+                let Some((_, rest)) = letters.and_then(|letters| letters.split_once(&option[1..]))
+                else {
                     continue;
                 };
                 // `bash -ce` has two options.
@@ -296,7 +320,11 @@ impl Evaluator {
             if !attached.is_empty() {
                 return Some(word.value.as_ref().map(|_| attached.to_owned()));
             }
-            let value = if is_shell { operands(following).next() } else { following.first() };
+            let value = if is_shell {
+                operands(following).next()
+            } else {
+                following.first()
+            };
             return Some(value?.value.clone());
         }
         None
@@ -315,7 +343,9 @@ fn operands(words: &[PartWord]) -> impl Iterator<Item = &PartWord> + Clone {
 
 /// Whether a program runs a module.
 fn has_module(arguments: &[PartWord]) -> bool {
-    arguments.iter().any(|word| word.value.as_deref() == Some("-m"))
+    arguments
+        .iter()
+        .any(|word| word.value.as_deref() == Some("-m"))
 }
 
 impl Scope<'_> {
@@ -331,9 +361,16 @@ impl Scope<'_> {
 
     /// Returns what the commands of a process substitution print.
     fn printed_inside(&self, span: &Range<usize>) -> Option<String> {
-        let is_inside = |command: &CommandPart| span.start <= command.span.start && command.span.end <= span.end;
+        let is_inside = |command: &CommandPart| {
+            span.start <= command.span.start && command.span.end <= span.end
+        };
         let first = self.commands.iter().position(is_inside)?;
-        let count = self.commands.iter().skip(first).take_while(|command| is_inside(command)).count();
+        let count = self
+            .commands
+            .iter()
+            .skip(first)
+            .take_while(|command| is_inside(command))
+            .count();
         self.printed(first..first + count)
     }
 
@@ -342,7 +379,8 @@ impl Scope<'_> {
         let texts = self.commands.get(commands)?.iter().map(|command| {
             let (program, operands) = command.words.split_first()?;
             let program = programs::name(program.value.as_deref()?);
-            let operands: Option<Vec<&str>> = operands.iter().map(|word| word.value.as_deref()).collect();
+            let operands: Option<Vec<&str>> =
+                operands.iter().map(|word| word.value.as_deref()).collect();
             match operands?.as_slice() {
                 [] if program == "cat" => command.input.text().map(str::to_owned),
                 operands if PRINTS.contains(&program) && program != "cat" => {
@@ -351,6 +389,8 @@ impl Scope<'_> {
                 _ => None,
             }
         });
-        texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
+        texts
+            .collect::<Option<Vec<_>>>()
+            .map(|texts| texts.join("\n"))
     }
 }

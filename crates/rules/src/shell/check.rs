@@ -68,7 +68,9 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
     }
     let commands = reading.commands.iter();
     let secrets = commands.flat_map(|command| &command.reveals);
-    effects.reveals.extend(secrets.chain(&reading.secrets).cloned());
+    effects
+        .reveals
+        .extend(secrets.chain(&reading.secrets).cloned());
     for found in checked {
         effects.add(found.effects);
     }
