@@ -2,145 +2,66 @@
 
 use memchr::memchr;
 
-const BLANKS: [char; 2] = [' ', '\t'];
+/// A key, with `*` for its subsection and the rest in lower case, and a value: `remote.*.url`, `https://example.com`.
+/// Values with quotes or backslashes have those too.
+pub(super) type Setting = (String, String);
 
-/// A setting of a configuration file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
-    /// In lower case.
-    pub(super) section: String,
-    pub(super) subsection: Option<String>,
-    /// The last part of the key, in lower case.
-    pub(super) key: String,
-    /// `true` if the file has none.
-    pub(super) value: String,
-}
-
-impl Setting {
-    /// Returns the whole key.
-    pub(super) fn name(&self) -> String {
-        let Self { section, key, .. } = self;
-        match &self.subsection {
-            Some(subsection) => format!("{section}.{subsection}.{key}"),
-            None => format!("{section}.{key}"),
-        }
-    }
-
-    /// Whether it is this setting of a section without subsections.
-    pub(super) fn is(&self, section: &str, key: &str) -> bool {
-        self.section == section && self.subsection.is_none() && self.key == key
-    }
-
-    /// Whether the value names a file in the same way for all versions of git.
-    pub(super) fn is_path(&self) -> bool {
-        !self.value.is_empty() && !self.value.contains(char::is_control)
-    }
-
-    /// Whether it is in `git_settings.txt`.
-    pub(super) fn is_harmless(&self) -> bool {
-        let has_setting = |word: &str| match word.split_once('=') {
-            Some((key, value)) => key == self.key && self.value.eq_ignore_ascii_case(value),
-            None => word == "*" || word == self.key,
-        };
-        include_str!("git_settings.txt").lines().any(|row| {
-            let mut words = row.split(' ');
-            let section = words.next().unwrap_or_default();
-            let parent = section.strip_suffix(".*");
-            parent.unwrap_or(section) == self.section
-                && parent.is_some() == self.subsection.is_some()
-                && words.any(has_setting)
+/// Whether a setting is in `git_settings.txt`.
+pub(super) fn is_harmless((name, value): &Setting) -> bool {
+    include_str!("git_settings.txt").lines().any(|row| {
+        let (section, keys) = row.split_once(' ').unwrap_or_default();
+        let key = name
+            .strip_prefix(section)
+            .and_then(|key| key.strip_prefix('.'));
+        key.is_some_and(|key| {
+            keys.split(' ').any(|known| match known.split_once('=') {
+                Some((known, only)) => known == key && value.eq_ignore_ascii_case(only),
+                None => known == "*" || known == key,
+            })
         })
-    }
+    })
 }
 
-/// Parses a configuration file; `None` if git might read it in another way. Every setting is on one line of its own.
+/// Parses a configuration file; `None` if git might read other settings. Each is on one line of its own. Git refuses
+/// values with wrong quotes.
 pub(super) fn parse_settings(text: &str) -> Option<Vec<Setting>> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_letter);
     let mut settings = Vec::new();
-    let mut header = None;
-    for line in text.lines().map(|line| line.trim_matches(BLANKS)) {
-        if line.contains(|letter: char| letter.is_control() && letter != '\t') {
+    let mut section = None;
+    for line in text.lines() {
+        let line = line.trim_matches([' ', '\t']);
+        // A backslash at the end joins lines.
+        if line.ends_with('\\') || line.contains(|sign: char| sign.is_control() && sign != '\t') {
             return None;
         }
-        if is_blank(line) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        if let Some(rest) = line.strip_prefix('[') {
-            header = Some(parse_header(rest)?);
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.strip_suffix(']')?;
+            let (name, subsection) = header.split_once(" \"").unwrap_or((header, "\""));
+            if !is_name(name) || subsection.strip_suffix('"')?.contains(['"', '\\']) {
+                return None;
+            }
+            let parent = if name == header { "" } else { ".*" };
+            section = Some(name.to_ascii_lowercase() + parent);
             continue;
         }
-        let (section, subsection) = header.clone()?;
-        let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim_end_matches(BLANKS), parse_value(value)?),
-            None => (line, "true".to_owned()),
-        };
-        if !key.starts_with(|first: char| first.is_ascii_alphabetic())
-            || !key.chars().all(is_letter)
-        {
+        let (key, value) = line.split_once('=').unwrap_or((line, "true"));
+        let key = key.trim_end_matches([' ', '\t']).to_ascii_lowercase();
+        if !is_name(&key) || !key.starts_with(|first: char| first.is_ascii_alphabetic()) {
             return None;
         }
-        settings.push(Setting {
-            section,
-            subsection,
-            key: key.to_ascii_lowercase(),
-            value,
-        });
+        let is_plain = !value.contains(['"', '\\']);
+        let comment = value.find(['#', ';']).filter(|_| is_plain);
+        let value = value.get(..comment.unwrap_or(value.len()))?;
+        settings.push((
+            format!("{}.{key}", section.as_ref()?),
+            value.trim_matches([' ', '\t']).to_owned(),
+        ));
     }
     Some(settings)
-}
-
-/// Whether the rest of a line has no more than a comment.
-fn is_blank(text: &str) -> bool {
-    text.is_empty() || text.starts_with(['#', ';'])
-}
-
-fn is_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '-'
-}
-
-/// Parses the header of a section after its bracket.
-fn parse_header(text: &str) -> Option<(String, Option<String>)> {
-    let (name, rest) = text.split_at(text.find(|letter| !is_letter(letter))?);
-    let (subsection, rest) = match rest.strip_prefix(BLANKS) {
-        Some(rest) => {
-            let quoted = rest.trim_start_matches(BLANKS).strip_prefix('"')?;
-            let (subsection, rest) = quoted.split_once("\"]")?;
-            (Some(subsection), rest)
-        }
-        None => (None, rest.strip_prefix(']')?),
-    };
-    let is_plain = subsection.is_none_or(|name| !name.contains(['"', '\\']));
-    let is_header = !name.is_empty() && is_plain && is_blank(rest.trim_start_matches(BLANKS));
-    is_header.then(|| (name.to_ascii_lowercase(), subsection.map(str::to_owned)))
-}
-
-/// Parses a value, which may have quotes anywhere, up to the end of the line.
-fn parse_value(text: &str) -> Option<String> {
-    let mut value = String::new();
-    let (mut end, mut is_quoted) = (0, false);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            '#' | ';' if !is_quoted => break,
-            ' ' | '\t' if !is_quoted => {
-                if !value.is_empty() {
-                    value.push(letter);
-                }
-                continue;
-            }
-            '\\' => value.push(match letters.next()? {
-                'n' => '\n',
-                't' => '\t',
-                'b' => '\u{8}',
-                sign @ ('"' | '\\') => sign,
-                _ => return None,
-            }),
-            _ => value.push(letter),
-        }
-        end = value.len();
-    }
-    value.truncate(end);
-    (!is_quoted).then_some(value)
 }
 
 /// Checks that an index lists only files of the work tree, and submodules if they are allowed.

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Access, OFlags, access};
 
-use super::git_files::{Setting, check_index, parse_settings};
+use super::git_files::{Setting, check_index, is_harmless, parse_settings};
 use crate::io::{is_of_process, open_regular};
 use crate::permission::normalised;
 use crate::shell::{GitScope, GitUse};
@@ -27,18 +27,8 @@ const HOOK: &str = "post-index-change";
 
 /// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
 /// `npm` and `pip`, or which of their versions runs.
-const SERVER_SETTINGS: [&str; 10] = [
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".corepack.env",
-    ".mise.toml",
-    ".npmrc",
-    ".tool-versions",
-    "mise.toml",
-    "pyvenv.cfg",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-];
+const SERVER_SETTINGS: &str = ".cargo/config .cargo/config.toml .corepack.env .mise.toml .npmrc .tool-versions \
+    mise.toml pyvenv.cfg rust-toolchain rust-toolchain.toml";
 
 const UNUSUAL: &str = "git's repository has an unusual layout";
 
@@ -68,12 +58,9 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
         check_index(&index, git.scope != GitScope::WorkTree)?;
     }
     if git.scope == GitScope::WorkTree {
-        let top = repository.top.iter();
         // Git inspects submodules by running itself there, with their configuration.
-        if top
-            .map(|top| top.join(".gitmodules"))
-            .any(|file| exists(&file))
-        {
+        let modules = repository.top.map(|top| top.join(".gitmodules"));
+        if modules.is_some_and(|modules| exists(&modules)) {
             return Err("git may inspect submodules, which have separate settings".to_owned());
         }
         let may_write = !context.shell.keeps_git_from_writing;
@@ -114,7 +101,7 @@ fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathB
 fn server_settings(directory: &Path, home: Option<&Path>) -> Option<&'static str> {
     let mut above = directory.ancestors().filter(|above| Some(*above) != home);
     above.find_map(|above| {
-        let mut files = SERVER_SETTINGS.into_iter();
+        let mut files = SERVER_SETTINGS.split(' ');
         files.find(|file| exists(&above.join(file)))
     })
 }
@@ -198,22 +185,28 @@ impl Repository {
             let settings = settings.and_then(|text| parse_settings(&text));
             let settings = settings.ok_or("git's configuration is not in a form that is known")?;
             for setting in settings {
-                let is_harmless = if setting.is("core", "worktree") {
-                    points_back = true;
-                    let real = self.own.join(&setting.value).canonicalize();
-                    setting.is_path() && real.is_ok_and(|real| Some(real) == self.top)
-                } else if setting.is("core", "hookspath") {
-                    let path = self.top.as_ref().map(|top| top.join(&setting.value));
-                    // Git expands `~` and `%(prefix)`.
-                    let is_clear = setting.is_path() && !setting.value.starts_with(['~', '%']);
-                    let path = path.filter(|path| is_clear && !is_of_process(path));
-                    path.map(|path| hooks.push(path)).is_some()
-                } else {
-                    setting.is_harmless() && !(is_network && chooses_server(&setting))
+                let (name, value) = &setting;
+                let path = self.top.as_ref().map(|top| top.join(value));
+                // Git expands `~` and `%(prefix)`, and removes quotes.
+                let is_clear = |path: &PathBuf| {
+                    !value.is_empty()
+                        && !value.contains(['~', '%', '"', '\\', '\t'])
+                        && !is_of_process(path)
                 };
-                if !is_harmless {
-                    let key = setting.name();
-                    return Err(format!("git's configuration: `{key}` may run a program"));
+                let is_known = match name.as_str() {
+                    "core.hookspath" => {
+                        let path = path.filter(is_clear);
+                        path.map(|path| hooks.push(path)).is_some()
+                    }
+                    "core.worktree" => {
+                        points_back = true;
+                        let real = self.own.join(value).canonicalize().ok();
+                        real == self.top && path.as_ref().is_some_and(is_clear)
+                    }
+                    _ => is_harmless(&setting) && !(is_network && chooses_server(&setting)),
+                };
+                if !is_known {
+                    return Err(format!("git's configuration: `{name}` may run a program"));
                 }
             }
         }
@@ -267,17 +260,17 @@ fn named_path(file: &Path, prefix: &str) -> Option<PathBuf> {
 }
 
 /// Whether a setting of a repository chooses a server or a program for connections, except a usual address.
-fn chooses_server(setting: &Setting) -> bool {
-    let value = setting.value.as_str();
-    match (setting.section.as_str(), setting.key.as_str()) {
-        ("remote", "fetch") => false,
-        ("remote", "url") => {
+fn chooses_server((name, value): &Setting) -> bool {
+    match name.as_str() {
+        "remote.*.fetch" => false,
+        "remote.*.url" => {
             let mut usual = ["https://", "git@", "ssh://"].iter();
             !usual.any(|scheme| value.starts_with(scheme))
         }
-        ("branch", "remote" | "pushremote") => value != "origin" && value != "upstream",
-        ("credential" | "http" | "protocol" | "remote" | "ssh" | "url", _) => true,
-        _ => false,
+        "branch.*.remote" | "branch.*.pushremote" => value != "origin" && value != "upstream",
+        _ => ["http.", "remote."]
+            .iter()
+            .any(|section| name.starts_with(section)),
     }
 }
 

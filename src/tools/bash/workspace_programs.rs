@@ -81,13 +81,14 @@ impl WorkspacePrograms {
                 Concerned::Scripts => programs.iter().any(|program| self.has_script(program)),
                 Concerned::Program(name) => programs.contains(&name),
             };
-            let is_clear = match variable.condition {
-                Condition::Absolute => self.are_outside(value),
-                Condition::Unset => false,
-                Condition::Pager => self.has_no_program(value),
-                Condition::Any => true,
-            };
-            if is_concerned && !is_clear {
+            let is_clear = !is_concerned
+                || match variable.condition {
+                    Condition::Absolute => self.are_outside(value),
+                    Condition::Unset => false,
+                    Condition::Pager => self.has_no_program(value),
+                    Condition::Any => true,
+                };
+            if !is_clear {
                 let name = name.to_string_lossy();
                 return Some(format!(
                     "`{name}` may lead to code or settings of the workspace"
