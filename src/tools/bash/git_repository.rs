@@ -161,9 +161,10 @@ impl Repository {
             let path = common.join(name);
             path.is_dir() && access(&path, Access::EXEC_OK).is_ok()
         };
+        let stores = ["", "objects", "objects/pack"].map(|name| common.join(name));
         let is_usual = !kind.is_symlink()
             && is_plain(&own)
-            && is_plain(&common)
+            && stores.iter().all(|path| is_plain(path))
             && is_head(&read(&own.join("HEAD")).ok()??)
             && ["objects", "refs"].into_iter().all(is_reached)
             && !exists(&common.join("objects/info/alternates"));
@@ -213,31 +214,25 @@ impl Repository {
         if !points_back {
             return Err("git may read another repository".to_owned());
         }
-        let mut old = ["remotes", "branches"]
-            .iter()
-            .map(|name| self.common.join(name));
-        let has_entry = |path: PathBuf| {
-            path.read_dir()
-                .is_ok_and(|mut files| files.next().is_some())
+        let has_entry = |name: &&str| {
+            let entries = self.common.join(name).read_dir();
+            entries.is_ok_and(|mut entries| entries.next().is_some())
         };
-        if is_network && old.any(has_entry) {
+        if is_network && ["remotes", "branches"].iter().any(has_entry) {
             return Err("git may use the address of a remote in a file".to_owned());
         }
         Ok(hooks)
     }
 }
 
-/// Whether a git directory has no links and no pipes, which could lead every process to other files, and no parts of a
-/// split index.
+/// Whether a directory has no links and no pipes, which could lead every process to other files or show another
+/// repository, and no parts of a split index.
 fn is_plain(git: &Path) -> bool {
     let is_usual = |entry: DirEntry| {
-        let is_shared = entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with("sharedindex.");
+        let name = entry.file_name();
         let kind = entry.file_type();
         let is_known = kind.is_ok_and(|kind| kind.is_file() || kind.is_dir() || kind.is_socket());
-        is_known && !is_shared
+        is_known && !name.as_encoded_bytes().starts_with(b"sharedindex.")
     };
     git.read_dir()
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_usual)))

@@ -161,8 +161,8 @@ fn unusual_repositories_are_not_read() {
     place.git("cone", "config --worktree index.sparse false");
     // Git takes the repository above for that of a directory whose `.git` has no `HEAD`.
     place.write("monitor/inner/.git/config", "");
-    for part in ["objects", "refs"] {
-        fs::create_dir(place.path("monitor/inner/.git").join(part)).unwrap();
+    for part in ["objects/pack", "refs"] {
+        fs::create_dir_all(place.path("monitor/inner/.git").join(part)).unwrap();
     }
     for head in ["", "ref: x", "ref:refs/x", "0123"] {
         place.write("monitor/inner/.git/HEAD", head);
@@ -195,6 +195,7 @@ fn only_ordinary_layouts_are_read() {
         ("config", "config", "../../main/.git/config"),
         ("input", "config", "/dev/stdin"),
         ("objects", "objects", "../../main/.git/objects"),
+        ("pack", "objects/pack", "../../../main/.git/objects/pack"),
         ("refs", "refs", "../../main/.git/refs"),
         ("hooks", "hooks", "/tmp"),
         ("index", "index", "../../main/.git/index"),
