@@ -40,7 +40,7 @@ pub struct DecisionContext {
     pub environment: Arc<Environment>,
     /// Variables that are passed to children although they can change the effects of commands.
     pub kept_variables: Arc<BTreeSet<OsString>>,
-    /// Starts children of read-only calls, and git to inspect a repository.
+    /// Starts children of read-only calls.
     pub lane: Arc<Spawners>,
     /// The shell that would run a command.
     pub shell: ShellGuarantees,
@@ -55,9 +55,9 @@ pub struct ShellGuarantees {
     pub protection: WriteProtection,
     /// Whether git neither refreshes its index nor fetches missing objects (`GIT_OPTIONAL_LOCKS=0`).
     pub keeps_git_from_writing: bool,
-    /// Whether the configuration of git is looked at. For calls of the past, whose repository may be gone, it is
-    /// taken to run no program.
-    pub probes_git: bool,
+    /// Whether git's configuration is read. For calls of the past, whose repository may be gone, it is taken to
+    /// run no program.
+    pub reads_git_settings: bool,
     /// Whether commands that only read from servers count as reading.
     pub network_reads: bool,
     /// Whether variables of commands are free of secrets.
@@ -97,7 +97,7 @@ impl ShellGuarantees {
     pub const OWN: Self = Self {
         protection: WriteProtection::Lane,
         keeps_git_from_writing: true,
-        probes_git: true,
+        reads_git_settings: true,
         network_reads: false,
         has_clean_environment: true,
         dialect: ShellDialect::Bash,
@@ -111,7 +111,7 @@ impl ShellGuarantees {
         Self {
             protection,
             keeps_git_from_writing: false,
-            probes_git: true,
+            reads_git_settings: true,
             network_reads: false,
             has_clean_environment: false,
             dialect: ShellDialect::Any,

@@ -139,7 +139,7 @@ impl CheckPermissionArguments {
         let files = self.input.files.iter();
         let sessions: Vec<String> = files.map(|file| file.display().to_string()).collect();
         let shell = ShellGuarantees {
-            probes_git: false,
+            reads_git_settings: false,
             ..ShellGuarantees::OWN
         };
         let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;

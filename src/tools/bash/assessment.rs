@@ -1,17 +1,15 @@
 //! The assessment of a shell command.
 
-use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::GitProbe;
-use super::foreign_environment::refused;
+use super::git_repository;
 use super::script::FinalDirectory;
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::permission::Action;
-use crate::shell::{self, Analysis, CommandPart, Line, Verdict};
+use crate::shell::{self, Analysis, CommandPart, Line, Requirement, Verdict};
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -94,7 +92,6 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         first.any(|word| word.value.as_deref() == Some("cd"))
     };
     let mut workspace = WorkspacePrograms::new(context);
-    // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
@@ -124,7 +121,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             let is_foreign = !context.shell.keeps_git_from_writing;
             found
                 .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
-                .or_else(|| is_foreign.then(|| refused(context, &programs, &mut workspace))?)
+                .or_else(|| is_foreign.then(|| workspace.unclear_variable(context, &programs))?)
         }
     };
     if let Some(why) = refusal {
@@ -133,15 +130,10 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         analysis.programs.clear();
         return analysis;
     }
-    if !context.shell.probes_git {
+    if !context.shell.reads_git_settings {
         return analysis.settled(|_| Ok(()));
     }
-    let probe = LazyCell::new(|| {
-        let mut probe = GitProbe::new(context);
-        probe.allows_pagers = !workspace.is_in_path();
-        probe
-    });
-    analysis.settled(|requirement| probe.settle(requirement, &context.directory))
+    analysis.settled(|Requirement::CleanGitConfig(git)| git_repository::check(git, context))
 }
 
 /// Marks as writing the commands whose words name a program of the workspace, or that may print secrets; or all commands

@@ -91,7 +91,7 @@ fn permission_and_check_shell_use_the_same_verdict() {
                 continue;
             };
             let analysis = analyse(command);
-            // Only without requirements, which are slow to check.
+            // Only without requirements, which depend on the directory.
             if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
                 continue;
             }
@@ -126,7 +126,9 @@ fn settings_that_run_programs_make_git_a_writer() {
         git(&session, &["config", key, value]);
         assert!(!reads(&session, command), "{command} with {key}");
         let why = assessed(&session, command).why;
-        assert!(why.contains(&key.to_lowercase()), "{key}");
+        let name = key.to_lowercase();
+        let name = name.replace(".x.", ".*.").replace(".origin.", ".*.");
+        assert!(why.contains(&name), "{why}");
     }
 }
 
@@ -148,20 +150,19 @@ fn included_and_separate_settings_count() {
 }
 
 #[test]
-fn settings_that_cannot_run_anything_do_not_count() {
+fn settings_that_are_known_to_be_harmless_do_not_count() {
     let session = session();
     for (key, value) in [
-        ("core.pager", "less"),
-        ("core.editor", "vi"),
         ("core.hooksPath", "hooks"),
-        ("alias.st", "!evil"),
         ("user.name", "x"),
         ("core.fsmonitor", "false"),
+        ("branch.main.vscode-merge-base", "origin/main"),
     ] {
         git(&session, &["config", key, value]);
     }
     assert!(reads(&session, "git status"));
-    assert!(!reads(&session, "git st"));
+    git(&session, &["config", "alias.st", "!evil"]);
+    assert!(!reads(&session, "git status"));
 }
 
 #[test]

@@ -2,14 +2,12 @@
 
 mod assessment;
 mod exit_code;
-mod foreign_environment;
-mod git_layout;
-mod git_probe;
+mod git_files;
+mod git_repository;
 mod script;
 mod tool;
 mod workspace_programs;
 
 pub(super) use assessment::assess;
 pub use assessment::settled;
-use git_probe::GitProbe;
 pub(super) use tool::Bash;

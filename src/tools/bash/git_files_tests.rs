@@ -1,0 +1,247 @@
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn names(text: &str) -> Option<Vec<String>> {
+    let settings = parse_settings(text)?.into_iter();
+    Some(
+        settings
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect(),
+    )
+}
+
+#[test]
+fn settings_are_parsed_as_by_git() {
+    let rows: &[(&str, &[&str])] = &[
+        ("", &[]),
+        ("# a\n; b\n\n  \t\n", &[]),
+        (
+            "[Core]\n\tBare = false\n\tfsMonitor\n",
+            &["core.bare=false", "core.fsmonitor=true"],
+        ),
+        ("[core]\r\nbare = false\r\n", &["core.bare=false"]),
+        ("[a-b]\nx=1 # d\ny =\n", &["a-b.x=1", "a-b.y="]),
+        ("[Branch \"A.b/#c]\"]\n  M = x y \n", &["branch.*.m=x y"]),
+        ("[a]\nx = \"o#r\" z;", &["a.x=\"o#r\" z;"]),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(names(text).unwrap(), *expected, "{text}");
+    }
+    for text in [
+        "x = 1",
+        "[core] fsmonitor = x",
+        "[core]\nfsmonitor = \\\nx",
+        "[core] ; x",
+        "[core]\nx y = 1",
+        "[core]\n1x = 1",
+        "[core]\nx # = 1",
+        "[core.sub]\nx = 1",
+        "[core \"a\\\"b\"]\nx = 1",
+        "[core \"a\"b\"]\nx = 1",
+        "[core \"a\" ]\nx = 1",
+        "[core\"a\"]\nx = 1",
+        "[ core]\nx = 1",
+        "[]\nx = 1",
+        "[core\nx = 1",
+        "[core]\nx = a\rb",
+        "[core]\nx = a\0b",
+        "\u{feff}[core]\nx = 1",
+    ] {
+        assert_eq!(names(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn harmless_settings_are_listed() {
+    for (setting, expected) in [
+        ("core]\nfileMode = true", true),
+        ("core]\nfsmonitor = FALSE", true),
+        ("core]\nfsmonitor = true", false),
+        ("core]\nfsmonitor", false),
+        ("core]\npager = x", false),
+        ("core \"x\"]\nfilemode = true", false),
+        ("remote \"o\"]\nurl = ext::x", true),
+        ("remote]\nurl = x", false),
+        ("remote \"o\"]\npromisor = true", false),
+        ("remote \"o\"]\npartialCloneFilter = blob:none", false),
+        ("remote \"o\"]\nuploadpack = x", false),
+        ("branch \"main\"]\nvscode-merge-base = origin/main", true),
+        ("branch \"b\"]\ngithub-pr-owner-number = \"a#b#1\"", true),
+        ("branch]\nsort = signature", false),
+        ("extensions]\nworktreeConfig = true", true),
+        ("extensions]\nobjectFormat = sha256", false),
+        ("extensions]\npartialClone = o", false),
+        ("index]\nsparse = true", false),
+        ("lfs]\nrepositoryformatversion = 0", true),
+        ("lfs \"https://example.com/x\"]\naccess = basic", true),
+        ("lfs \"customtransfer.x\"]\npath = x", false),
+        ("filter \"lfs\"]\nclean = git-lfs clean -- %f", false),
+        ("diff \"x\"]\ntextconv = x", false),
+        ("diff]\nexternal = x", false),
+        ("merge \"x\"]\ndriver = x", false),
+        ("include]\npath = x", false),
+        ("includeIf \"gitdir:/x/\"]\npath = x", false),
+        ("alias]\nst = status", false),
+        ("log]\nshowSignature = true", false),
+        ("pretty]\nx = %G?", false),
+        ("#]\nadd = x", false),
+        ("a]\n* = x", false),
+    ] {
+        let settings = parse_settings(&format!("[{setting}\n"));
+        let is_harmless = settings.is_some_and(|settings| settings.iter().all(is_harmless));
+        assert_eq!(is_harmless, expected, "{setting}");
+    }
+}
+
+/// Returns lines of which some are read, and some only by git.
+fn line() -> impl Strategy<Value = String> {
+    let fixed = prop::sample::select(vec![
+        "[core]",
+        "[CORE] # x",
+        "[core] fsmonitor = x",
+        "[remote \"origin\"]",
+        "[branch \"a\\\"b\"]",
+        "[branch \"x]\"]  ; y",
+        "[a.b]",
+        "[include]",
+        "[",
+        "fsmonitor",
+        "fsmonitor = \\",
+        "  pager = \"a ; b\" c # d",
+        "url = \"a",
+        "url=a\\\\b\\tc",
+        "a-b =  x  y  ",
+        "a_b = x",
+        "# x \\",
+        "; [x]",
+        "",
+        "\t",
+        "x = \"\" y",
+        "x = a\"b\"c",
+        "x = a\r",
+        "\u{b}y = 1",
+        "\u{feff}[core]",
+    ]);
+    prop_oneof![
+        4 => fixed.prop_map(str::to_owned),
+        2 => "[a-c]{1,2} ?= ?[a-c \"#;\\\\\t]{0,5}",
+        1 => "\\[[a-c. \"\\]\\\\]{0,6}\\]?",
+        1 => "[ -~\t]{0,9}",
+    ]
+}
+
+proptest! {
+    /// What is parsed is what git reads, or git refuses the file.
+    #[test]
+    fn git_reads_no_other_settings(lines in prop::collection::vec(line(), 0..7)) {
+        let text = format!("[x]\n{}", lines.join("\n"));
+        let Some(parsed) = parse_settings(&text) else {
+            return Ok(());
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config");
+        fs::write(&file, &text).unwrap();
+        let mut git = std::process::Command::new("git");
+        let listed = git.args(["config", "--list", "-z", "--no-includes", "--file"]).arg(&file);
+        let listed = listed.output().unwrap();
+        if !listed.status.success() {
+            return Ok(());
+        }
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let by_git: Vec<(String, String)> = listed.split_terminator('\0').map(|setting| {
+            let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
+            let (section, rest) = name.split_once('.').unwrap();
+            let name = rest.rsplit_once('.').map_or(name.to_owned(), |(_, key)| format!("{section}.*.{key}"));
+            (name, value.to_owned())
+        }).collect();
+        prop_assert_eq!(parsed.len(), by_git.len(), "{:?}", text);
+        for ((name, value), by_git) in parsed.into_iter().zip(by_git) {
+            let value = if value.contains(['"', '\\']) { by_git.1.clone() } else { value };
+            prop_assert_eq!((name, value), by_git, "{:?}", text);
+        }
+    }
+}
+
+/// Returns an index of a version with entries of modes and names.
+fn index(version: u32, entries: &[(u32, &str)], extensions: &[u8]) -> Vec<u8> {
+    let mut index = b"DIRC".to_vec();
+    index.extend(version.to_be_bytes());
+    index.extend(u32::try_from(entries.len()).unwrap().to_be_bytes());
+    let mut before = 0_usize;
+    for (mode, name) in entries {
+        let start = index.len();
+        index.extend([0; 24]);
+        index.extend(mode.to_be_bytes());
+        index.extend([0; 32]);
+        index.extend(u16::try_from(name.len().min(0xfff)).unwrap().to_be_bytes());
+        if version == 4 {
+            // Replaces the whole name before.
+            let high = (before >> 7).checked_sub(1);
+            index.extend(high.map(|high| u8::try_from(high).unwrap() | 0x80));
+            index.push(u8::try_from(before & 0x7f).unwrap());
+            before = name.len();
+        }
+        index.extend(name.as_bytes());
+        index.push(0);
+        while version < 4 && !(index.len() - start).is_multiple_of(8) {
+            index.push(0);
+        }
+    }
+    index.extend(extensions);
+    index.extend([0; 20]);
+    index
+}
+
+#[test]
+fn indexes_list_files_of_the_work_tree() {
+    let long = "d/".repeat(2500) + "f";
+    for version in [2, 3, 4] {
+        let checked = |mode, name| {
+            let entries = [(0o100_644, "a"), (mode, name), (0o120_000, "z")];
+            check_index(&index(version, &entries, b"TREE\0\0\0\x02ab"), false).is_ok()
+        };
+        for (mode, name, expected) in [
+            (0o100_755, "a/top", true),
+            (0o100_644, &*long, true),
+            (0o100_644, "../to", false),
+            (0o100_644, "a/../to", false),
+            (0o100_644, "/etc/x", false),
+            (0o100_644, "", false),
+            (0o040_000, "sub/", false),
+            (0o160_000, "sub", false),
+            (0o160_755, "sub", false),
+            (0o100_600, "a", false),
+        ] {
+            assert_eq!(
+                checked(mode, name),
+                expected,
+                "{version} {mode:o} {name:.9}"
+            );
+        }
+        let submodule = index(version, &[(0o160_000, "sub")], b"");
+        assert!(check_index(&submodule, true).is_ok());
+        for extension in ["link", "sdir", "IEOT", "EOIE", "XXXX"] {
+            let extension = [extension.as_bytes(), &[0; 4]].concat();
+            assert!(check_index(&index(version, &[], &extension), true).is_err());
+        }
+        let whole = index(version, &[(0o100_644, "abc")], b"TREE\0\0\0\x02ab");
+        for length in 0..whole.len() {
+            // Without the extension, the index ends after its entry.
+            let is_whole = length == whole.len() - 10;
+            assert_eq!(
+                check_index(&whole[..length], true).is_ok(),
+                is_whole,
+                "{length}"
+            );
+        }
+        // A name that ends before its length.
+        let mut other = whole.clone();
+        let at = 12 + 61;
+        other[at] += 1;
+        assert!(check_index(&other, true).is_err());
+    }
+    assert!(check_index(&index(5, &[], b""), true).is_err());
+}
