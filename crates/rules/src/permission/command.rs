@@ -61,6 +61,9 @@ pub(super) fn commands<'a>(
         Command::new(text, levels, started, directories, context)
     });
     let mut commands: Vec<Command<'a>> = read.collect();
+    if let Some(first) = commands.first_mut() {
+        first.started.add_words(&line.words, &start, context);
+    }
     if let Some(rest) = unread(script, line) {
         let evaluated = Evaluated {
             program: String::new(),

@@ -75,6 +75,20 @@ impl Started {
         self.add(invocation, index, scope.depth, scope);
     }
 
+    /// Adds words that belong to no command, which may name files.
+    pub(super) fn add_words(
+        &mut self,
+        words: &[PartWord],
+        directories: &Rc<Directories>,
+        context: &PathContext<'_>,
+    ) {
+        if !words.is_empty() {
+            let mut named = Invocation::new(Vec::new(), Vec::new(), directories, context);
+            named.reads = words.to_vec();
+            self.invocations.push(named);
+        }
+    }
+
     /// Adds the variable of an assignment, if its value is a program.
     fn add_assignment(&mut self, name: &str, value: Option<&str>) {
         if programs::names_program(name) {
@@ -165,10 +179,12 @@ impl Started {
             depth,
             context,
         };
-        let directories = directories::of(script, &line.commands, directories, context);
+        let start = directories;
+        let directories = directories::of(script, &line.commands, start, context);
         for (index, directories) in directories.iter().enumerate() {
             self.add_command(index, directories, &scope);
         }
+        self.add_words(&line.words, directories.first().unwrap_or(start), context);
         if let Some(rest) = unread(script, &line) {
             self.evaluate(program, Some(rest));
         }

@@ -3,6 +3,7 @@
 use super::check::check;
 use super::parts::CommandPart;
 use super::reader::read;
+use super::word::PartWord;
 use crate::text::terminal_safe_line;
 
 /// The commands of a command line.
@@ -11,6 +12,8 @@ pub struct Line {
     /// The simple commands in text order, also those in substitutions, groups and loops; if a part of the line was not
     /// read, those before it.
     pub commands: Vec<CommandPart>,
+    /// The words of `for` loops, which belong to no command.
+    pub words: Vec<PartWord>,
     /// The part that was not read: from the command with the first token that is not understood to the end.
     pub unread: Option<Unread>,
     /// Whether bash, zsh and dash read it alike.
@@ -45,6 +48,7 @@ impl Line {
         Self {
             is_flat: reading.is_flat && unread.is_none(),
             commands: reading.commands,
+            words: reading.words,
             unread,
             is_portable: reading.is_portable,
         }

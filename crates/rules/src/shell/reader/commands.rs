@@ -170,7 +170,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads a command and its redirections. Returns whether its standard output is redirected.
-    fn command(&mut self) -> Read<bool> {
+    pub(super) fn command(&mut self) -> Read<bool> {
         if self.begins("((") {
             return self.stop(2, "`((…))` evaluates its contents");
         }
@@ -186,6 +186,8 @@ impl<'text> Reader<'text> {
                 let start = self.position;
                 self.condition().map_err(|stop| stop.before(start))
             }
+            "function" => self.compound(Self::function),
+            _ if self.function_name().is_some() => self.compound(Self::function),
             _ if is_one_of(RESERVED, keyword) => {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }

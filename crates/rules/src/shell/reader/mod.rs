@@ -17,6 +17,7 @@ use self::documents::Document;
 use super::call::CommandContext;
 use super::parts::{CommandPart, Follows, PartInput};
 use super::verdict::Refusal;
+use super::word::PartWord;
 
 pub(super) use self::portability::differs_by_shell;
 pub use self::redirections::{Redirection, is_connection};
@@ -67,6 +68,8 @@ pub(super) struct Reading {
     pub(super) is_portable: bool,
     /// Whether all commands are simple ones in lists and pipelines.
     pub(super) is_flat: bool,
+    /// The words of loops, which belong to no command.
+    pub(super) words: Vec<PartWord>,
     /// The constructs outside of commands that may change something.
     pub(super) refusals: Vec<Refusal>,
     /// The variables outside of commands that may be secret.
