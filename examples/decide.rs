@@ -41,7 +41,7 @@ pub(crate) fn decide(script: &str, rules: &Rules, directory: &Path) -> Decision 
         action: &Action::Command {
             script: script.to_owned(),
             only_reads: analysis.verdict.is_read_only(),
-            parts: analysis.parts,
+            line: analysis.line,
             is_ambiguous: false,
         },
         directory,
