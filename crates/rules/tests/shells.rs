@@ -1,6 +1,10 @@
 //! Random lines of the grammar, run by shells with stub programs: nothing starts that the reader does not list.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail anywhere")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may fail anywhere"
+)]
 
 use std::cell::Cell;
 use std::fs;
@@ -19,15 +23,73 @@ const PROGRAMS: &[&str] = &["p0", "p1", "p2", "p3"];
 
 /// Words of commands. Those without a known value match any arguments.
 const WORDS: &[&str] = &[
-    "a", "-b", "'c d'", "\"e f\"", "g\\ h", "\"$x\"", "$x", "\"i$x\"", "*.none", "~/j", "k=l", "{}", "{m,n}", "'#'",
-    "o#p", "\"\"", "''", "$'q\\tr'", "\"$(p3 s)\"", "$(p3)", "`p3 t`", "<(p3 u)", "\"${x:-v}\"", "${x}", "\"$((1+2))\"",
-    "!", "done", "if", "[", "]", "\"`p3`\"", "\"it's\"", "'a\nb'", "\"a \\\" \\\\ b\"", "-", "--", "=", "x=y", "%", "@",
-    "HEAD^", "HEAD@{1}", "a:b", "\"$x\"'w'\"$x\"", "é", "\\$x", "\\;", "'$(p3)'",
+    "a",
+    "-b",
+    "'c d'",
+    "\"e f\"",
+    "g\\ h",
+    "\"$x\"",
+    "$x",
+    "\"i$x\"",
+    "*.none",
+    "~/j",
+    "k=l",
+    "{}",
+    "{m,n}",
+    "'#'",
+    "o#p",
+    "\"\"",
+    "''",
+    "$'q\\tr'",
+    "\"$(p3 s)\"",
+    "$(p3)",
+    "`p3 t`",
+    "<(p3 u)",
+    "\"${x:-v}\"",
+    "${x}",
+    "\"$((1+2))\"",
+    "!",
+    "done",
+    "if",
+    "[",
+    "]",
+    "\"`p3`\"",
+    "\"it's\"",
+    "'a\nb'",
+    "\"a \\\" \\\\ b\"",
+    "-",
+    "--",
+    "=",
+    "x=y",
+    "%",
+    "@",
+    "HEAD^",
+    "HEAD@{1}",
+    "a:b",
+    "\"$x\"'w'\"$x\"",
+    "é",
+    "\\$x",
+    "\\;",
+    "'$(p3)'",
 ];
 
 const REDIRECTIONS: &[&str] = &[
-    "", "", "", "", "", " >f1", " 2>/dev/null", " </dev/null", " 2>&1", " >>f2", " <<<w", " >/dev/null 2>&1", " <<E\nbody p3\nE\n",
-    " <<'E'\n$(p3)\nE\n", " <<-E\n\tp3\n\tE\n", " <<E\n$(p3 y)\nE\n",
+    "",
+    "",
+    "",
+    "",
+    "",
+    " >f1",
+    " 2>/dev/null",
+    " </dev/null",
+    " 2>&1",
+    " >>f2",
+    " <<<w",
+    " >/dev/null 2>&1",
+    " <<E\nbody p3\nE\n",
+    " <<'E'\n$(p3)\nE\n",
+    " <<-E\n\tp3\n\tE\n",
+    " <<E\n$(p3 y)\nE\n",
 ];
 
 fn simple() -> impl Strategy<Value = String> {
@@ -35,20 +97,56 @@ fn simple() -> impl Strategy<Value = String> {
     let program = prop::sample::select(PROGRAMS);
     let assignment = prop::sample::select(&["", "", "", "", "y=1 ", "y='a b' ", "y=$(p3) "][..]);
     let redirection = prop::sample::select(REDIRECTIONS);
-    (assignment, program, words, redirection).prop_map(|(assignment, program, words, redirection)| {
-        let words: String = words.iter().map(|word| format!(" {word}")).collect();
-        format!("{assignment}{program}{words}{redirection}")
-    })
+    (assignment, program, words, redirection).prop_map(
+        |(assignment, program, words, redirection)| {
+            let words: String = words.iter().map(|word| format!(" {word}")).collect();
+            format!("{assignment}{program}{words}{redirection}")
+        },
+    )
 }
 
 /// Forms with commands for `@` and `?`.
 const FORMS: &[&str] = &[
-    "@; ?", "@ && ?", "@ || ?", "@ | ?", "@\n?", "! @", "(@)", "(@; ?)", "{ @; }", "{ @; ?; } >f3", "if @; then ?; fi",
-    "if @; then p0; else ?; fi", "for i in 1 2; do @; done", "for i in \"$x\" b; do @; ?; done", "case a in a) @;; esac",
-    "case a in b) @;; *) ?; esac", "case \"$x\" in a|b) @;; (c) ?;; esac", "while false; do @; done", "until @; do ?; break; done",
-    "@ # p0", "# p0\n@", "x=1; @", "@ & ?", "p0 \"$(@)\"", "p0 $(@ | ?)", "p0 `@`", "p0 <(@)", "@ |& ?", "[[ a == b ]] && @",
-    "[[ -n \"$(@)\" ]]", "@;\n\n?", "@ &&\n?", "time @", "(@) | ?", "{ @; } | { ?; }", "p0 \\\n a; @", "if (@) then ?; fi",
-    "( (@) )", "@ |\n# comment\n?", "while read -r l; do @; done </dev/null",
+    "@; ?",
+    "@ && ?",
+    "@ || ?",
+    "@ | ?",
+    "@\n?",
+    "! @",
+    "(@)",
+    "(@; ?)",
+    "{ @; }",
+    "{ @; ?; } >f3",
+    "if @; then ?; fi",
+    "if @; then p0; else ?; fi",
+    "for i in 1 2; do @; done",
+    "for i in \"$x\" b; do @; ?; done",
+    "case a in a) @;; esac",
+    "case a in b) @;; *) ?; esac",
+    "case \"$x\" in a|b) @;; (c) ?;; esac",
+    "while false; do @; done",
+    "until @; do ?; break; done",
+    "@ # p0",
+    "# p0\n@",
+    "x=1; @",
+    "@ & ?",
+    "p0 \"$(@)\"",
+    "p0 $(@ | ?)",
+    "p0 `@`",
+    "p0 <(@)",
+    "@ |& ?",
+    "[[ a == b ]] && @",
+    "[[ -n \"$(@)\" ]]",
+    "@;\n\n?",
+    "@ &&\n?",
+    "time @",
+    "(@) | ?",
+    "{ @; } | { ?; }",
+    "p0 \\\n a; @",
+    "if (@) then ?; fi",
+    "( (@) )",
+    "@ |\n# comment\n?",
+    "while read -r l; do @; done </dev/null",
 ];
 
 fn line() -> impl Strategy<Value = String> {
@@ -78,7 +176,10 @@ impl Sandbox {
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(directory.join("bin")).unwrap();
         fs::create_dir_all(directory.join("work")).unwrap();
-        for program in PROGRAMS.iter().chain(&["a", "b", "done", "if", "E", "body"]) {
+        for program in PROGRAMS
+            .iter()
+            .chain(&["a", "b", "done", "if", "E", "body"])
+        {
             let file = directory.join("bin").join(program);
             fs::write(&file, STUB).unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
@@ -136,7 +237,9 @@ fn is_listed(line: &Line, call: &[String]) -> bool {
     levels.any(|command| {
         let values = |word: &PartWord| {
             let alternatives = word.alternatives().into_iter();
-            alternatives.map(|one| one.value).collect::<Option<Vec<String>>>()
+            alternatives
+                .map(|one| one.value)
+                .collect::<Option<Vec<String>>>()
         };
         let known: Vec<_> = command.words.iter().map(values).collect();
         matches(&known, call)
@@ -185,5 +288,8 @@ fn shells_start_only_the_commands_that_are_listed() {
     if let Err(failure) = outcome {
         panic!("{failure}");
     }
-    assert!(read.get() * 2 > cases && portable.get() * 20 > cases, "{read:?} {portable:?}");
+    assert!(
+        read.get() * 2 > cases && portable.get() * 20 > cases,
+        "{read:?} {portable:?}"
+    );
 }

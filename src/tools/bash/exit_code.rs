@@ -84,8 +84,8 @@ const CHANGE_THE_RULES: &[&str] = &[
 /// Returns the command that determines the status, if certain.
 fn last_command(line: &str) -> Option<LastCommand> {
     let read = parse(line);
-    let changes_the_rules = (read.commands.iter().filter_map(first_word))
-        .any(|word| CHANGE_THE_RULES.contains(&word));
+    let changes_the_rules =
+        (read.commands.iter().filter_map(first_word)).any(|word| CHANGE_THE_RULES.contains(&word));
     if !is_certain(&read) || changes_the_rules {
         return None;
     }
@@ -223,8 +223,7 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in rows {
-            let found =
-                last_command(line).map(|last| (words(&last.command), last.after_cd));
+            let found = last_command(line).map(|last| (words(&last.command), last.after_cd));
             let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
             assert_eq!(found, expected, "{line}");
         }

@@ -21,8 +21,8 @@ pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
         return None;
     }
     let subcommand = arguments.first().map(PartWord::label);
-    let subcommand = subcommand
-        .filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
+    let subcommand =
+        subcommand.filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
     Some(match subcommand {
         Some(subcommand) => format!("{program} {subcommand}"),
         None => program.to_owned(),
@@ -77,13 +77,17 @@ impl CommandPart {
     /// Returns the last file that its output is redirected to, except `/dev/null` and the standard streams.
     pub fn output(&self) -> Option<&str> {
         let redirections = self.redirections.iter();
-        redirections.filter_map(Redirection::output_file).next_back()
+        redirections
+            .filter_map(Redirection::output_file)
+            .next_back()
     }
 
     /// Whether it has a here-document.
     pub fn has_here_document(&self) -> bool {
         let operators = self.redirections.iter().map(|one| one.operator);
-        operators.into_iter().any(|operator| matches!(operator, "<<" | "<<-"))
+        operators
+            .into_iter()
+            .any(|operator| matches!(operator, "<<" | "<<-"))
     }
 
     /// Whether its standard error is redirected to `/dev/null`.

@@ -2,7 +2,7 @@
 
 use super::table::{COMMANDS, Command, Property, Takes};
 use super::verdict::{Checked, Refusal, excerpt};
-use super::word::{Arguments, Given, Value, PartWord, WordShape};
+use super::word::{Arguments, Given, PartWord, Value, WordShape};
 
 /// Parses the words after the command's name. `name` is used in messages.
 pub(super) fn read<'words>(

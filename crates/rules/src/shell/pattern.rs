@@ -3,7 +3,7 @@
 use super::options;
 use super::table::{COMMANDS, Property};
 use super::verdict::is_one_of;
-use super::word::{Given, Value, PartWord, WordPiece};
+use super::word::{Given, PartWord, Value, WordPiece};
 
 /// Options that give a pattern, have two values, or make the first operand a file.
 const OTHERWISE: &str =

@@ -309,7 +309,9 @@ fn set_length(text: &str) -> Option<usize> {
 
 /// Returns the words to which a word with alternatives in braces expands.
 fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
-    let opening = pieces.iter().filter(|piece| **piece == WordPiece::Brace('{'));
+    let opening = pieces
+        .iter()
+        .filter(|piece| **piece == WordPiece::Brace('{'));
     if opening.count() > MAX_OPEN {
         return vec![vec![WordPiece::Unknown]];
     }

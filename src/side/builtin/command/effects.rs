@@ -72,9 +72,13 @@ fn programs(part: &CommandPart) -> Option<Vec<String>> {
 /// if the command `is_loud`.
 pub(super) fn hides_status(commands: &[&CommandPart], index: usize, is_loud: bool) -> bool {
     use crate::shell::Follows::{And, Background, Next, Or, Pipe};
-    let sets_pipefail = commands
-        .iter()
-        .any(|command| command.words.iter().map(PartWord::label).any(|word| word == "pipefail"));
+    let sets_pipefail = commands.iter().any(|command| {
+        command
+            .words
+            .iter()
+            .map(PartWord::label)
+            .any(|word| word == "pipefail")
+    });
     if commands
         .get(index)
         .is_some_and(|command| command.follows == Or)

@@ -70,7 +70,10 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
     let commands: Vec<&CommandPart> = commands.filter(|one| !one.is_substituted).collect();
     if let [only] = commands.as_slice()
         && let [shell, flag, script] = only.words.as_slice()
-        && matches!(program_name(shell.label()), "sh" | "bash" | "dash" | "zsh" | "ksh")
+        && matches!(
+            program_name(shell.label()),
+            "sh" | "bash" | "dash" | "zsh" | "ksh"
+        )
         && (flag.label().starts_with('-') && flag.label().ends_with('c'))
         && only.output().is_none()
         && let Some(script) = script.value.as_deref()

@@ -5,7 +5,7 @@ use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, PartWord, WordShape};
+use crate::shell::word::{Arguments, PartWord, Value, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
 /// parenthesis.

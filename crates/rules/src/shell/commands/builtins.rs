@@ -7,7 +7,11 @@ use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{PartWord, Value, WordShape};
 
 /// `cd`
-pub(super) fn change_directory(call: &mut CheckedCommand<'_>, _: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn change_directory(
+    call: &mut CheckedCommand<'_>,
+    _: &PartWord,
+    words: &[PartWord],
+) -> Checked {
     // A name that expands to zero or several words only changes the target.
     let arguments = match words {
         [one] if one.literal().is_none() => Vec::new(),
@@ -111,7 +115,11 @@ pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[Par
 }
 
 /// `timeout [options] duration command`
-pub(super) fn timeout(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn timeout(
+    call: &mut CheckedCommand<'_>,
+    name: &PartWord,
+    words: &[PartWord],
+) -> Checked {
     let read = arguments("timeout", words)?.read;
     match words.get(read..).unwrap_or_default().split_first() {
         Some((duration, inner)) if duration.literal().is_some() => started(call, name, inner),
@@ -126,7 +134,11 @@ pub(super) fn time(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Part
 }
 
 /// `command [-pvV] command`
-pub(super) fn command(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn command(
+    call: &mut CheckedCommand<'_>,
+    name: &PartWord,
+    words: &[PartWord],
+) -> Checked {
     let arguments = arguments("command", words)?;
     if arguments.has_one_of(&["v", "V"]) {
         return Ok(());
@@ -189,7 +201,11 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Par
     let inner: Vec<PartWord> = match replaced {
         None => {
             let end = fixed.last().map_or(0..0, |word| word.span.clone());
-            fixed.iter().cloned().chain([PartWord::unknown(end, "")]).collect()
+            fixed
+                .iter()
+                .cloned()
+                .chain([PartWord::unknown(end, "")])
+                .collect()
         }
         Some(text) => fixed.iter().map(|word| replace(word, text)).collect(),
     };

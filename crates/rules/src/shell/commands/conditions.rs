@@ -14,7 +14,11 @@ const BINARY: &str = "= == != < > -ef -nt -ot";
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
 /// `[ … ]`
-pub(super) fn bracket(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn bracket(
+    call: &mut CheckedCommand<'_>,
+    name: &PartWord,
+    words: &[PartWord],
+) -> Checked {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
         _ => Err(name.refusal("an unclosed `[`")),

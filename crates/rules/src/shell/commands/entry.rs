@@ -4,10 +4,10 @@ use super::{awk, builtins, conditions, git, sed};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parts::{CommandPart, PartAssignment};
-use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
+use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
-use crate::shell::word::{Value, PartWord, refuse};
+use crate::shell::word::{PartWord, Value, refuse};
 
 /// Checks the variables that a command sets.
 pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -> Checked {

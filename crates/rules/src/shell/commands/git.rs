@@ -4,7 +4,7 @@ use crate::shell::call::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
-use crate::shell::word::{Arguments, Value, PartWord};
+use crate::shell::word::{Arguments, PartWord, Value};
 
 /// Settings that only affect the appearance of output.
 const HARMLESS_SETTINGS: &str = "\

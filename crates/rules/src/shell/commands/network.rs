@@ -1,7 +1,7 @@
 //! Commands that read from a server, and change nothing there.
 
 use crate::shell::verdict::Checked;
-use crate::shell::word::{Arguments, Value, PartWord, refuse};
+use crate::shell::word::{Arguments, PartWord, Value, refuse};
 
 /// Accepts a repository as `OWNER/NAME` and operands without a server.
 pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked {

@@ -2,7 +2,7 @@
 
 use super::network::{gets_only, is_package, is_remote, names_no_server};
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, PartWord, refuse};
+use crate::shell::word::{Arguments, PartWord, Value, refuse};
 
 /// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;

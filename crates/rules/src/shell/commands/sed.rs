@@ -3,7 +3,7 @@
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Value, PartWord};
+use crate::shell::word::{Arguments, PartWord, Value};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
 pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {

@@ -161,7 +161,11 @@ impl<'text> Reader<'text> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         let length = bytes.iter().take(LONGEST + 1).position(|b| ends_word(*b));
-        let length = length.unwrap_or(if bytes.len() <= LONGEST { bytes.len() } else { 0 });
+        let length = length.unwrap_or(if bytes.len() <= LONGEST {
+            bytes.len()
+        } else {
+            0
+        });
         rest.get(..length).unwrap_or_default()
     }
 
@@ -202,8 +206,10 @@ impl<'text> Reader<'text> {
             let rest = self.rest();
             if let Some(operator) = redirection_operator(rest) {
                 redirections.push(self.redirection(operator)?);
-            } else if matches!(rest.as_bytes().first(), None | Some(b'\n' | b';' | b'&' | b'|' | b')'))
-                || rest.starts_with('#')
+            } else if matches!(
+                rest.as_bytes().first(),
+                None | Some(b'\n' | b';' | b'&' | b'|' | b')')
+            ) || rest.starts_with('#')
             {
                 break;
             } else if rest.starts_with('(') {
@@ -340,5 +346,4 @@ impl<'text> Reader<'text> {
         }
         is_redirected
     }
-
 }

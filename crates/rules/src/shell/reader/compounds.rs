@@ -185,7 +185,8 @@ impl<'text> Reader<'text> {
             self.list()?;
             let falls_through = self.begins(";;&") || self.begins(";&");
             self.differs(falls_through);
-            if !(self.skip(";;&") || self.skip(";;") || self.skip(";&")) && self.keyword() != "esac" {
+            if !(self.skip(";;&") || self.skip(";;") || self.skip(";&")) && self.keyword() != "esac"
+            {
                 return self.stop(1, "`esac` is missing");
             }
         }
@@ -209,7 +210,10 @@ impl<'text> Reader<'text> {
                 is_plain &= is_plain_condition(&operands);
                 operands.clear();
                 self.position += 2;
-            } else if rest.starts_with(['<', '>']) && !rest.starts_with("<(") && !rest.starts_with(">(") {
+            } else if rest.starts_with(['<', '>'])
+                && !rest.starts_with("<(")
+                && !rest.starts_with(">(")
+            {
                 is_plain &= operands.len() == 1;
                 operands.push(rest.get(..1).unwrap_or_default());
                 self.position += 1;

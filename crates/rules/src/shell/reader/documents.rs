@@ -54,7 +54,9 @@ impl<'text> Reader<'text> {
         }
         self.position += 1;
         for document in std::mem::take(&mut self.scope.documents) {
-            let command = document.command.and_then(|at| self.reading.commands.get(at));
+            let command = document
+                .command
+                .and_then(|at| self.reading.commands.get(at));
             let start = command.map_or(document.span.start, |command| command.span.start);
             self.here_document_text(document)
                 .map_err(|stop| stop.before(start))?;
@@ -70,7 +72,10 @@ impl<'text> Reader<'text> {
             let content = line.strip_suffix('\n').unwrap_or(line);
             let content = content.trim_start_matches(|letter| tabs.contains(letter));
             if content == document.delimiter {
-                end = Some((self.position, self.position + line.trim_end_matches('\n').len()));
+                end = Some((
+                    self.position,
+                    self.position + line.trim_end_matches('\n').len(),
+                ));
                 break;
             }
             self.position += line.len();

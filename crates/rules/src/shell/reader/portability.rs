@@ -38,8 +38,11 @@ impl Reader<'_> {
         let differs = match redirection.operator {
             "<<" | "<<-" => false,
             "<&" | ">&" => {
-                text.len() != 1 || !text.starts_with(|next: char| next.is_ascii_digit() || next == '-')
-                    || self.slice(0..redirection.target.span.start).ends_with([' ', '\t'])
+                text.len() != 1
+                    || !text.starts_with(|next: char| next.is_ascii_digit() || next == '-')
+                    || self
+                        .slice(0..redirection.target.span.start)
+                        .ends_with([' ', '\t'])
             }
             _ => text.contains(['*', '?', '[', ']']),
         };
@@ -49,8 +52,7 @@ impl Reader<'_> {
     /// Checks the delimiter of a here-document.
     pub(super) fn delimiter_differs(&mut self, written: &str, delimiter: &str) {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        let in_quotes =
-            ['\'', '"'].map(|quote| written.strip_prefix(quote)?.strip_suffix(quote));
+        let in_quotes = ['\'', '"'].map(|quote| written.strip_prefix(quote)?.strip_suffix(quote));
         let is_whole = written == delimiter || in_quotes.contains(&Some(delimiter));
         self.differs(!is_whole || !delimiter.bytes().all(is_plain));
     }
@@ -115,8 +117,8 @@ fn is_common_expansion(after: &str, in_quotes: bool, is_assigned: bool) -> bool 
     if after.starts_with(['\'', '"', '[']) {
         return false;
     }
-    let is_value = after
-        .starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
+    let is_value =
+        after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
     // zsh does not split it into words.
     if is_value && !in_quotes && !is_assigned && !after.starts_with("{#") {
         return false;
@@ -179,53 +181,55 @@ pub(super) fn is_zsh_parameter(name: &str) -> bool {
 
 /// Whether a command is another one in some shell, or evaluates its arguments in another way.
 pub(in crate::shell) fn differs_by_shell(part: &CommandPart) -> bool {
-    differs(part) || part.unwrapped().is_some_and(|inner| inner.levels().iter().any(differs))
+    differs(part)
+        || part
+            .unwrapped()
+            .is_some_and(|inner| inner.levels().iter().any(differs))
 }
 
 fn differs(level: &CommandPart) -> bool {
-        let Some((first, arguments)) = level.words.split_first() else {
-            return false;
-        };
-        let Some(name) = first.value.as_deref() else {
-            return false;
-        };
-        let mut values = arguments.iter().map(|word| word.value.as_deref());
-        let is_number = |value: Option<&str>| {
-            value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
-        };
-        match name {
-            "echo" => values.any(|value| {
-                value.is_some_and(|text| {
-                    text.contains('\\')
-                        || (text.starts_with('-') && text.contains(['e', 'E']) && text.len() < 4)
-                })
-            }),
-            "[" | "test" => {
-                let is_other =
-                    |value: Option<&str>| matches!(value, Some("-t" | "-v" | "-R" | "-o" | "-a"));
-                // `[ "$x" "$y" ]` may be `[ -t … ]`.
-                let is_unknown = values.clone().next().is_some_and(|first| first.is_none());
-                let operands = values.clone().filter(|value| *value != Some("]")).count();
-                values.any(is_other) || (is_unknown && operands == 2)
-            }
-            "read" => !values.all(|value| {
-                value.is_some_and(|text| {
-                    text == "-r"
-                        || (identifier_length(text) == text.len() && !is_zsh_parameter(text))
-                })
-            }),
-            "printf" => {
-                let format = values.next().flatten().unwrap_or("%d");
-                let is_text = |conversion| "sbc%".contains(conversion);
-                let is_numeric = |conversion| "diouxXeEfFgGaA".contains(conversion);
-                format.starts_with('-')
-                    || !conversions(format).all(|letter| is_text(letter) || is_numeric(letter))
-                    || ((format.contains('*') || conversions(format).any(is_numeric))
-                        && !values.all(is_number))
-            }
-            _ if is_one_of(NUMERIC, name) => !values.all(is_number),
-            _ => is_one_of(DIFFERENT, name),
+    let Some((first, arguments)) = level.words.split_first() else {
+        return false;
+    };
+    let Some(name) = first.value.as_deref() else {
+        return false;
+    };
+    let mut values = arguments.iter().map(|word| word.value.as_deref());
+    let is_number = |value: Option<&str>| {
+        value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match name {
+        "echo" => values.any(|value| {
+            value.is_some_and(|text| {
+                text.contains('\\')
+                    || (text.starts_with('-') && text.contains(['e', 'E']) && text.len() < 4)
+            })
+        }),
+        "[" | "test" => {
+            let is_other =
+                |value: Option<&str>| matches!(value, Some("-t" | "-v" | "-R" | "-o" | "-a"));
+            // `[ "$x" "$y" ]` may be `[ -t … ]`.
+            let is_unknown = values.clone().next().is_some_and(|first| first.is_none());
+            let operands = values.clone().filter(|value| *value != Some("]")).count();
+            values.any(is_other) || (is_unknown && operands == 2)
         }
+        "read" => !values.all(|value| {
+            value.is_some_and(|text| {
+                text == "-r" || (identifier_length(text) == text.len() && !is_zsh_parameter(text))
+            })
+        }),
+        "printf" => {
+            let format = values.next().flatten().unwrap_or("%d");
+            let is_text = |conversion| "sbc%".contains(conversion);
+            let is_numeric = |conversion| "diouxXeEfFgGaA".contains(conversion);
+            format.starts_with('-')
+                || !conversions(format).all(|letter| is_text(letter) || is_numeric(letter))
+                || ((format.contains('*') || conversions(format).any(is_numeric))
+                    && !values.all(is_number))
+        }
+        _ if is_one_of(NUMERIC, name) => !values.all(is_number),
+        _ => is_one_of(DIFFERENT, name),
+    }
 }
 
 #[cfg(test)]
