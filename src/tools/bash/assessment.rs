@@ -40,7 +40,7 @@ pub(in crate::tools) fn assess(
     let line = if only_reads {
         Arc::clone(&analysis.line)
     } else {
-        Arc::new(without_workspace_programs(&analysis.line, context))
+        Arc::new(without_workspace_programs(analysis, context))
     };
     let action = Action::Command {
         script: command.to_owned(),
@@ -136,20 +136,25 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     analysis.settled(|Requirement::CleanGitConfig(git)| git_repository::check(git, context))
 }
 
-/// Marks as writing the commands whose words name a program of the workspace, or that may print secrets; or all commands
-/// if the shell is one.
-fn without_workspace_programs(line: &Line, context: &DecisionContext) -> Line {
+/// Marks as writing the commands whose words name a program of the workspace, that may print secrets, or whose
+/// requirements do not hold; or all commands if the shell is such a program.
+fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) -> Line {
+    let line = &analysis.line;
     let mut workspace = WorkspacePrograms::new(context);
     let parts = line.commands.iter().cloned().map(|mut part| {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
         let is_open = context.shell.has_clean_environment || part.reveals.is_empty();
         part.only_reads = part.only_reads && is_open && workspace.find(names).is_none();
+        if part.only_reads && !part.requires.is_empty() {
+            let settled = settled(analysis.of_command(&part), context);
+            part.only_reads = settled.verdict.is_read_only();
+        }
         part
     });
     Line {
         commands: parts.collect(),
-        ..line.clone()
+        ..Line::clone(line)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::call::Effects;
 use super::check::check;
 use super::line::Line;
+use super::parts::CommandPart;
 use super::reader::read;
 use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
 use crate::text::terminal_safe_line;
@@ -147,6 +148,29 @@ impl Analysis {
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))
         .collect()
+    }
+
+    /// Returns the analysis of a command of the line that only reads, on its own.
+    #[must_use]
+    pub fn of_command(&self, command: &CommandPart) -> Self {
+        let mut effects = Effects::default();
+        for program in command.levels().iter().filter_map(CommandPart::program) {
+            effects.ran(program);
+        }
+        Self {
+            verdict: Verdict::ReadOnly {
+                requires: command.requires.clone(),
+            },
+            why: harmless(&effects),
+            span: Some(command.span.clone()),
+            changes_directory: self.changes_directory,
+            programs: effects.programs(),
+            language: None,
+            reveals: command.reveals.first().cloned(),
+            network_reads: None,
+            may_leave_processes: false,
+            line: Arc::clone(&self.line),
+        }
     }
 
     /// Returns the analysis for users who allow reads from servers.

@@ -26,6 +26,10 @@ const MAX_REDIRECTIONS: usize = 64;
 /// # Errors
 /// The first construct that is not known to be read-only.
 pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refusal> {
+    if script.len() > MAX_LENGTH {
+        let why = "the command exceeds 16 KiB, the limit of the analysis";
+        return Err(Refusal::unknown(0..0, why));
+    }
     let mut effects = Effects {
         may_leave_processes: reading.has_substitutions,
         ..Effects::default()
@@ -89,9 +93,7 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
 /// Refuses text that can be read but is not read-only.
 fn screen(script: &str) -> Checked {
     let redirections = script.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
-    let why = if script.len() > MAX_LENGTH {
-        "the command exceeds 16 KiB, the limit of the analysis"
-    } else if redirections.count() > MAX_REDIRECTIONS {
+    let why = if redirections.count() > MAX_REDIRECTIONS {
         "too many redirections"
     } else if script.trim_matches([' ', '\t', '\n']).is_empty() {
         "the command is empty"

@@ -16,7 +16,7 @@ pub struct Line {
     pub words: Vec<PartWord>,
     /// The part that was not read: from the command with the first token that is not understood to the end.
     pub unread: Option<Unread>,
-    /// Whether bash, zsh and dash read it alike.
+    /// Whether bash, zsh and dash read it alike; false for lines that are too long to be analysed.
     pub is_portable: bool,
     /// Whether all commands are simple ones in lists and pipelines.
     pub is_flat: bool,

@@ -184,58 +184,57 @@ fn commands_between_accepted_commands_are_found() {
     }
 }
 
-/// Unterminated nesting and repetition.
-#[test]
-fn no_input_takes_long() {
-    const UNITS: &[&str] = &[
-        "$(",
-        "`",
-        "(",
-        "{ ",
-        "<(",
-        "${a:-",
-        "$((",
-        "'\"",
-        "[[ a && ",
-        "if ls; then ",
-        "for i in a; do ",
-        "case x in y) ",
-        "cat <<A\n",
-        "<a ",
-        "{a,",
-        "&&||;;",
-        ") } fi ",
-        "ls | ",
-        "ls;",
-        "a=1 ",
-        "xargs ",
-        "\"$(",
-        "$",
-        "a[",
-        "!",
-        "! ",
-        "\\ ",
-        "#\n",
-        "'",
-        "f() { ",
-        "ls {}{}",
-        "ls $(a) ",
-        "echo $( ls; ",
-        "a & ",
-        ">a ",
-        "b >a; ",
-        "b >a && ",
-        "export a=$(b); ",
-        "[[ $(a) ]]; ",
-        "cat <<A\n$(b)\nA\n",
-        "case $(a) in b) c;; esac; ",
-        "a \\\n ",
-    ];
-    // The bound is ten times the time of a debug build; quadratic time would exceed it by far.
-    let bound = Duration::from_secs(2);
-    for unit in sample(UNITS, 4, |_| ()) {
+/// Nesting and repetition.
+const UNITS: &[&str] = &[
+    "$(",
+    "`",
+    "(",
+    "{ ",
+    "<(",
+    "${a:-",
+    "$((",
+    "'\"",
+    "[[ a && ",
+    "if ls; then ",
+    "for i in a; do ",
+    "case x in y) ",
+    "cat <<A\n",
+    "<a ",
+    "{a,",
+    "&&||;;",
+    ") } fi ",
+    "ls | ",
+    "ls;",
+    "a=1 ",
+    "xargs ",
+    "\"$(",
+    "$",
+    "a[",
+    "!",
+    "! ",
+    "\\ ",
+    "#\n",
+    "'",
+    "f() { ",
+    "ls {}{}",
+    "ls $(a) ",
+    "echo $( ls; ",
+    "a & ",
+    ">a ",
+    "b >a; ",
+    "b >a && ",
+    "export a=$(b); ",
+    "[[ $(a) ]]; ",
+    "cat <<A\n$(b)\nA\n",
+    "case $(a) in b) c;; esac; ",
+    "a \\\n ",
+];
+
+/// Analyses each unit, repeated to this length, within a bound that quadratic time would exceed by far.
+fn repeated_units_take_linear_time(length: usize, units: &[&str], bound: Duration) {
+    for unit in units {
         for tail in ["", "ls", ")"] {
-            let mut command = unit.repeat(16 * 1024 / unit.len() - 1);
+            let mut command = unit.repeat(length / unit.len() - 1);
             command.push_str(tail);
             let begun = cpu_time();
             let _ = analyse(&command);
@@ -243,6 +242,18 @@ fn no_input_takes_long() {
             assert!(took < bound, "{unit:?} {tail:?}: {took:?}");
         }
     }
+}
+
+#[test]
+fn no_input_takes_long() {
+    let units: Vec<&str> = sample(UNITS, 4, |_| ()).into_iter().copied().collect();
+    repeated_units_take_linear_time(16 * 1024, &units, Duration::from_secs(2));
+}
+
+#[test]
+fn no_long_input_takes_long() {
+    let units: Vec<&str> = sample(UNITS, 16, |_| ()).into_iter().copied().collect();
+    repeated_units_take_linear_time(1024 * 1024, &units, Duration::from_secs(4));
 }
 
 #[test]

@@ -273,6 +273,10 @@ impl<'text> Reader<'text> {
         if first.text == "time" {
             // The keyword precedes a pipeline.
             match written.find(|word| !word.text.starts_with('-')) {
+                Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
+                    let why = "`time` before a variable that is known only at run time";
+                    return super::stop_at(word.span.clone(), why);
+                }
                 Some(word) => first = word,
                 None => return Ok(()),
             }

@@ -15,11 +15,12 @@ use std::ops::Range;
 
 use self::documents::Document;
 use super::call::CommandContext;
+use super::check::MAX_LENGTH;
 use super::parts::{CommandPart, Follows, PartInput};
 use super::verdict::Refusal;
 use super::word::PartWord;
 
-pub(super) use self::portability::differs_by_shell;
+use self::portability::differs_by_shell;
 pub use self::redirections::{Redirection, is_connection};
 
 /// Maximum nesting depth of substitutions and compound commands.
@@ -119,7 +120,10 @@ pub(super) fn read(script: &str) -> Reading {
             *stage = index(stage.start)..index(stage.end);
         }
     }
-    reading.is_portable = reading.is_portable && !reading.commands.iter().any(differs_by_shell);
+    // The commands of longer lines are not checked.
+    reading.is_portable = reading.is_portable
+        && script.len() <= MAX_LENGTH
+        && !reading.commands.iter().any(differs_by_shell);
     reading
 }
 
