@@ -173,6 +173,22 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 
+/// Whether a directory may have links: it cannot be read, or it has too many entries to look at.
+pub(super) fn has_links(directory: &Path) -> bool {
+    const MAX_ENTRIES: usize = 10_000;
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return directory.exists();
+    };
+    let is_link = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry
+            .and_then(|entry| entry.file_type())
+            .is_ok_and(|kind| kind.is_symlink())
+    };
+    entries
+        .enumerate()
+        .any(|(index, entry)| index >= MAX_ENTRIES || is_link(entry))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

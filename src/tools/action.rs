@@ -95,8 +95,9 @@ fn is_typed_into(input: &Input) -> bool {
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
 fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque = |script: String| Action::Command {
+        // Another shell reads it, or another program adds to it.
+        line: Arc::new(Line::guessed(&script)),
         script,
-        line: Arc::new(Line::unread("it is not read".to_owned())),
         only_reads: false,
         is_ambiguous: true,
     };

@@ -36,7 +36,7 @@ pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
     /// Decide as for commands in this sandbox
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = SandboxMode::Off)]
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = SandboxMode::Off, hide_short_help = true)]
     sandbox: SandboxMode,
     #[command(flatten)]
     manifests: ManifestArguments,

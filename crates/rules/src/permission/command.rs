@@ -15,10 +15,7 @@ use super::path_pattern::PathPattern;
 use super::programs::{Writer, WrittenOperands};
 use super::started::{Evaluated, Started, unread};
 use super::{directories, programs};
-use crate::shell::{CommandPart, Line, PartWord, pattern_index};
-
-/// Programs whose operands are text, not files.
-const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
+use crate::shell::{CommandPart, Line, PartWord};
 
 /// Options of any program whose value is a file that it writes.
 const OUTPUT_OPTIONS: [&str; 3] = ["--output", "--out-file", "--outfile"];
@@ -258,12 +255,9 @@ impl Command<'_> {
     pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.named.get_or_init(|| {
             let files = self.invocations().iter().flat_map(|one| {
-                let pattern = pattern_index(&one.words);
-                let is_text = TEXTS.contains(&one.program());
-                let words = one.words.iter().enumerate();
-                let words = words.filter(move |(index, _)| !is_text && Some(*index) != pattern);
                 let values = one.assignments.iter().map(|set| &set.word);
-                let words = words.map(|(_, word)| word).chain(&one.reads).chain(values);
+                let words = one.files().filter_map(|index| one.words.get(index));
+                let words = words.chain(&one.reads).chain(values);
                 files(one, words, context)
             });
             files.collect()

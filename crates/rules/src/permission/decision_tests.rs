@@ -113,6 +113,11 @@ impl Row {
             masks_files: false,
             home: Some(Path::new("/home/u")),
             real_path: &|path| self.real_path(path),
+            has_links: &|directory| {
+                self.links
+                    .keys()
+                    .any(|link| link.parent() == Some(directory))
+            },
         })
     }
 

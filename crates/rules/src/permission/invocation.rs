@@ -8,7 +8,10 @@ use super::outline::outline;
 use super::path_context::PathContext;
 use super::programs::{self, Program};
 use super::wildcard::{GLOB, UNKNOWN};
-use crate::shell::{PartAssignment, PartWord};
+use crate::shell::{PartAssignment, PartWord, pattern_index};
+
+/// Programs whose operands are text, not files.
+const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
 
 /// A program, its arguments and its redirections.
 pub(super) struct Invocation {
@@ -73,6 +76,18 @@ impl Invocation {
             }
         }
         known
+    }
+
+    /// Returns the indexes of the words that may name files: not those of programs that print or compare their operands,
+    /// and no pattern.
+    pub(super) fn files(&self) -> impl Iterator<Item = usize> + use<> {
+        let pattern = pattern_index(&self.words);
+        let end = if TEXTS.contains(&self.program()) {
+            1
+        } else {
+            self.words.len()
+        };
+        (0..end).filter(move |index| Some(*index) != pattern)
     }
 
     /// Whether a deny or ask rule for commands is about it.

@@ -181,7 +181,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "TODO(merge): the permission code is rewritten"]
     fn joined_commands_are_not_allowed_unless_each_is(
         mut row in call(),
         one in proptest::sample::select(COMMANDS),

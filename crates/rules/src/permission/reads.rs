@@ -7,7 +7,6 @@ use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::GLOB;
-use crate::shell::pattern_index;
 
 impl Command<'_> {
     /// Whether reads are confined to the working directories and it may read elsewhere.
@@ -21,23 +20,24 @@ impl Command<'_> {
             |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
         let leads_outside = |name: &str| {
             let files = NamedFile::of(name, &self.directories, context);
-            let is_open = name.contains(GLOB) && name.contains("..");
-            is_open
-                || NamedFile::is_unknown(name)
+            NamedFile::is_unknown(name)
+                || name.contains("{}")
                 || files.iter().any(|file| match file {
                     NamedFile::Known(path) => !is_inside(path),
+                    // A glob may match links, and in several directories.
                     NamedFile::Glob(path) => {
-                        let known = path.split(GLOB).next().unwrap_or_default();
-                        !is_inside(&context.resolve(Path::new(known)))
+                        let (above, name) = path.rsplit_once('/').unwrap_or_default();
+                        let above = Path::new(above);
+                        above.to_string_lossy().contains(GLOB)
+                            || !name.contains(GLOB)
+                            || !is_inside(&context.resolve(above))
+                            || (context.request.has_links)(above)
                     }
                 })
         };
         let names = self.invocations().iter().flat_map(|one| {
-            let pattern = pattern_index(&one.words);
-            let words = one.outlines.iter().enumerate().skip(1);
-            // `find` replaces `{}` with paths below its operands.
-            let words = words.filter(move |(index, word)| Some(*index) != pattern && *word != "{}");
-            words.map(|(_, word)| word.clone())
+            let words = one.files().map(|index| &one.outlines[index]);
+            words.skip(1).cloned()
         });
         // Redirections of a loop or a group belong to no program.
         let redirected = self.levels.iter().flat_map(|level| &level.reads);

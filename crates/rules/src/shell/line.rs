@@ -54,11 +54,12 @@ impl Line {
         }
     }
 
-    /// Creates a line of which nothing was read.
-    pub fn unread(why: String) -> Self {
+    /// Reads a line that may mean something else where it is run: all of it counts as not read.
+    pub fn guessed(script: &str) -> Self {
+        let why = "it is not known how it is read".to_owned();
         Self {
             unread: Some(Unread { start: 0, why }),
-            ..Self::default()
+            ..parse(script)
         }
     }
 
