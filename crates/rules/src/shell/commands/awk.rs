@@ -92,7 +92,7 @@ fn is_harmless_operand(word: &PartWord) -> bool {
         // files or is literal.
         return word.shape() == WordShape::Matches;
     }
-    let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix());
+    let may_become_connection = word.literal().is_none() && "/inet".starts_with(word.prefix());
     match word.prefix().split_once('=') {
         Some((variable, _)) if !variable.contains('/') => is_harmless_variable(variable),
         _ => !may_become_connection,
