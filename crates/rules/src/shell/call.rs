@@ -309,10 +309,10 @@ impl Effects {
                 ] => {
                     // The change may fail, be skipped, come later or affect only a subshell.
                     add(call.steps.clone(), call.scope);
-                    let moved = [target.clone()]
+                    let changed = [target.clone()]
                         .into_iter()
                         .chain(call.steps.iter().cloned());
-                    add(moved.collect(), call.scope);
+                    add(changed.collect(), call.scope);
                 }
                 _ => {
                     return Err(Refusal::unknown(

@@ -213,16 +213,16 @@ impl<'words> Reader<'_, 'words> {
                 }
                 Ok(Value::Text(text))
             }
-            WordShape::Single => Ok(Value::Begins(&word.prefix())),
+            WordShape::Single => Ok(Value::Begins(word.prefix())),
             WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
-                Ok(Value::Begins(&word.prefix()))
+                Ok(Value::Begins(word.prefix()))
             }
             WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
         }
     }
 
     fn not_accepted(&self, word: &PartWord) -> Refusal {
-        let option = excerpt(&word.prefix());
+        let option = excerpt(word.prefix());
         word.refusal(format!(
             "`{}`: the option `{option}` is not in the accepted set",
             self.name
@@ -235,7 +235,7 @@ impl<'words> Reader<'_, 'words> {
             refusal.why = format!(
                 "`{}`: the option `-{letter}` in `{}` is not in the accepted set",
                 self.name,
-                excerpt(&word.prefix())
+                excerpt(word.prefix())
             );
         }
         refusal

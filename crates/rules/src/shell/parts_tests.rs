@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::table_tests::{READ_ONLY, rows};
-use super::{CommandPart, PartWord, analyse};
+use super::{CommandPart, PartInput, PartWord, analyse, parse};
 
 fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
     Some(analyse(script).line.all_commands()?.to_vec())
@@ -479,4 +479,94 @@ fn compound_commands_are_split_as_by_qwen_code() {
         compared += 1;
     }
     assert!(compared >= 9, "{compared}");
+}
+
+#[test]
+fn the_source_of_standard_input_is_known() {
+    let rows: &[(&str, &[PartInput])] = &[
+        ("a | b", &[PartInput::Inherited, PartInput::Pipe(0..1)]),
+        (
+            "a; (b | c) | { d; e; }",
+            &[
+                PartInput::Inherited,
+                PartInput::Inherited,
+                PartInput::Pipe(1..2),
+                PartInput::Pipe(1..3),
+                PartInput::Pipe(1..3),
+            ],
+        ),
+        ("a | b < c", &[PartInput::Inherited, PartInput::Given]),
+        (
+            "a | while b; do c; done < d",
+            &[
+                PartInput::Inherited,
+                PartInput::Given,
+                PartInput::Given,
+                PartInput::Given,
+            ],
+        ),
+        ("a <<< b", &[PartInput::Text(Some("b".to_owned()))]),
+        ("a <<< $b", &[PartInput::Text(None)]),
+        ("a <<E\nb\nE", &[PartInput::Text(Some("b\n".to_owned()))]),
+        ("a 3<<E\nb\nE", &[PartInput::Inherited]),
+        (
+            "a | cat $(b)",
+            &[
+                PartInput::Inherited,
+                PartInput::Pipe(0..1),
+                PartInput::Pipe(0..1),
+            ],
+        ),
+    ];
+    for (script, expected) in rows {
+        let parts = command_parts(script).unwrap();
+        let inputs: Vec<&PartInput> = parts.iter().map(|part| &part.input).collect();
+        assert!(inputs.iter().copied().eq(*expected), "{script}: {inputs:?}");
+    }
+}
+
+#[test]
+fn commands_of_a_list_only_read_on_their_own() {
+    let rows: &[(&str, &[(bool, usize)])] = &[
+        ("git log -3 && npm test", &[(true, 1), (false, 0)]),
+        ("npm test && git log -3", &[(false, 0), (false, 0)]),
+        ("ls; rm x; ls", &[(true, 0), (false, 0), (true, 0)]),
+        (
+            "cd x && git log -3; make",
+            &[(true, 0), (true, 2), (false, 0)],
+        ),
+        (
+            "cd x; cd y; git log -3; make",
+            &[(true, 0), (true, 0), (false, 0), (false, 0)],
+        ),
+        ("git status; make", &[(false, 0), (false, 0)]),
+        ("git log -3; f() { ls; }", &[(false, 0)]),
+    ];
+    for (script, expected) in rows {
+        let line = parse(script);
+        let found = line.commands.iter();
+        let found: Vec<_> = found
+            .map(|part| (part.only_reads, part.requires.len()))
+            .collect();
+        assert_eq!(found, *expected, "{script}");
+    }
+}
+
+#[test]
+fn the_reading_ends_before_the_command_that_is_not_understood() {
+    for (script, start) in [
+        ("ls; echo \"$(rm x)\" ${y@P}; rm z", 4),
+        ("ls; f() { rm x; }", 4),
+        ("ls && cat <<E\nopen", 6),
+        ("for i in a; do ls; x+=1; done", 19),
+        ("ls 'open", 0),
+    ] {
+        let line = parse(script);
+        assert_eq!(
+            line.unread.as_ref().map(|unread| unread.start),
+            Some(start),
+            "{script}"
+        );
+        assert_eq!(line.commands.len(), usize::from(start > 0), "{script}");
+    }
 }

@@ -252,7 +252,8 @@ fn no_input_takes_long() {
 
 #[test]
 fn no_long_input_takes_long() {
-    let units: Vec<&str> = sample(UNITS, 16, |_| ()).into_iter().copied().collect();
+    let units: Vec<&str> = UNITS.iter().step_by(5).copied().collect();
+    let units = sample(units, 4, |_| ());
     repeated_units_take_linear_time(1024 * 1024, &units, Duration::from_secs(4));
 }
 

@@ -16,7 +16,7 @@ pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked 
     }
     let is_local = |word: &&PartWord| {
         !word.prefix().contains("://")
-            && (!name.starts_with("gh repo") || is_repository_name(&word.prefix()))
+            && (!name.starts_with("gh repo") || is_repository_name(word.prefix()))
     };
     match arguments.operands.iter().find(|word| !is_local(word)) {
         Some(word) => refuse(Some(word), format!("`{name}` with an address of a server")),
@@ -58,7 +58,7 @@ pub(super) fn gets_only(name: &str, arguments: &Arguments<'_>) -> Checked {
 /// Accepts an address that starts with `https://`, or the name of a remote, which is a requirement of the verdict.
 pub(super) fn is_remote(name: &str, arguments: &Arguments<'_>) -> Checked {
     match arguments.operands.first() {
-        Some(word) if !word.prefix().starts_with("https://") && !is_plain(&word.prefix(), "-_") => {
+        Some(word) if !word.prefix().starts_with("https://") && !is_plain(word.prefix(), "-_") => {
             refuse(
                 Some(word),
                 format!("`{name}` with an address that may start a program"),
@@ -72,7 +72,7 @@ pub(super) fn is_remote(name: &str, arguments: &Arguments<'_>) -> Checked {
 pub(super) fn is_package(name: &str, arguments: &Arguments<'_>) -> Checked {
     let is_named = |word: &&PartWord| {
         let scope = word.prefix().strip_prefix('@').map_or(0, |_| 1);
-        word.prefix().matches('/').count() == scope && is_plain(&word.prefix(), "-_.@/^~*+ ")
+        word.prefix().matches('/').count() == scope && is_plain(word.prefix(), "-_.@/^~*+ ")
     };
     match arguments.operands.iter().find(|word| !is_named(word)) {
         Some(word) => refuse(Some(word), format!("`{name}` with an address or a path")),

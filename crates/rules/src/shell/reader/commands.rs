@@ -237,7 +237,7 @@ impl<'text> Reader<'text> {
         if end == start {
             return self.stop(1, "unexpected end of a command");
         }
-        self.refuse_other_command(&part.words)?;
+        refuse_other_command(&part.words)?;
         self.differs(part.words.is_empty() && !redirections.is_empty());
         part.span = match (part.words.first(), part.words.last()) {
             (Some(first), Some(last)) => first.span.start..last.span.end,
@@ -262,32 +262,6 @@ impl<'text> Reader<'text> {
             Some(_) => self.word(Expansions::Value)?,
         };
         Ok(PartAssignment { name, word })
-    }
-
-    /// Refuses words that bash reads as something else than a command.
-    fn refuse_other_command(&self, words: &[PartWord]) -> Read<()> {
-        let mut written = words.iter();
-        let Some(mut first) = written.next() else {
-            return Ok(());
-        };
-        if first.text == "time" {
-            // The keyword precedes a pipeline.
-            match written.find(|word| !word.text.starts_with('-')) {
-                Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
-                    let why = "`time` before a variable that is known only at run time";
-                    return super::stop_at(word.span.clone(), why);
-                }
-                Some(word) => first = word,
-                None => return Ok(()),
-            }
-        }
-        let (name, rest) = first.text.split_at(identifier_length(&first.text));
-        let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
-        if assigns || is_one_of(RESERVED, &first.text) {
-            let why = format!("`{}` is not accepted here", first.text);
-            return super::stop_at(first.span.clone(), why);
-        }
-        Ok(())
     }
 
     /// Starts a command, which takes the operator before it.
@@ -348,4 +322,30 @@ impl<'text> Reader<'text> {
         }
         is_redirected
     }
+}
+
+/// Refuses words that bash reads as something else than a command.
+fn refuse_other_command(words: &[PartWord]) -> Read<()> {
+    let mut written = words.iter();
+    let Some(mut first) = written.next() else {
+        return Ok(());
+    };
+    if first.text == "time" {
+        // The keyword precedes a pipeline.
+        match written.find(|word| !word.text.starts_with('-')) {
+            Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
+                let why = "`time` before a variable that is known only at run time";
+                return super::stop_at(word.span.clone(), why);
+            }
+            Some(word) => first = word,
+            None => return Ok(()),
+        }
+    }
+    let (name, rest) = first.text.split_at(identifier_length(&first.text));
+    let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
+    if assigns || is_one_of(RESERVED, &first.text) {
+        let why = format!("`{}` is not accepted here", first.text);
+        return super::stop_at(first.span.clone(), why);
+    }
+    Ok(())
 }

@@ -9,13 +9,13 @@ use crate::shell::expansion::identifier_length;
 use crate::shell::parts::{CommandPart, Follows, PartInput};
 use crate::shell::variables::may_be_set;
 
-impl<'text> Reader<'text> {
+impl Reader<'_> {
     /// Reads a compound command and its redirections, which also apply to the commands in it. Returns whether its
     /// standard output is redirected.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
         self.reading.is_flat = false;
         let (first, piped) = (self.reading.commands.len(), self.scope.input.clone());
-        self.nested(|reader| read(reader))?;
+        self.nested(read)?;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
         let mut redirections = Vec::new();
@@ -29,7 +29,10 @@ impl<'text> Reader<'text> {
         if redirections.is_empty() {
             return Ok(false);
         }
-        if redirections.iter().any(|one| one.is_input()) {
+        if redirections
+            .iter()
+            .any(super::redirections::Redirection::is_input)
+        {
             for command in self.reading.commands.iter_mut().skip(first) {
                 if command.input == piped {
                     command.input = PartInput::Given;

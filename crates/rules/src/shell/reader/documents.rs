@@ -23,7 +23,7 @@ pub(super) struct Document {
     pub(super) is_input: bool,
 }
 
-impl<'text> Reader<'text> {
+impl Reader<'_> {
     /// Reads the delimiter after the operator.
     pub(super) fn here_document(&mut self, strips_tabs: bool) -> Read<PartWord> {
         let word = self.word(Expansions::Unsplit)?;

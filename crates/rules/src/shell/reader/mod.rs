@@ -252,9 +252,10 @@ impl<'text> Reader<'text> {
         self.differs(is_process || closing != ")");
         let inner = Scope {
             context: self.scope.context.in_subshell(),
-            input: match is_output {
-                true => PartInput::Given,
-                false => self.scope.input.clone(),
+            input: if is_output {
+                PartInput::Given
+            } else {
+                self.scope.input.clone()
             },
             is_substituted: true,
             precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),

@@ -2,6 +2,9 @@
 //!
 //! In another shell, the same text can run something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::Reader;
 use super::redirections::Redirection;
 use crate::shell::commands::conversions;
@@ -172,11 +175,12 @@ fn is_common_form(inside: &str) -> bool {
 
 /// Whether a variable has a special meaning in zsh.
 pub(super) fn is_zsh_parameter(name: &str) -> bool {
-    include_str!("../tables/zsh_parameters.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
-        .any(|known| known == name)
+    static PARAMETERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let lines = include_str!("../tables/zsh_parameters.txt").lines();
+        let lines = lines.filter(|line| !line.starts_with('#'));
+        lines.flat_map(str::split_whitespace).collect()
+    });
+    PARAMETERS.contains(name)
 }
 
 /// Whether a command is another one in some shell, or evaluates its arguments in another way.

@@ -48,7 +48,7 @@ pub(super) fn redirection_operator(text: &str) -> Option<(&'static str, usize)> 
     Some((operator, digits))
 }
 
-impl<'text> Reader<'text> {
+impl Reader<'_> {
     /// Reads the redirection at the position, which has this operator.
     pub(super) fn redirection(
         &mut self,
@@ -85,7 +85,6 @@ impl Redirection {
         } = self;
         let span = self.span.clone();
         match *operator {
-            "<<" | "<<-" => Ok(()),
             "<" if may_be_socket(target) => Err(Refusal::unknown(
                 span,
                 "a redirection from a path that may be a network connection",
@@ -94,7 +93,7 @@ impl Redirection {
                 span,
                 "a here-string known only at run time, which may need a file",
             )),
-            "<" | "<<<" => Ok(()),
+            "<" | "<<" | "<<-" | "<<<" => Ok(()),
             "<&" | ">&" if is_descriptor(target) => Ok(()),
             _ if target.text.starts_with(">(") => Err(Refusal::unknown(
                 span,

@@ -71,9 +71,10 @@ impl WordBuilder {
         if !is_known {
             self.end_known_text();
         }
-        let (value, label) = match is_known {
-            true => (Some(self.label), String::new()),
-            false => (None, self.label),
+        let (value, label) = if is_known {
+            (Some(self.label), String::new())
+        } else {
+            (None, self.label)
         };
         PartWord {
             span,
@@ -179,14 +180,15 @@ impl<'text> Reader<'text> {
                 };
                 self.expanded(word, piece, WordShape::Matches);
             }
-            b'[' if is_all && self.run().is_some_and(|run| run.bracket.is_some()) => {
+            b'[' if is_all && self.run().bracket.is_some() => {
                 self.expanded(word, WordPiece::Bracket, WordShape::Matches);
             }
-            b'{' if is_all && self.run().is_some_and(|run| run.alternative.is_some()) => {
+            b'{' if is_all && self.run().alternative.is_some() => {
                 // A word that starts with alternatives may become any text, not only file names.
-                let shape = match word.is_empty() {
-                    true => WordShape::Split,
-                    false => WordShape::Matches,
+                let shape = if word.is_empty() {
+                    WordShape::Split
+                } else {
+                    WordShape::Matches
                 };
                 word.has_alternatives = true;
                 self.expanded(word, WordPiece::Brace('{'), shape);
@@ -228,7 +230,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Returns the signs behind the position that certainly belong to the word, or may hide others.
-    fn run(&mut self) -> Option<Run> {
+    fn run(&mut self) -> Run {
         if self.position >= self.run.end {
             let mut run = Run::default();
             let bytes = self.text.as_bytes();
@@ -250,12 +252,12 @@ impl<'text> Reader<'text> {
         let here = self.position;
         let hiding = self.run.hiding;
         let ahead = |sign: Option<usize>| sign.max(hiding).filter(|at| *at >= here);
-        Some(Run {
+        Run {
             end: self.run.end,
             bracket: ahead(self.run.bracket),
             alternative: ahead(self.run.alternative),
             hiding,
-        })
+        }
     }
 
     fn single_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
@@ -320,9 +322,10 @@ impl<'text> Reader<'text> {
         is_quoted: bool,
         expansions: Expansions,
     ) -> Read<()> {
-        let shape = match is_quoted || expansions != Expansions::All {
-            true => WordShape::Single,
-            false => WordShape::Split,
+        let shape = if is_quoted || expansions != Expansions::All {
+            WordShape::Single
+        } else {
+            WordShape::Split
         };
         let rest = self.rest();
         if rest.starts_with('`') {
