@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
             confines_reads: false,
             is_confined: false,
             masks_files: false,
-            has_links: &|_| false,
+            links: &|_| Some(Vec::new()),
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
         };

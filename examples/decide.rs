@@ -51,7 +51,7 @@ pub(crate) fn decide(script: &str, rules: &Rules, directory: &Path) -> Decision 
         home: home.as_deref(),
         real_path: &|path| path.canonicalize().ok(),
         masks_files: false,
-        has_links: &|_| false,
+        links: &|_| Some(Vec::new()),
     };
     rules.decide(Mode::Default, &request).decision
 }

@@ -374,7 +374,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         confines_reads: false,
         is_confined: false,
         masks_files: false,
-        has_links: &|_| false,
+        links: &|_| Some(Vec::new()),
         home,
         real_path: &|path| Some(path.to_owned()),
     };

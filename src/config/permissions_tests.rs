@@ -76,7 +76,7 @@ fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
             confines_reads: false,
             is_confined: false,
             masks_files: false,
-            has_links: &|_| false,
+            links: &|_| Some(Vec::new()),
             home: None,
             real_path: &|path| Some(path.to_owned()),
         },

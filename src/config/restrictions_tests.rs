@@ -85,7 +85,7 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
                 confines_reads: false,
                 is_confined: false,
                 masks_files: false,
-                has_links: &|_| false,
+                links: &|_| Some(Vec::new()),
                 home: None,
                 real_path: &|path| path.canonicalize().ok().or(Some(path.to_owned())),
             },
@@ -224,7 +224,7 @@ fn restrictions_outside_of_permissions_are_understood_or_errors() {
             confines_reads: false,
             is_confined: false,
             masks_files: false,
-            has_links: &|_| false,
+            links: &|_| Some(Vec::new()),
             home: None,
             real_path: &|path| Some(path.to_owned()),
         };

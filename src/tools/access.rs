@@ -173,20 +173,20 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 
-/// Whether a directory may have links: it cannot be read, or it has too many entries to look at.
-pub(super) fn has_links(directory: &Path) -> bool {
+/// Lists the names of the links in a directory; `None` if it cannot be read or has too many entries.
+pub(super) fn links(directory: &Path) -> Option<Vec<String>> {
     const MAX_ENTRIES: usize = 10_000;
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return directory.exists();
-    };
-    let is_link = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry
-            .and_then(|entry| entry.file_type())
-            .is_ok_and(|kind| kind.is_symlink())
-    };
-    entries
-        .enumerate()
-        .any(|(index, entry)| index >= MAX_ENTRIES || is_link(entry))
+    if !directory.exists() {
+        return Some(Vec::new());
+    }
+    let mut links = Vec::new();
+    for (index, entry) in std::fs::read_dir(directory).ok()?.enumerate() {
+        let entry = entry.ok().filter(|_| index < MAX_ENTRIES)?;
+        if entry.file_type().ok()?.is_symlink() {
+            links.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Some(links)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Web;
-use super::access::{has_links, real_path};
+use super::access::{links, real_path};
 use super::call_sandbox::CallSandbox;
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
@@ -197,7 +197,7 @@ impl DecisionContext {
             masks_files: false,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
-            has_links: &has_links,
+            links: &links,
         };
         let sandbox = self.sandbox.as_ref();
         let is_command = matches!(action, Action::Command { .. });

@@ -113,10 +113,13 @@ impl Row {
             masks_files: false,
             home: Some(Path::new("/home/u")),
             real_path: &|path| self.real_path(path),
-            has_links: &|directory| {
-                self.links
+            links: &|directory| {
+                let links = self
+                    .links
                     .keys()
-                    .any(|link| link.parent() == Some(directory))
+                    .filter(|link| link.parent() == Some(directory));
+                let names = links.filter_map(|link| link.file_name()?.to_str());
+                Some(names.map(str::to_owned).collect())
             },
         })
     }

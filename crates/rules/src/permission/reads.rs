@@ -6,7 +6,14 @@ use super::command::Command;
 use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::GLOB;
+use super::wildcard::{GLOB, Wildcard, escaped};
+
+/// Whether the shell may expand a name with wildcards to a link in a directory.
+fn may_match_link(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
+    let pattern = Wildcard::parse(&escaped(name).replace(GLOB, "*"));
+    let links = (context.request.links)(directory);
+    links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
+}
 
 impl Command<'_> {
     /// Whether reads are confined to the working directories and it may read elsewhere.
@@ -31,7 +38,7 @@ impl Command<'_> {
                         above.to_string_lossy().contains(GLOB)
                             || !name.contains(GLOB)
                             || !is_inside(&context.resolve(above))
-                            || (context.request.has_links)(above)
+                            || may_match_link(name, above, context)
                     }
                 })
         };

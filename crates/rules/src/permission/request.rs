@@ -64,6 +64,6 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// Resolves all links of an absolute path; `None` if it cannot be resolved.
     pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
-    /// Whether a directory may have links.
-    pub has_links: &'a dyn Fn(&Path) -> bool,
+    /// Lists the names of the links in a directory; `None` if they are not known.
+    pub links: &'a dyn Fn(&Path) -> Option<Vec<String>>,
 }
