@@ -20,6 +20,26 @@ fn records(arguments: &[&str], lines: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_sandbox_takes_part_in_the_decision() {
+    let reading = "python3 -c 'print(open(\".env\").read())'";
+    for (mode, command, decision) in [
+        ("off", reading, "ask"),
+        ("files", reading, "allow"),
+        ("files", "cat .env", "deny"),
+        ("files", "bash -c \"$X\"", "allow"),
+    ] {
+        let call = json!({"name": "Bash", "input": {"command": command}}).to_string();
+        let rules = ["--allow", "Bash", "--deny", "Read(.env)", "--sandbox", mode];
+        let record = &records(&rules, &call)[0];
+        assert_eq!(record["decision"], decision, "{mode} {command}: {record}");
+    }
+    let call = json!({"name": "Bash", "input": {"command": "make all"}}).to_string();
+    assert_eq!(records(&[], &call)[0]["decision"], "ask");
+    let confined = &records(&["--sandbox", "workspace"], &call)[0];
+    assert_eq!(confined["decided_by"], json!({"builtin": "confined"}));
+}
+
+#[test]
 fn calls_come_in_many_forms() {
     let calls = [
         json!({"name": "Bash", "input": {"command": "ls | head"}}),

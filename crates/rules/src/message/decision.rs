@@ -116,9 +116,7 @@ impl BuiltinRule {
             Self::CriticalPath => "removes a critical path",
             Self::Protected => "changes a file that determines which programs run",
             Self::Unparsable => "cannot be parsed",
-            Self::Unresolved => {
-                "may do something that a rule denies, which is known only at run time"
-            }
+            Self::Unresolved => "evaluates text that may do what a deny or ask rule is about",
         }
     }
 }
