@@ -54,6 +54,27 @@ fn reads(session: &Session, command: &str) -> bool {
     assessed(session, command).access == Access::reads_everything()
 }
 
+/// Whether the first command of a line only reads on its own.
+fn first_reads(session: &Session, command: &str) -> bool {
+    let Action::Command { line, .. } = assessed(session, command).action else {
+        return false;
+    };
+    line.commands.first().is_some_and(|first| first.only_reads)
+}
+
+#[test]
+fn git_in_a_list_only_reads_if_its_configuration_is_clean() {
+    let session = session();
+    assert!(first_reads(&session, "git log -3 && npm test"));
+    assert!(!first_reads(
+        &session,
+        "git -C elsewhere log -3 && npm test"
+    ));
+    git(&session, &["config", "log.showSignature", "true"]);
+    assert!(!first_reads(&session, "git log -3 && npm test"));
+    assert!(first_reads(&session, "ls && npm test"));
+}
+
 #[test]
 fn commands_that_only_read_have_access_without_writing() {
     let session = session();
@@ -311,7 +332,7 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
     let mut session = session();
     let languages = [
         "sed -n '1{p}' a.txt",
-        "awk '{print $1 / 2}' a.txt",
+        "awk '{print \"\\t\" $1}' a.txt",
         "find . -name a.txt -daystart",
         "ls | xargs -n1 cat",
         "tar -tf a.tar",
