@@ -108,6 +108,7 @@ fn commands_with_languages_are_allowed_on_request() {
         "git reflog",
         "find . -daystart -name '*.rs'",
         "sed -n '1{p}' a",
+        "awk '{print \"\\t\" $1}' a",
     ] {
         assert!(!hook(&[], command), "{command}");
         assert!(hook(&trust, command), "{command}");

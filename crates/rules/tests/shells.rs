@@ -99,7 +99,7 @@ fn simple() -> impl Strategy<Value = String> {
     let redirection = prop::sample::select(REDIRECTIONS);
     (assignment, program, words, redirection).prop_map(
         |(assignment, program, words, redirection)| {
-            let words: String = words.iter().map(|word| format!(" {word}")).collect();
+            let words: String = words.iter().flat_map(|word| [" ", word]).collect();
             format!("{assignment}{program}{words}{redirection}")
         },
     )

@@ -13,9 +13,13 @@ const KEYWORDS: &str = "BEGIN END else if in next print printf";
 /// Variables of awk that only change how lines are split and joined.
 const VARIABLES: &str = "FILENAME FNR FS NF NR OFS ORS RS";
 
-/// Lower-case names that do something in some version of awk without parentheses.
-const RESERVED: &str = "break case continue default delete do eval exit fflush for func function \
-                        getline include length load namespace nextfile return switch while";
+/// Lower-case names that are functions or keywords in some version of awk.
+const RESERVED: &str = "and asort asorti atan2 bindtextdomain break case close compl continue cos \
+                        dcgettext dcngettext default delete do eval exit exp extension fflush for \
+                        func function gensub getline gsub include index int isarray length load log \
+                        lshift match mkbool mktime namespace nextfile or patsplit rand return rshift \
+                        sin split sprintf sqrt srand strftime strtonum sub substr switch system \
+                        systime tolower toupper typeof while xor";
 
 /// Checks the options, the program, and the files and assignments after it.
 pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
