@@ -9,7 +9,7 @@ use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
-use crate::shell::{Line, analyse};
+use crate::shell::{CommandLine, analyse};
 use crate::tool_facts::{
     AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, in_directory,
     parameters, possibly_patched, texts, without_namespace,
@@ -96,7 +96,7 @@ fn is_typed_into(input: &Input) -> bool {
 fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque = |script: String| Action::Command {
         // Another shell reads it, or another program adds to it.
-        line: Arc::new(Line::guessed(&script)),
+        line: Arc::new(CommandLine::guessed(&script)),
         script,
         only_reads: false,
         is_ambiguous: true,

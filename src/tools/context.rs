@@ -19,7 +19,7 @@ use crate::message::ToolUseId;
 pub(super) use crate::permission::normalised;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
-use crate::shell::Line;
+use crate::shell::CommandLine;
 use crate::state::ReadLog;
 
 /// The arguments of a call: an object.
@@ -122,7 +122,7 @@ impl ShellGuarantees {
     }
 
     /// Whether a shell other than bash may run a command line and would parse it differently.
-    pub(super) fn is_ambiguous(self, line: &Line) -> bool {
+    pub(super) fn is_ambiguous(self, line: &CommandLine) -> bool {
         self.dialect == ShellDialect::Any && !line.is_portable
     }
 }

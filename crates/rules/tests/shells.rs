@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use turnpipe_rules::shell::{CommandPart, Line, PartWord, parse};
+use turnpipe_rules::shell::{CommandLine, CommandPart, PartWord, parse};
 
 #[path = "../../../tests/skip/mod.rs"]
 mod skip;
@@ -232,7 +232,7 @@ impl Drop for Sandbox {
 }
 
 /// Whether a command of the line may start a program with these arguments.
-fn is_listed(line: &Line, call: &[String]) -> bool {
+fn is_listed(line: &CommandLine, call: &[String]) -> bool {
     let mut levels = line.commands.iter().flat_map(CommandPart::levels);
     levels.any(|command| {
         let values = |word: &PartWord| {

@@ -9,7 +9,7 @@ use super::script::FinalDirectory;
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::permission::Action;
-use crate::shell::{self, Analysis, CommandPart, Line, Requirement, Verdict};
+use crate::shell::{self, Analysis, CommandLine, CommandPart, Requirement, Verdict};
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -138,7 +138,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
 
 /// Marks as writing the commands whose words name a program of the workspace, that may print secrets, or whose
 /// requirements do not hold; or all commands if the shell is such a program.
-fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) -> Line {
+fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) -> CommandLine {
     let line = &analysis.line;
     let mut workspace = WorkspacePrograms::new(context);
     let parts = line.commands.iter().cloned().map(|mut part| {
@@ -152,9 +152,9 @@ fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) ->
         }
         part
     });
-    Line {
+    CommandLine {
         commands: parts.collect(),
-        ..Line::clone(line)
+        ..CommandLine::clone(line)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exit statuses that are results, not failures, and commands that print nothing on success.
 
-use crate::shell::{CommandPart, Follows, Line, PartWord, parse, program_name};
+use crate::shell::{CommandLine, CommandPart, Follows, PartWord, parse, program_name};
 
 /// Commands whose exit status 1 is a result, with its meaning.
 const RESULTS: &[(&str, &str)] = &[
@@ -50,7 +50,7 @@ pub(super) fn expects_no_output(command: &str) -> bool {
 }
 
 /// Whether a line has only simple commands, without texts that other commands print.
-fn is_certain(line: &Line) -> bool {
+fn is_certain(line: &CommandLine) -> bool {
     line.is_flat && !line.commands.iter().any(CommandPart::has_here_document)
 }
 

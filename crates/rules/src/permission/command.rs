@@ -15,7 +15,7 @@ use super::path_pattern::PathPattern;
 use super::programs::{Writer, WrittenOperands};
 use super::started::{Evaluated, Started, unread};
 use super::{directories, programs};
-use crate::shell::{CommandPart, Line, PartWord};
+use crate::shell::{CommandLine, CommandPart, PartWord};
 
 /// Options of any program whose value is a file that it writes.
 const OUTPUT_OPTIONS: [&str; 3] = ["--output", "--out-file", "--outfile"];
@@ -42,7 +42,7 @@ pub(super) struct Command<'a> {
 /// known.
 pub(super) fn commands<'a>(
     script: &'a str,
-    line: &'a Line,
+    line: &'a CommandLine,
     context: &PathContext<'_>,
 ) -> Vec<Command<'a>> {
     let start = Rc::new(Directories {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::shell::Line;
+use crate::shell::CommandLine;
 
 /// The action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Action {
         /// The command line.
         script: String,
         /// Its commands.
-        line: Arc<Line>,
+        line: Arc<CommandLine>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
         /// Whether a shell other than bash may run it and parse it differently.

@@ -8,7 +8,7 @@ use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs::{self, Evaluator, Language, Wrapper};
-use crate::shell::{CommandPart, Line, PartInput, PartWord, parse};
+use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, parse};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
@@ -192,7 +192,7 @@ impl Started {
 }
 
 /// Returns the part of a command line that was not read.
-pub(super) fn unread<'a>(script: &'a str, line: &Line) -> Option<&'a str> {
+pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str> {
     let unread = line.unread.as_ref()?;
     Some(script.get(unread.start..).unwrap_or(script))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::Effects;
 use super::check::check;
-use super::line::Line;
+use super::line::CommandLine;
 use super::parts::CommandPart;
 use super::reader::read;
 use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
@@ -36,7 +36,7 @@ pub struct Analysis {
     /// session end such processes.
     pub may_leave_processes: bool,
     /// Its commands.
-    pub line: Arc<Line>,
+    pub line: Arc<CommandLine>,
 }
 
 /// Decides from its text whether a command line is read-only.
@@ -47,7 +47,7 @@ pub struct Analysis {
 pub fn analyse(command: &str) -> Analysis {
     let mut reading = read(command);
     let effects = check(command, &mut reading);
-    let line = Arc::new(Line::new(reading));
+    let line = Arc::new(CommandLine::new(reading));
     match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
         Ok((requires, effects)) => Analysis {
             why: match &effects.network {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::commands::prints_environment;
+use super::context::{CommandContext, Shell};
 use super::options;
 use super::table::{COMMANDS, Command, NETWORK, Property};
 use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
@@ -147,48 +148,6 @@ fn ends_soon(name: &str, arguments: &[PartWord]) -> bool {
         .iter()
         .any(|word| word.prefix().starts_with("/dev/"));
     is_one_of(END_SOON, name) && !is_endless
-}
-
-/// The context of a command.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CommandContext {
-    /// The shell that runs it.
-    pub(super) shell: Shell,
-    /// Whether it may run more than once.
-    pub(super) repeated: bool,
-    /// Whether its output goes to another command, which may end first.
-    pub(super) is_piped: bool,
-}
-
-/// The shell that runs a command.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Shell {
-    /// The main shell.
-    #[default]
-    Main,
-    /// A subshell; its directory has no effect afterwards.
-    Subshell,
-    /// A subshell that may outlive the command line.
-    Unattended,
-}
-
-impl CommandContext {
-    pub(super) fn in_subshell(self) -> Self {
-        match self.shell {
-            Shell::Main => Self {
-                shell: Shell::Subshell,
-                ..self
-            },
-            Shell::Subshell | Shell::Unattended => self,
-        }
-    }
-
-    pub(super) fn in_loop(self) -> Self {
-        Self {
-            repeated: true,
-            ..self
-        }
-    }
 }
 
 /// Effects found so far.

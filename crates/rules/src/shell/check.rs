@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::call::{CommandContext, Effects, Shell};
+use super::call::Effects;
 use super::commands;
-use super::parts::CommandPart;
-use super::reader::{Reading, Substitution};
+use super::context::{CommandContext, Shell};
+use super::parts::{CommandPart, MAX_LENGTH, Substitution};
+use super::reader::Reading;
 use super::verdict::{Checked, Refusal, Requirement};
 use super::word::PartWord;
 
@@ -13,9 +14,6 @@ use super::word::PartWord;
 /// option letters that do not change this.
 const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
 const SAFE_FLAGS: &str = "bBilnruw123";
-
-/// Maximum length of an analysed command line, in bytes.
-pub const MAX_LENGTH: usize = 16 * 1024;
 
 /// Maximum number of redirection operators. The shell itself opens redirections of groups, and when
 /// out of descriptors it abandons a pipeline that is partly started.
@@ -127,7 +125,7 @@ struct Found {
 fn check_command(script: &str, command: &CommandPart) -> Found {
     let mut effects = Effects::default();
     let redirections = command.redirections.iter();
-    let opened = redirections.map(super::reader::Redirection::check);
+    let opened = redirections.map(super::redirection::Redirection::check);
     let opened = opened.collect::<Checked>();
     let assigned = commands::check_assignments(script, command);
     let words = if command.is_condition {

@@ -2,7 +2,7 @@
 
 use super::expansion::assigned_name;
 use super::parts::CommandPart;
-use super::reader::Redirection;
+use super::redirection::Redirection;
 use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
 use super::verdict::is_one_of;
 use super::word::PartWord;

@@ -8,7 +8,7 @@ use crate::text::terminal_safe_line;
 
 /// The commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct CommandLine {
     /// The simple commands in text order, also those in substitutions, groups and loops; if a part of the line was not
     /// read, those before it.
     pub commands: Vec<CommandPart>,
@@ -32,14 +32,14 @@ pub struct Unread {
 }
 
 /// Reads a command line, in linear time and without side effects.
-pub fn parse(script: &str) -> Line {
+pub fn parse(script: &str) -> CommandLine {
     let mut reading = read(script);
     // Marks the commands that only read.
     let _ = check(script, &mut reading);
-    Line::new(reading)
+    CommandLine::new(reading)
 }
 
-impl Line {
+impl CommandLine {
     pub(super) fn new(reading: super::reader::Reading) -> Self {
         let unread = reading.stop.map(|stop| Unread {
             start: stop.start,

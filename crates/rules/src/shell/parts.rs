@@ -6,13 +6,16 @@
 
 use std::ops::Range;
 
-use super::call::CommandContext;
+use super::context::CommandContext;
 use super::expansion::assigned_name;
 use super::options;
-use super::reader::{Redirection, Substitution};
+use super::redirection::Redirection;
 use super::table::WRAPPERS;
 use super::verdict::Requirement;
 use super::word::PartWord;
+
+/// Maximum length of an analysed command line, in bytes.
+pub const MAX_LENGTH: usize = 16 * 1024;
 
 /// Maximum number of nested wrappers; beyond it, rules check every word.
 const MAX_LEVELS: usize = 32;
@@ -51,6 +54,14 @@ pub struct CommandPart {
     pub(crate) is_condition: bool,
     pub(crate) context: CommandContext,
     pub(crate) substitutions: Vec<Substitution>,
+}
+
+/// A substitution in a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Substitution {
+    pub(super) span: Range<usize>,
+    /// Whether a process runs beside the command.
+    pub(super) is_process: bool,
 }
 
 /// `NAME=value` before a command.

@@ -1,7 +1,8 @@
 //! The check of one simple command: its assignments, then its name.
 
 use super::{awk, builtins, conditions, git, sed};
-use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
+use crate::shell::call::{CheckedCommand, Effects, Entry, Own};
+use crate::shell::context::CommandContext;
 use crate::shell::options::arguments;
 use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::table::COMMANDS;

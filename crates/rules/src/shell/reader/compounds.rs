@@ -1,9 +1,9 @@
 //! Compound commands: groups, conditions, loops, `case` and `[[ … ]]`.
 
 use super::portability::is_zsh_parameter;
+use super::reader::{Read, Reader, ends_word};
 use super::redirections::redirection_operator;
 use super::words::Expansions;
-use super::{Read, Reader, ends_word};
 use crate::shell::commands::is_plain_condition;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::{CommandPart, Follows, PartInput};
@@ -31,7 +31,7 @@ impl Reader<'_> {
         }
         if redirections
             .iter()
-            .any(super::redirections::Redirection::is_input)
+            .any(crate::shell::redirection::Redirection::is_input)
         {
             for command in self.reading.commands.iter_mut().skip(first) {
                 if command.input == piped {

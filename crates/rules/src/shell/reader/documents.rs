@@ -2,26 +2,10 @@
 
 use std::ops::Range;
 
+use super::reader::{Document, Read, Reader, stop_at};
 use super::words::{Expansions, WordBuilder};
-use super::{Read, Reader, stop_at};
 use crate::shell::parts::PartInput;
 use crate::shell::word::PartWord;
-
-/// A here-document whose text follows.
-#[derive(Debug, Clone)]
-pub(super) struct Document {
-    /// The delimiter in the text, with its quotes.
-    pub(super) span: Range<usize>,
-    delimiter: String,
-    /// Whether its text is expanded.
-    is_expanded: bool,
-    /// Whether tabs before the delimiter are ignored (`<<-`).
-    strips_tabs: bool,
-    /// Index of its command, once that is read.
-    pub(super) command: Option<usize>,
-    /// Whether it is the standard input of its command.
-    pub(super) is_input: bool,
-}
 
 impl Reader<'_> {
     /// Reads the delimiter after the operator.

@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::Reader;
-use super::redirections::Redirection;
+use super::reader::Reader;
 use crate::shell::commands::conversions;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::CommandPart;
+use crate::shell::redirection::Redirection;
 use crate::shell::verdict::is_one_of;
 
 /// Commands that are keywords or builtins in only some of the shells or differ in their options.

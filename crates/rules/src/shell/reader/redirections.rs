@@ -1,26 +1,8 @@
 //! Redirections.
 
-use std::ops::Range;
-
+use super::reader::{Read, Reader, stop_at};
 use super::words::Expansions;
-use super::{Read, Reader, stop_at};
-use crate::shell::verdict::{Checked, Refusal, excerpt};
-use crate::shell::word::PartWord;
-
-/// A redirection of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirection {
-    /// The descriptor before the operator.
-    pub descriptor: Option<u32>,
-    /// The operator, such as `>>`.
-    pub operator: &'static str,
-    /// The file, descriptor, text or delimiter.
-    pub target: PartWord,
-    pub(super) span: Range<usize>,
-}
-
-/// Accepted output targets.
-const HARMLESS_TARGET: &str = "/dev/null";
+use crate::shell::redirection::{Redirection, is_connection};
 
 /// Longer ones first.
 const OPERATORS: [&str; 12] = [
@@ -75,103 +57,4 @@ impl Reader<'_> {
         }
         Ok(redirection)
     }
-}
-
-impl Redirection {
-    /// Refuses a redirection that may change something.
-    pub(in crate::shell) fn check(&self) -> Checked {
-        let Self {
-            operator, target, ..
-        } = self;
-        let span = self.span.clone();
-        match *operator {
-            "<" if may_be_socket(target) => Err(Refusal::unknown(
-                span,
-                "a redirection from a path that may be a network connection",
-            )),
-            "<<<" if target.literal().is_none() => Err(Refusal::unknown(
-                span,
-                "a here-string known only at run time, which may need a file",
-            )),
-            "<" | "<<" | "<<-" | "<<<" => Ok(()),
-            "<&" | ">&" if is_descriptor(target) => Ok(()),
-            _ if target.text.starts_with(">(") => Err(Refusal::unknown(
-                span,
-                "a process that reads `>(…)` may change anything",
-            )),
-            "<>" => Err(Refusal::writes(span, "`<>` creates files")),
-            "<&" => Err(Refusal::unknown(
-                span,
-                "`<&` with something other than a descriptor",
-            )),
-            _ if target.literal() == Some(HARMLESS_TARGET) => Ok(()),
-            _ => Err(match target.literal() {
-                Some(file) => {
-                    Refusal::writes(span, format!("`{operator}` writes to `{}`", excerpt(file)))
-                }
-                None => Refusal::writes(span, format!("`{operator}` writes to a file")),
-            }),
-        }
-    }
-
-    /// Whether it opens a file for reading and for writing.
-    pub(super) fn opens(&self) -> (bool, bool) {
-        let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
-        let is_file = !self.operator.starts_with("<<")
-            && !copies_descriptor
-            && self.target.literal() != Some(HARMLESS_TARGET);
-        (
-            is_file && self.operator.contains('<'),
-            is_file && self.operator.contains('>'),
-        )
-    }
-
-    /// Whether it redirects standard input.
-    pub(super) fn is_input(&self) -> bool {
-        self.descriptor.unwrap_or_default() == 0 && self.operator.starts_with('<')
-            || self.descriptor == Some(0)
-    }
-
-    /// Whether it redirects standard output.
-    pub(super) fn is_output(&self) -> bool {
-        self.descriptor.unwrap_or(1) == 1 && !self.operator.starts_with('<')
-            || self.descriptor == Some(1)
-    }
-
-    /// Returns the file that standard output goes to, as a label.
-    pub(in crate::shell) fn output_file(&self) -> Option<&str> {
-        let file = self.target.label();
-        let is_stream = matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr");
-        (self.opens().1 && self.descriptor != Some(2) && !is_stream).then_some(file)
-    }
-
-    /// Whether it discards standard error.
-    pub(in crate::shell) fn discards_errors(&self) -> bool {
-        (self.descriptor == Some(2) || self.operator.starts_with('&'))
-            && self.target.literal() == Some(HARMLESS_TARGET)
-    }
-}
-
-/// Beginnings of paths for which bash opens a connection instead of a file.
-const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
-
-/// Whether bash opens a connection instead of a file for this path.
-pub fn is_connection(path: &str) -> bool {
-    NETWORK.iter().any(|network| path.starts_with(network))
-}
-
-fn may_be_socket(target: &PartWord) -> bool {
-    match target.literal() {
-        Some(path) => is_connection(path),
-        None => NETWORK.iter().any(|network| {
-            network.starts_with(target.prefix()) || target.prefix().starts_with(network)
-        }),
-    }
-}
-
-/// Whether a target is a descriptor's number, or the dash that closes one.
-fn is_descriptor(target: &PartWord) -> bool {
-    target.literal().is_some_and(|text| {
-        text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
-    })
 }

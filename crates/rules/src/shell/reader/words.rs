@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, expansions and patterns.
 
-use super::{Read, Reader, ends_word, stop_at};
+use super::reader::{Read, Reader, Run, ends_word, stop_at};
 use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
 use crate::shell::word::{PartWord, WordPiece, WordShape, substitute, without_brackets};
@@ -18,17 +18,6 @@ pub(super) enum Expansions {
 
 /// Characters after which a blank may still belong to the word.
 const HIDING: &[u8] = b"'\"\\$`<";
-
-/// The signs in a text without blanks and operators, which are searched once.
-#[derive(Debug, Default)]
-pub(super) struct Run {
-    end: usize,
-    /// The last `]`, and the last `,` or `..`.
-    bracket: Option<usize>,
-    alternative: Option<usize>,
-    /// The last character after which the word may be longer.
-    hiding: Option<usize>,
-}
 
 /// A word that is being read.
 #[derive(Debug, Default)]

@@ -1,0 +1,51 @@
+//! The reading of a whole command line.
+
+use super::portability::differs_by_shell;
+use super::reader::{Reader, Reading, Run, Scope};
+use crate::shell::parts::{MAX_LENGTH, PartInput};
+
+/// Reads a command line.
+pub(in crate::shell) fn read(script: &str) -> Reading {
+    let control = |byte: u8| (byte < b' ' && byte != b'\t' && byte != b'\n') || byte == 0x7f;
+    let mut reader = Reader {
+        text: script,
+        position: 0,
+        end: script.len(),
+        depth: 0,
+        parentheses: 0,
+        control: script.bytes().position(control).unwrap_or(usize::MAX),
+        scope: Scope::default(),
+        run: Run::default(),
+        has_case: false,
+        piped: 0,
+        reading: Reading {
+            is_portable: true,
+            is_flat: true,
+            ..Reading::default()
+        },
+    };
+    let stop = reader.script().err();
+    let mut reading = reader.reading;
+    if let Some(stop) = &stop {
+        reading
+            .commands
+            .retain(|command| command.span.start < stop.start);
+        reading.is_portable = false;
+    }
+    reading.stop = stop;
+    reading.commands.sort_by_key(|command| command.span.start);
+    let starts: Vec<usize> = (reading.commands.iter())
+        .map(|command| command.span.start)
+        .collect();
+    let index = |byte: usize| starts.partition_point(|start| *start < byte);
+    for command in &mut reading.commands {
+        if let PartInput::Pipe(stage) = &mut command.input {
+            *stage = index(stage.start)..index(stage.end);
+        }
+    }
+    // The commands of longer lines are not checked.
+    reading.is_portable = reading.is_portable
+        && script.len() <= MAX_LENGTH
+        && !reading.commands.iter().any(differs_by_shell);
+    reading
+}

@@ -1,0 +1,276 @@
+//! The state of the reader, and what all parts of the grammar need.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::shell::context::CommandContext;
+use crate::shell::parts::{CommandPart, Follows, PartInput, Substitution};
+use crate::shell::verdict::Refusal;
+use crate::shell::word::PartWord;
+
+/// Maximum nesting depth of substitutions and compound commands.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// Maximum number of commands in pipelines, which all run at once. A shell that fails to start a
+/// process may leave earlier ones running.
+pub(super) const MAX_PIPED: usize = 64;
+
+/// The token that ended the reading.
+#[derive(Debug)]
+pub(in crate::shell) struct Stop {
+    /// The token.
+    pub(in crate::shell) span: Range<usize>,
+    /// Start of the command that contains it.
+    pub(in crate::shell) start: usize,
+    pub(in crate::shell) why: String,
+}
+
+pub(super) type Read<T> = Result<T, Stop>;
+
+impl Stop {
+    /// Ends the reading before the command that starts here.
+    pub(super) fn before(self, start: usize) -> Self {
+        Self {
+            start: self.start.min(start),
+            ..self
+        }
+    }
+}
+
+/// A command line that was read.
+#[derive(Debug, Default)]
+pub(in crate::shell) struct Reading {
+    /// In text order.
+    pub(in crate::shell) commands: Vec<CommandPart>,
+    pub(in crate::shell) stop: Option<Stop>,
+    pub(in crate::shell) is_portable: bool,
+    /// Whether all commands are simple ones in lists and pipelines.
+    pub(in crate::shell) is_flat: bool,
+    /// The words of loops, which belong to no command.
+    pub(in crate::shell) words: Vec<PartWord>,
+    /// The constructs outside of commands that may change something.
+    pub(in crate::shell) refusals: Vec<Refusal>,
+    /// The variables outside of commands that may be secret.
+    pub(in crate::shell) secrets: Vec<String>,
+    /// The variables that the line sets.
+    pub(in crate::shell) names: BTreeSet<String>,
+    /// Whether it has substitutions.
+    pub(in crate::shell) has_substitutions: bool,
+}
+
+pub(super) struct Reader<'text> {
+    pub(super) text: &'text str,
+    pub(super) position: usize,
+    /// End of the text, or of the backticks or the here-document that is being read.
+    pub(super) end: usize,
+    pub(super) depth: usize,
+    /// Number of subshells and substitutions around the position.
+    pub(super) parentheses: usize,
+    /// Position of the first control character.
+    pub(super) control: usize,
+    pub(super) scope: Scope,
+    pub(super) run: Run,
+    /// Whether a `case` was read, so that parentheses may end patterns.
+    pub(super) has_case: bool,
+    /// Number of commands in pipelines.
+    pub(super) piped: usize,
+    pub(super) reading: Reading,
+}
+
+/// The surroundings of a command.
+#[derive(Default)]
+pub(super) struct Scope {
+    pub(super) context: CommandContext,
+    /// A pipe is the byte range of the stage that writes to it.
+    pub(super) input: PartInput,
+    pub(super) follows: Follows,
+    pub(super) is_substituted: bool,
+    /// The here-documents whose texts follow the next line break.
+    pub(super) documents: Vec<Document>,
+    /// Whether here-documents outside of the substitution follow the next line break.
+    pub(super) precedes_documents: bool,
+    /// The substitutions of the current command.
+    pub(super) substitutions: Vec<Substitution>,
+    /// The variables of the current command that may be secret.
+    pub(super) secrets: Vec<String>,
+}
+
+impl<'text> Reader<'text> {
+    pub(super) fn rest(&self) -> &'text str {
+        self.text.get(self.position..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &'text str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        let index = self.position + ahead;
+        (index < self.end).then(|| self.text.as_bytes().get(index).copied())?
+    }
+
+    pub(super) fn begins(&self, token: &str) -> bool {
+        self.rest().starts_with(token)
+    }
+
+    /// Returns the next `length` bytes, which are a token in an error message.
+    pub(super) fn stop<T>(&self, length: usize, why: impl Into<String>) -> Read<T> {
+        let end = (self.position + length).min(self.end);
+        stop_at(self.position..end, why)
+    }
+
+    /// Skips a token if it follows.
+    pub(super) fn skip(&mut self, token: &str) -> bool {
+        let follows = self.begins(token);
+        self.position += if follows { token.len() } else { 0 };
+        follows
+    }
+
+    /// Skips blanks and continued lines.
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.position += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    let span = self.position..self.position + 2;
+                    let why = "a line continued by a backslash";
+                    self.refuse(span, why);
+                    self.position += 2;
+                }
+                _ => break,
+            }
+        }
+    }
+
+    /// Refuses the text up to here if it has a control character.
+    pub(super) fn refuse_control(&self) -> Read<()> {
+        if self.control < self.position {
+            return stop_at(self.control..self.control + 1, "a control character");
+        }
+        Ok(())
+    }
+
+    pub(super) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == MAX_DEPTH {
+            return self.stop(1, "too deeply nested");
+        }
+        self.depth += 1;
+        let read = inside(self)?;
+        self.depth -= 1;
+        Ok(read)
+    }
+
+    /// Records a construct that may change something.
+    pub(super) fn refuse(&mut self, span: Range<usize>, why: impl Into<String>) {
+        self.reading.refusals.push(Refusal::unknown(span, why));
+    }
+
+    /// Records that zsh or dash may read the text otherwise, if so.
+    pub(super) fn differs(&mut self, differs: bool) {
+        self.reading.is_portable &= !differs;
+    }
+
+    /// Reads a substitution whose commands start `opening` bytes behind the position and end before `closing`.
+    pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
+        let start = self.position;
+        let is_process = matches!(self.peek(), Some(b'<' | b'>'));
+        let is_output = self.begins(">(");
+        self.enter_parentheses();
+        self.differs(is_process || closing != ")");
+        let inner = Scope {
+            context: self.scope.context.in_subshell(),
+            input: if is_output {
+                PartInput::Given
+            } else {
+                self.scope.input.clone()
+            },
+            is_substituted: true,
+            precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
+            ..Scope::default()
+        };
+        let outer = std::mem::replace(&mut self.scope, inner);
+        self.position += opening;
+        self.nested(Self::list)?;
+        self.parentheses -= 1;
+        if !self.skip(closing) {
+            return self.stop(1, "a substitution that does not end");
+        }
+        let inner = std::mem::replace(&mut self.scope, outer);
+        if !inner.documents.is_empty() {
+            return stop_at(start..self.position, "a here-document without text");
+        }
+        let span = start..self.position;
+        if is_output {
+            let why = "a process that reads `>(…)` may change anything";
+            self.refuse(span.clone(), why);
+        }
+        self.reading.has_substitutions = true;
+        (self.scope.substitutions).push(Substitution { span, is_process });
+        Ok(())
+    }
+
+    pub(super) fn enter_parentheses(&mut self) {
+        let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
+        self.differs(self.has_case || has_documents);
+        self.parentheses += 1;
+    }
+
+    /// Takes the substitutions and secrets of words that belong to no command.
+    pub(super) fn take_from_no_command(&mut self) {
+        let secrets = std::mem::take(&mut self.scope.secrets);
+        self.reading.secrets.extend(secrets);
+        for substitution in std::mem::take(&mut self.scope.substitutions) {
+            if substitution.is_process {
+                let why = "a process substitution that may be left running";
+                self.refuse(substitution.span, why);
+            }
+        }
+    }
+}
+
+pub(super) fn stop_at<T>(span: Range<usize>, why: impl Into<String>) -> Read<T> {
+    Err(Stop {
+        start: span.start,
+        span,
+        why: why.into(),
+    })
+}
+
+/// Whether a byte ends a word outside quotes.
+pub(super) fn ends_word(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+    )
+}
+
+/// A here-document whose text follows.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    /// The delimiter in the text, with its quotes.
+    pub(super) span: Range<usize>,
+    pub(super) delimiter: String,
+    /// Whether its text is expanded.
+    pub(super) is_expanded: bool,
+    /// Whether tabs before the delimiter are ignored (`<<-`).
+    pub(super) strips_tabs: bool,
+    /// Index of its command, once that is read.
+    pub(super) command: Option<usize>,
+    /// Whether it is the standard input of its command.
+    pub(super) is_input: bool,
+}
+
+/// The signs in a text without blanks and operators, which are searched once.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) end: usize,
+    /// The last `]`, and the last `,` or `..`.
+    pub(super) bracket: Option<usize>,
+    pub(super) alternative: Option<usize>,
+    /// The last character after which the word may be longer.
+    pub(super) hiding: Option<usize>,
+}
