@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::walk::{Directory, EntryType, Walk};
-use crate::permission::is_protected_from_commands;
+use crate::permission::{is_named_protected_from_commands, is_protected_from_commands};
 use crate::process::{Mask, MaskKind};
 
 /// Files with keys, below the home directory.
@@ -56,7 +56,7 @@ impl WorkspaceFiles {
                 EntryType::Directory if entry.name == ".git" => MaskKind::Pinned,
                 EntryType::Other if entry.name == ".git" => MaskKind::Unchangeable,
                 _ if is_setting => MaskKind::Unchangeable,
-                _ if !is_in_protected && is_protected_from_commands(&below) => {
+                _ if !is_in_protected && is_named_protected_from_commands(&below) => {
                     MaskKind::Unchangeable
                 }
                 _ => return None,

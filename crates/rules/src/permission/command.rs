@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::allow::{Allowable, is_harmlessly_set};
 use super::command_pattern::CommandPattern;
-use super::directories::Directories;
+use super::directories::{Directories, Target};
 use super::domain::host;
 use super::invocation::Invocation;
 use super::named_file::NamedFile;
@@ -13,7 +13,7 @@ use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
 use super::programs::{Writer, WrittenOperands};
-use super::started::{Evaluated, Started, unread};
+use super::started::{Evaluated, Started, Text, unread};
 use super::{directories, programs};
 use crate::shell::{CommandLine, CommandPart, PartWord};
 
@@ -64,7 +64,7 @@ pub(super) fn commands<'a>(
     if let Some(rest) = unread(script, line) {
         let evaluated = Evaluated {
             program: String::new(),
-            text: Some(rest.to_owned()),
+            text: Text::Literal(rest.to_owned()),
         };
         let started = Started {
             evaluated: vec![evaluated],
@@ -144,21 +144,21 @@ impl Command<'_> {
     ) -> bool {
         let mut evaluated = self.started.evaluated.iter();
         evaluated.any(|one| {
-            let is_about = one
-                .text
-                .as_ref()
-                .is_none_or(|text| pattern.is_mentioned_in(text));
+            let is_about = match &one.text {
+                Text::Literal(text) => pattern.is_mentioned_in(text),
+                Text::Unknown => true,
+            };
             is_about && !is_trusted(&one.program)
         })
     }
 
     /// Whether it evaluates a text that mentions a file.
     pub(super) fn evaluates_name(&self, pattern: &PathPattern, context: &PathContext<'_>) -> bool {
-        let texts = self
-            .started
-            .evaluated
-            .iter()
-            .filter_map(|one| one.text.as_deref());
+        let evaluated = self.started.evaluated.iter();
+        let texts = evaluated.filter_map(|one| match &one.text {
+            Text::Literal(text) => Some(text.as_str()),
+            Text::Unknown => None,
+        });
         let is_name_end =
             |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}=,".contains(letter);
         let mut names = texts
@@ -237,8 +237,8 @@ impl Command<'_> {
         }
         let stays = || match directories::target(part, context) {
             None => true,
-            Some(None) => false,
-            Some(Some(to)) => {
+            Some(Target::Unknown) => false,
+            Some(Target::Known(to)) => {
                 let mut reached = self.directories.known.iter().map(|from| from.join(&to));
                 !self.directories.is_open
                     && reached.all(|to| context.is_inside(&context.resolve(&to)))

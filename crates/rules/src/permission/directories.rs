@@ -48,9 +48,9 @@ pub(super) fn of(
         };
         let mut after = Directories {
             known: Vec::new(),
-            is_open: current.is_open || target.is_none(),
+            is_open: current.is_open || matches!(target, Target::Unknown),
         };
-        if let Some(to) = target {
+        if let Target::Known(to) = target {
             after.known.extend(
                 current
                     .known
@@ -96,13 +96,22 @@ fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
     std::iter::once(by_name).chain(real).collect()
 }
 
-/// Returns the directory that a command changes to, if it does; `None` inside if it is known only at run time.
-pub(super) fn target(command: &CommandPart, context: &PathContext<'_>) -> Option<Option<PathBuf>> {
+/// The directory that a command changes to.
+pub(super) enum Target {
+    Known(PathBuf),
+    /// It is known only at run time.
+    Unknown,
+}
+
+/// Returns the directory that a command changes to, if it does.
+pub(super) fn target(command: &CommandPart, context: &PathContext<'_>) -> Option<Target> {
     let levels = command.levels();
     let words = &levels.last()?.words;
     match levels.last()?.program()? {
-        "cd" | "chdir" | "pushd" => Some(operand(words, context)),
-        "popd" => Some(None),
+        "cd" | "chdir" | "pushd" => {
+            Some(operand(words, context).map_or(Target::Unknown, Target::Known))
+        }
+        "popd" => Some(Target::Unknown),
         _ => None,
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Invocation {
 
 impl Invocation {
     pub(super) fn new(
-        words: Vec<PartWord>,
+        words: &[PartWord],
         assignments: Vec<PartAssignment>,
         directories: &Rc<Directories>,
         context: &PathContext<'_>,

@@ -35,7 +35,9 @@ pub use command_pattern::canonical_tool;
 pub use decision::{CheckedPart, Decided};
 pub use denied_files::{DeniedFiles, FileUse};
 pub use domain::DomainPattern;
-pub use path_context::{is_of_system, is_protected_from_commands, normalised};
+pub use path_context::{
+    is_named_protected_from_commands, is_of_system, is_protected_from_commands, normalised,
+};
 pub use path_pattern::RuleSource;
 pub use proposal::Proposal;
 pub use request::{Action, Request};

@@ -46,16 +46,18 @@ impl FileList {
     /// Whether it lists an absolute path or a directory that contains it. The innermost directory decides, and of
     /// several patterns the last one. File systems may be case-insensitive.
     fn contains(&self, path: &Path) -> bool {
+        let mut above = path.ancestors();
+        above.find_map(|path| self.lists(path)).unwrap_or_default()
+    }
+
+    /// Whether it lists an absolute path itself; `None` if it does not name it.
+    fn lists(&self, path: &Path) -> Option<bool> {
         let path = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
-        let ends = (1..=path.len()).rev();
-        let mut ends = ends.filter(|end| path.get(*end).is_none_or(|next| *next == b'/'));
-        let listed = ends.find_map(|end| {
-            let path = &path[1..end];
-            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            let mut rows = self.0.iter().rev();
-            rows.find(|row| row.glob.is_match(if row.is_name { name } else { path }))
-        });
-        listed.is_some_and(|row| !row.is_excluded)
+        let path = path.get(1..)?;
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let mut rows = self.0.iter().rev();
+        let listed = rows.find(|row| row.glob.is_match(if row.is_name { name } else { path }))?;
+        Some(!listed.is_excluded)
     }
 }
 
@@ -82,6 +84,11 @@ pub fn is_of_system(path: &Path) -> bool {
 /// commands do not change: settings of agents and editors, and start-up files of shells.
 pub fn is_protected_from_commands(path: &Path) -> bool {
     PROTECTED_FROM_COMMANDS.contains(path)
+}
+
+/// Whether an absolute path is such a file or directory itself.
+pub fn is_named_protected_from_commands(path: &Path) -> bool {
+    PROTECTED_FROM_COMMANDS.lists(path).unwrap_or_default()
 }
 
 /// A path with and without links resolved.

@@ -28,8 +28,20 @@ pub(super) struct Started {
 pub(super) struct Evaluated {
     /// The program.
     pub(super) program: String,
-    /// The text; `None` if it is known only at run time.
-    pub(super) text: Option<String>,
+    pub(super) text: Text,
+}
+
+/// A text that may be known only at run time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Text {
+    Literal(String),
+    Unknown,
+}
+
+impl Text {
+    fn of(literal: Option<&str>) -> Self {
+        literal.map_or(Self::Unknown, |text| Self::Literal(text.to_owned()))
+    }
 }
 
 /// A command line whose commands are collected.
@@ -65,7 +77,7 @@ impl Started {
             self.add_assignment(&set.name, set.word.value.as_deref());
         }
         let mut invocation = Invocation::new(
-            command.words.clone(),
+            &command.words,
             command.assignments.clone(),
             directories,
             scope.context,
@@ -83,7 +95,7 @@ impl Started {
         context: &PathContext<'_>,
     ) {
         if !words.is_empty() {
-            let mut named = Invocation::new(Vec::new(), Vec::new(), directories, context);
+            let mut named = Invocation::new(&[], Vec::new(), directories, context);
             named.reads = words.to_vec();
             self.invocations.push(named);
         }
@@ -92,14 +104,14 @@ impl Started {
     /// Adds the variable of an assignment, if its value is a program.
     fn add_assignment(&mut self, name: &str, value: Option<&str>) {
         if programs::names_program(name) {
-            self.evaluate(name, value);
+            self.evaluate(name, Text::of(value));
         }
     }
 
-    fn evaluate(&mut self, program: &str, text: Option<&str>) {
+    fn evaluate(&mut self, program: &str, text: Text) {
         self.evaluated.push(Evaluated {
             program: program.to_owned(),
-            text: text.map(str::to_owned),
+            text,
         });
     }
 
@@ -111,12 +123,11 @@ impl Started {
         let known = invocation.known();
         self.invocations.push(invocation);
         let Some(depth) = depth.checked_sub(1) else {
-            return self.evaluate(&program, None);
+            return self.evaluate(&program, Text::Unknown);
         };
         let start = |started: &mut Self, words: &[PartWord]| {
             if !words.is_empty() {
-                let inner =
-                    Invocation::new(words.to_vec(), Vec::new(), &directories, scope.context);
+                let inner = Invocation::new(words, Vec::new(), &directories, scope.context);
                 started.add(inner, index, depth, scope);
             }
         };
@@ -138,15 +149,15 @@ impl Started {
                 let texts = evaluator.texts(words, index, scope);
                 for text in texts {
                     match (evaluator.language, text) {
-                        (Language::Shell, Some(text)) => {
+                        (Language::Shell, Text::Literal(text)) => {
                             self.add_script(&program, &text, &directories, depth, scope.context);
                         }
-                        (Language::Text, None) => {}
+                        (Language::Text, Text::Unknown) => {}
                         // An alias of git is one of its commands.
-                        (_, Some(text)) if program == "git" => {
-                            self.evaluate(&program, Some(&format!("git {text}")));
+                        (_, Text::Literal(text)) if program == "git" => {
+                            self.evaluate(&program, Text::Literal(format!("git {text}")));
                         }
-                        (_, text) => self.evaluate(&program, text.as_deref()),
+                        (_, text) => self.evaluate(&program, text),
                     }
                 }
             }
@@ -186,7 +197,7 @@ impl Started {
         }
         self.add_words(&line.words, directories.first().unwrap_or(start), context);
         if let Some(rest) = unread(script, &line) {
-            self.evaluate(program, Some(rest));
+            self.evaluate(program, Text::of(Some(rest)));
         }
     }
 }
@@ -262,10 +273,10 @@ fn commands_behind<'w>(options: &[&str], words: &'w [PartWord]) -> Vec<&'w [Part
 }
 
 impl Evaluator {
-    /// Returns the texts that a program evaluates, `None` for one that is known only at run time.
-    fn texts(&self, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Option<String>> {
+    /// Returns the texts that a program evaluates.
+    fn texts(&self, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Text> {
         let arguments = words.get(1..).unwrap_or_default();
-        let mut texts: Vec<Option<String>> = Vec::new();
+        let mut texts: Vec<Text> = Vec::new();
         for (at, word) in arguments.iter().enumerate() {
             if let Some(text) =
                 self.text_of_option(word, arguments.get(at + 1..).unwrap_or_default())
@@ -278,16 +289,18 @@ impl Evaluator {
             let all: Option<Vec<&str>> =
                 operands.clone().map(|word| word.value.as_deref()).collect();
             if operands.peek().is_some() {
-                texts.push(all.map(|all| joined(all.into_iter())));
+                let all = all.map(|all| joined(all.into_iter()));
+                texts.push(Text::of(all.as_deref()));
             }
         }
         if self.has_first && texts.is_empty() {
-            texts.extend(operands.clone().next().map(|word| word.value.clone()));
+            let first = operands.clone().next();
+            texts.extend(first.map(|word| Text::of(word.value.as_deref())));
         }
         if self.has_values {
             let values = operands.clone().filter_map(|word| {
                 let (_, value) = word.value_or_text().split_once('=')?;
-                Some(word.value.as_ref().map(|_| value.to_owned()))
+                Some(Text::of(word.value.as_ref().map(|_| value)))
             });
             texts.extend(values);
         }
@@ -299,20 +312,19 @@ impl Evaluator {
             let script = operands.next().filter(|word| !is_input(word));
             match script {
                 Some(word) if word.text.starts_with("<(") => {
-                    texts.push(scope.printed_inside(&word.span));
+                    texts.push(Text::of(scope.printed_inside(&word.span).as_deref()));
                 }
-                Some(_) => {}
                 None if is_dot || self.has_input && !has_module(arguments) => {
-                    texts.extend(scope.input(index))
+                    texts.extend(scope.input(index));
                 }
-                None => {}
+                Some(_) | None => {}
             }
         }
         texts
     }
 
     /// Returns the text that an option gives: in the same word, or in the next one.
-    fn text_of_option(&self, word: &PartWord, following: &[PartWord]) -> Option<Option<String>> {
+    fn text_of_option(&self, word: &PartWord, following: &[PartWord]) -> Option<Text> {
         let text = word.value_or_text();
         let is_shell = self.language == Language::Shell && self.has_input;
         for option in &self.options {
@@ -334,14 +346,14 @@ impl Evaluator {
                 if is_shell { "" } else { rest }
             };
             if !attached.is_empty() {
-                return Some(word.value.as_ref().map(|_| attached.to_owned()));
+                return Some(Text::of(word.value.as_ref().map(|_| attached)));
             }
             let value = if is_shell {
                 operands(following).next()
             } else {
                 following.first()
             };
-            return Some(value?.value.clone());
+            return Some(Text::of(value?.value.as_deref()));
         }
         None
     }
@@ -365,13 +377,13 @@ fn has_module(arguments: &[PartWord]) -> bool {
 }
 
 impl Scope<'_> {
-    /// Returns the standard input of a command if it is no file: `None` inside if it is known only at run time.
-    fn input(&self, index: usize) -> Option<Option<String>> {
+    /// Returns the standard input of a command if it is no file.
+    fn input(&self, index: usize) -> Option<Text> {
         let command = self.commands.get(index)?;
         match &command.input {
             PartInput::Inherited | PartInput::Given => None,
-            PartInput::Text(text) => Some(text.clone()),
-            PartInput::Pipe(commands) => Some(self.printed(commands.clone())),
+            PartInput::Text(text) => Some(Text::of(text.as_deref())),
+            PartInput::Pipe(commands) => Some(Text::of(self.printed(commands.clone()).as_deref())),
         }
     }
 

@@ -540,7 +540,7 @@ fn commands_of_a_list_only_read_on_their_own() {
             &[(true, 0), (true, 0), (false, 0), (false, 0)],
         ),
         ("git status; make", &[(false, 0), (false, 0)]),
-        ("git log -3; f() { ls; }", &[(false, 0)]),
+        ("git log -3; f() { ls; }", &[(false, 0), (false, 0)]),
     ];
     for (script, expected) in rows {
         let line = parse(script);
@@ -556,7 +556,7 @@ fn commands_of_a_list_only_read_on_their_own() {
 fn the_reading_ends_before_the_command_that_is_not_understood() {
     for (script, start) in [
         ("ls; echo \"$(rm x)\" ${y@P}; rm z", 4),
-        ("ls; f() { rm x; }", 4),
+        ("ls; coproc rm x", 4),
         ("ls && cat <<E\nopen", 6),
         ("for i in a; do ls; x+=1; done", 19),
         ("ls 'open", 0),

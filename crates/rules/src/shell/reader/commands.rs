@@ -1,8 +1,8 @@
 //! Lists, pipelines and simple commands.
 
 use super::portability::is_zsh_parameter;
-use super::reader::{MAX_PIPED, Read, Reader, Scope, ends_word};
 use super::redirections::redirection_operator;
+use super::state::{MAX_PIPED, Read, Reader, Scope, ends_word};
 use super::words::Expansions;
 use crate::shell::expansion::{assigned_name, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
@@ -27,7 +27,7 @@ impl<'text> Reader<'text> {
         }
         let announced = self.scope.documents.first();
         match announced.map(|document| document.span.clone()) {
-            Some(span) => super::reader::stop_at(span, "a here-document without text"),
+            Some(span) => super::state::stop_at(span, "a here-document without text"),
             None => self.refuse_control(),
         }
     }
@@ -229,7 +229,7 @@ impl<'text> Reader<'text> {
                 let word = self.word(Expansions::All)?;
                 if rest.starts_with('{') && redirection_operator(self.rest()).is_some() {
                     let why = "a redirection that assigns a descriptor to a variable";
-                    return super::reader::stop_at(word.span, why);
+                    return super::state::stop_at(word.span, why);
                 }
                 part.words.push(word);
             }
@@ -336,7 +336,7 @@ fn refuse_other_command(words: &[PartWord]) -> Read<()> {
         match written.find(|word| !word.text.starts_with('-')) {
             Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
                 let why = "`time` before a variable that is known only at run time";
-                return super::reader::stop_at(word.span.clone(), why);
+                return super::state::stop_at(word.span.clone(), why);
             }
             Some(word) => first = word,
             None => return Ok(()),
@@ -346,7 +346,7 @@ fn refuse_other_command(words: &[PartWord]) -> Read<()> {
     let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
     if assigns || is_one_of(RESERVED, &first.text) {
         let why = format!("`{}` is not accepted here", first.text);
-        return super::reader::stop_at(first.span.clone(), why);
+        return super::state::stop_at(first.span.clone(), why);
     }
     Ok(())
 }

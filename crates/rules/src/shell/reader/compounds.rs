@@ -1,8 +1,8 @@
 //! Compound commands: groups, conditions, loops, `case` and `[[ … ]]`.
 
 use super::portability::is_zsh_parameter;
-use super::reader::{Read, Reader, ends_word};
 use super::redirections::redirection_operator;
+use super::state::{Read, Reader, ends_word};
 use super::words::Expansions;
 use crate::shell::commands::is_plain_condition;
 use crate::shell::expansion::identifier_length;
@@ -143,6 +143,7 @@ impl Reader<'_> {
             self.position += self.function_name().unwrap_or_default();
         }
         self.differs(true);
+        self.reading.has_functions = true;
         self.refuse(
             start..self.position,
             "a function changes the meaning of its name",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::reader::{Document, Read, Reader, stop_at};
+use super::state::{Document, Read, Reader, stop_at};
 use super::words::{Expansions, WordBuilder};
 use crate::shell::parts::PartInput;
 use crate::shell::word::PartWord;

@@ -8,9 +8,9 @@ mod compounds;
 mod documents;
 mod portability;
 mod read;
-mod reader;
 mod redirections;
+mod state;
 mod words;
 
 pub(super) use self::read::read;
-pub(super) use self::reader::Reading;
+pub(super) use self::state::Reading;

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::reader::Reader;
+use super::state::Reader;
 use crate::shell::commands::conversions;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::CommandPart;

@@ -1,7 +1,7 @@
 //! The reading of a whole command line.
 
 use super::portability::differs_by_shell;
-use super::reader::{Reader, Reading, Run, Scope};
+use super::state::{Reader, Reading, Run, Scope};
 use crate::shell::parts::{MAX_LENGTH, PartInput};
 
 /// Reads a command line.

@@ -1,6 +1,6 @@
 //! Redirections.
 
-use super::reader::{Read, Reader, stop_at};
+use super::state::{Read, Reader, stop_at};
 use super::words::Expansions;
 use crate::shell::redirection::{Redirection, is_connection};
 

@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, expansions and patterns.
 
-use super::reader::{Read, Reader, Run, ends_word, stop_at};
+use super::state::{Read, Reader, Run, ends_word, stop_at};
 use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
 use crate::shell::word::{PartWord, WordPiece, WordShape, substitute, without_brackets};

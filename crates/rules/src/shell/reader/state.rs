@@ -54,6 +54,8 @@ pub(in crate::shell) struct Reading {
     pub(in crate::shell) secrets: Vec<String>,
     /// The variables that the line sets.
     pub(in crate::shell) names: BTreeSet<String>,
+    /// Whether it has functions, so that names may mean other programs.
+    pub(in crate::shell) has_functions: bool,
     /// Whether it has substitutions.
     pub(in crate::shell) has_substitutions: bool,
 }
