@@ -53,7 +53,7 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
         return Ok(());
     };
     let hooks = repository.check_settings(is_network)?;
-    // Whatever reads the index may renew the parts of a split one, or write objects for a sparse one.
+    // Anything that reads the index may renew the parts of a split one, or write objects for a sparse one.
     if let Some(index) = read(&repository.own.join("index"))? {
         check_index(&index, git.scope != GitScope::WorkTree)?;
     }

@@ -24,7 +24,7 @@ const OUTPUT_OPTIONS: [&str; 3] = ["--output", "--out-file", "--outfile"];
 pub(super) struct Command<'a> {
     /// The source text.
     pub(super) text: &'a str,
-    /// The command and the commands it wraps, outermost first; empty for the part of a line that was not read.
+    /// The command and the commands it wraps, outermost first; empty for the rest of a line.
     pub(super) levels: Vec<CommandPart>,
     /// Everything that may run.
     started: Started,
@@ -38,8 +38,7 @@ pub(super) struct Command<'a> {
     changed: OnceCell<Vec<NamedFile>>,
 }
 
-/// Returns the commands of a command line. The part that was not read is one more command, of which only the text is
-/// known.
+/// Returns the commands of a command line. The part that was not read is one more command, with a text only.
 pub(super) fn commands<'a>(
     script: &'a str,
     line: &'a CommandLine,

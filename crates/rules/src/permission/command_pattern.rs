@@ -26,9 +26,9 @@ pub(super) struct CommandPattern {
 struct Words {
     /// The name of the program.
     program: String,
-    /// The words that are no options, and stars.
+    /// The words without a leading dash, and stars.
     operands: Vec<Operand>,
-    /// The options, which may stand anywhere behind the program.
+    /// The options, anywhere behind the program.
     options: Vec<String>,
     /// Whether anything may follow.
     is_open: bool,
@@ -122,7 +122,7 @@ impl CommandPattern {
     }
 
     /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
-    /// between them only options stand, each followed by at most one word, and its options stand anywhere.
+    /// separated by options only, each with at most one value, and its options are anywhere.
     pub(super) fn matches_words(&self, program: &str, arguments: &[&str]) -> bool {
         let words = self.words.as_ref().filter(|words| words.program == program);
         words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))

@@ -41,7 +41,7 @@ pub(super) struct Row {
     pub(super) decision: String,
     #[serde(default)]
     pub(super) by: String,
-    /// Who holds the rules: `rule`, `asks`, `sandbox`, or `not seen` with the reason.
+    /// The holder of the rules: `rule`, `asks`, `sandbox`, or `not seen` with the reason.
     #[serde(default)]
     pub(super) held: String,
 }

@@ -11,7 +11,7 @@ use crate::shell::{CommandPart, PartWord};
 /// Maximum number of possible directories.
 const MAX_DIRECTORIES: usize = 16;
 
-/// The directories in which a command may run.
+/// The possible directories of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Directories {
     /// Known directories; never empty.

@@ -58,7 +58,7 @@ fn needs_exact_rule(program: &str) -> bool {
         })
 }
 
-/// Whether a program changes the files that its operands name, whatever its options are.
+/// Whether a program changes the files that its operands name, with any options.
 pub(super) fn changes_operands(program: &str) -> bool {
     let writer = programs::known(program).and_then(|known| known.writer.as_ref());
     writer.is_some_and(|writer| writer.condition.is_empty() && writer.outputs.is_empty())

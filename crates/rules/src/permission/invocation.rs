@@ -23,7 +23,7 @@ pub(super) struct Invocation {
     pub(super) assignments: Vec<PartAssignment>,
     pub(super) reads: Vec<PartWord>,
     pub(super) writes: Vec<PartWord>,
-    /// The directories in which it may run.
+    /// Its possible directories.
     pub(super) directories: Rc<Directories>,
 }
 

@@ -7,7 +7,7 @@ use crate::shell::{PartWord, WordPiece};
 /// Maximum number of option letters in one word that a value may follow.
 const MAX_LETTERS: usize = 255;
 
-/// Maximum length of a word in which names of files are looked for, in bytes: that of a path.
+/// Maximum length of a word that may name files, in bytes: the limit of paths.
 const MAX_PATH: usize = 4096;
 
 /// Returns the value of a word, with [`UNKNOWN`] or [`GLOB`] for parts known only at run time.

@@ -10,13 +10,13 @@ pub(super) struct Wrapper {
     pub(super) operands: usize,
     /// Its options that have a value.
     pub(super) with_value: Vec<&'static str>,
-    /// Its options with which it starts nothing.
+    /// Its options that start nothing.
     pub(super) without_command: Vec<&'static str>,
     /// Whether words of its input follow those of the command.
     pub(super) adds_input: bool,
 }
 
-/// What a program evaluates.
+/// The language of texts that a program evaluates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     /// Command lines of a shell.
@@ -58,7 +58,7 @@ pub(super) enum WrittenOperands {
     None,
 }
 
-/// What the table says about a program.
+/// The row of a program.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) wrapper: Option<Wrapper>,

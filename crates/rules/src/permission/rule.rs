@@ -191,7 +191,7 @@ impl Rule {
     }
 
     /// Whether it may restrict what a command evaluates: a program known only at run time, a text that is not literal,
-    /// or one that mentions it. `is_trusted` says of which programs an allow rule trusts the text.
+    /// or one that mentions it. `is_trusted` knows the programs whose text an allow rule trusts.
     pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,

@@ -1,4 +1,4 @@
-//! What a command of a line starts and evaluates: itself, the commands behind wrappers, literal command lines in its
+//! The programs that a command of a line starts, and the texts that it evaluates: itself, the commands behind wrappers, literal command lines in its
 //! arguments and its input, and texts that are evaluated.
 
 use std::ops::Range;
@@ -377,7 +377,7 @@ fn has_module(arguments: &[PartWord]) -> bool {
 }
 
 impl Scope<'_> {
-    /// Returns the standard input of a command if it is no file.
+    /// Returns the standard input of a command, unless it is a file.
     fn input(&self, index: usize) -> Option<Text> {
         let command = self.commands.get(index)?;
         match &command.input {

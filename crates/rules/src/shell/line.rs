@@ -34,7 +34,7 @@ pub struct Unread {
 /// Reads a command line, in linear time and without side effects.
 pub fn parse(script: &str) -> CommandLine {
     let mut reading = read(script);
-    // Marks the commands that only read.
+    // It marks the commands that only read; the verdict about the whole line is not needed.
     let _ = check(script, &mut reading);
     CommandLine::new(reading)
 }
