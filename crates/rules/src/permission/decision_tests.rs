@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ValueEnum as _;
 use serde::Deserialize;
@@ -11,8 +12,7 @@ use serde_json::{Map, Value};
 use super::{Action, Behavior, Decided, Mode, Request, Rule, RuleSource, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::sample::sample;
-use crate::shell::MAX_LENGTH;
-use crate::shell::analyse;
+use crate::shell::{MAX_LENGTH, analyse, cpu_time};
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 
@@ -221,6 +221,20 @@ fn a_long_line_needs_approval() {
             assert_eq!(decided.decision, expected, "{} {mode}", command.trim());
         }
     }
+}
+
+/// Wrappers with unknown options may start their commands at many words.
+#[test]
+fn a_line_of_wrappers_is_decided_in_time() {
+    let row = Row {
+        allow: vec!["Bash".to_owned()],
+        deny: vec!["Bash(rm *)".to_owned()],
+        command: Some("sudo --x ".repeat(1500) + "ls"),
+        ..Row::default()
+    };
+    let begun = cpu_time();
+    assert_eq!(row.decided().decision, Decision::Ask);
+    assert!(cpu_time() - begun < Duration::from_secs(5));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The programs that a command of a line starts, and the texts that it evaluates: itself, the commands behind wrappers, literal command lines in its
-//! arguments and its input, and texts that are evaluated.
+//! The programs that a command of a line starts: itself, the commands behind wrappers, and those of literal command lines
+//! in its arguments and its input. And the other texts that it evaluates.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,6 +13,10 @@ use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, parse};
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
 
+/// Maximum number of words of all programs of a command: a wrapper with unknown options may start its command at
+/// several words.
+const MAX_WORDS: usize = 10_000;
+
 /// Programs that print their operands or their input.
 const PRINTS: [&str; 3] = ["echo", "printf", "cat"];
 
@@ -21,6 +25,8 @@ const PRINTS: [&str; 3] = ["echo", "printf", "cat"];
 pub(super) struct Started {
     pub(super) invocations: Vec<Invocation>,
     pub(super) evaluated: Vec<Evaluated>,
+    /// The number of words of all invocations.
+    pub(super) words: usize,
 }
 
 /// A text that a program evaluates.
@@ -122,7 +128,9 @@ impl Started {
         let words = invocation.words.clone();
         let known = invocation.known();
         self.invocations.push(invocation);
-        let Some(depth) = depth.checked_sub(1) else {
+        self.words += words.len();
+        let is_bounded = self.words < MAX_WORDS;
+        let Some(depth) = depth.checked_sub(1).filter(|_| is_bounded) else {
             return self.evaluate(&program, Text::Unknown);
         };
         let start = |started: &mut Self, words: &[PartWord]| {
@@ -329,10 +337,10 @@ impl Evaluator {
         let is_shell = self.language == Language::Shell && self.has_input;
         for option in &self.options {
             let attached = if option.starts_with("--") || option.len() > 2 {
-                match text.strip_prefix(option)?.strip_prefix('=') {
-                    Some(value) => value,
-                    None if text == *option => "",
-                    None => continue,
+                match text.strip_prefix(option) {
+                    Some("") => "",
+                    Some(rest) if rest.starts_with('=') => &rest[1..],
+                    _ => continue,
                 }
             } else {
                 let letters = text

@@ -43,4 +43,6 @@ mod parts_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
+pub(crate) use property_tests::cpu_time;
+#[cfg(test)]
 mod table_tests;

@@ -9,7 +9,7 @@ use super::analyse;
 use crate::sample::sample;
 
 /// Returns the processor time of this thread, which a busy machine does not change.
-pub(super) fn cpu_time() -> Duration {
+pub(crate) fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap()
 }
 
