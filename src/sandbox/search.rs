@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::mount_table::MountTable;
 use super::sockets::{bound_sockets, reachable_sockets, service_directories};
 use super::sought_files::SoughtFiles;
 use super::system::{DEVICES, KERNEL_SETTINGS, disks};
-use super::walk::{Directory, EntryType, Version, Walk, Walked};
+use super::walk::{Directory, EntryType, Version, Walk, Walked, may_be_opened};
 use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
 use crate::process::{Mask, MaskKind, Privilege, isolates_calls};
@@ -32,6 +33,9 @@ impl FoundMasks {
     }
 }
 
+/// Maximum number of searches while files are moved.
+const ATTEMPTS: usize = 50;
+
 /// What earlier searches have seen.
 #[derive(Debug, Default)]
 pub(super) struct Earlier {
@@ -45,11 +49,25 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Searches again only if something has changed that the last search depended on: a search looks up each file.
     pub(super) fn search(&mut self, sought: &SoughtFiles) -> &Found {
+        let mut found = self.search_once(sought);
+        for _ in 1..ATTEMPTS {
+            if !found.has_moved {
+                break;
+            }
+            found = self.search_once(sought);
+        }
+        if found.has_moved {
+            let gap = "files are moved while they are looked for, so some may have no mask";
+            found.masks.gaps.push(gap.to_owned());
+        }
+        self.found.insert(found)
+    }
+
+    fn search_once(&mut self, sought: &SoughtFiles) -> Found {
         let basis = Basis::look(sought, self);
         let before = self.found.take();
-        let current = before.filter(|found| found.is_current(&basis));
-        let found = current.unwrap_or_else(|| Search::new(sought, basis).run(&mut self.named));
-        self.found.insert(found)
+        let current = before.filter(|found| !found.has_moved && found.is_current(&basis));
+        current.unwrap_or_else(|| Search::new(sought, basis).run(&mut self.named))
     }
 }
 
@@ -91,6 +109,8 @@ pub(super) struct Found {
     pub(super) version: u64,
     /// What a workspace protects; sorted.
     pub(super) protected: Vec<PathBuf>,
+    /// Whether a file vanished from its place during the search.
+    has_moved: bool,
     basis: Basis,
     targets: Vec<Target>,
     /// Directories of found files outside of the walk.
@@ -167,12 +187,14 @@ struct Search<'a> {
     targets: Vec<Target>,
     watched: BTreeMap<PathBuf, Option<Version>>,
     protected: BTreeSet<PathBuf>,
+    has_moved: bool,
 }
 
 impl<'a> Search<'a> {
     fn new(rules: &'a SoughtFiles, basis: Basis) -> Self {
         Self {
             rules,
+            has_moved: basis.files.has_moved,
             basis,
             files: BTreeMap::new(),
             gaps: BTreeSet::new(),
@@ -214,7 +236,17 @@ impl<'a> Search<'a> {
             }
         }
         let files = self.files.into_iter();
-        let mut masks: Vec<Mask> = files.map(|(path, kind)| Mask { kind, path }).collect();
+        let masks = files.map(|(path, kind)| {
+            let facts = fs::symlink_metadata(&path).ok();
+            self.has_moved |= facts.is_none() && !self.basis.sockets.contains(&path);
+            let facts = facts.filter(|facts| !facts.file_type().is_socket());
+            Mask {
+                kind,
+                path,
+                file: facts.map(|facts| (facts.dev(), facts.ino())),
+            }
+        });
+        let mut masks: Vec<Mask> = masks.collect();
         masks.sort_unstable();
         let mut version = DefaultHasher::new();
         self.basis.mounts.hash(&mut version);
@@ -231,6 +263,7 @@ impl<'a> Search<'a> {
             },
             version: version.finish(),
             protected: self.protected.into_iter().collect(),
+            has_moved: self.has_moved,
             basis: self.basis,
             targets: self.targets,
             watched: self.watched,
@@ -272,6 +305,7 @@ impl<'a> Search<'a> {
             }
         }
         self.note_size(self.basis.files.is_incomplete);
+        self.note_unread(&self.basis.files.unread.clone());
         let directories = self.basis.files.directories.iter();
         let named = directories.map(|(path, directory)| {
             let before = seen.remove(path);
@@ -284,6 +318,8 @@ impl<'a> Search<'a> {
         let named: HashMap<_, _> = named.collect();
         for named in named.values() {
             for (path, denied) in &*named.files {
+                self.has_moved |=
+                    fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound);
                 self.add(path, *denied);
             }
             for mask in &*named.protected {
@@ -325,7 +361,13 @@ impl<'a> Search<'a> {
 
     /// Returns the path of a file without links; `None` if there is none.
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        let real = fs::canonicalize(path).ok();
+        let found = fs::canonicalize(path);
+        if let Err(error) = &found
+            && may_be_opened(path, error)
+        {
+            self.note_unread(&[path.to_owned()]);
+        }
+        let real = found.ok();
         if real.as_deref() != Some(path) {
             self.targets.push(Target {
                 path: path.to_owned(),
@@ -412,6 +454,8 @@ impl<'a> Search<'a> {
     fn files_below(&mut self, directory: &Path) -> Vec<PathBuf> {
         let walked = Walk::default().run(&[directory.to_owned()]);
         self.note_size(walked.is_incomplete);
+        self.has_moved |= walked.has_moved;
+        self.note_unread(&walked.unread);
         let mut files = Vec::new();
         for (path, directory) in walked.directories {
             self.watched.insert(path.clone(), directory.version);
@@ -421,6 +465,20 @@ impl<'a> Search<'a> {
             files.extend(entries.map(|entry| path.join(&entry.name)));
         }
         files
+    }
+
+    /// Notes files that could not be looked at; one of them.
+    fn note_unread(&mut self, unread: &[PathBuf]) {
+        if let Some(path) = unread.first() {
+            let path = path.display();
+            let more = match unread.len() {
+                1 => String::new(),
+                count => format!(", and {} more", count - 1),
+            };
+            self.gaps.insert(format!(
+                "{path}: it cannot be looked at, so it has no mask{more}"
+            ));
+        }
     }
 
     fn note_size(&mut self, is_incomplete: bool) {

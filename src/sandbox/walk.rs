@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,6 +106,10 @@ pub(super) struct Walked {
     pub(super) directories: BTreeMap<PathBuf, Arc<Directory>>,
     /// Whether directories were left out, because there were too many entries.
     pub(super) is_incomplete: bool,
+    /// Directories that were left out because they could not be read, although programs of this user may open them.
+    pub(super) unread: Vec<PathBuf>,
+    /// Whether a directory vanished from its place: it may be where the walk has been before.
+    pub(super) has_moved: bool,
 }
 
 /// Whether the same directories were seen, and none has changed between.
@@ -113,6 +118,7 @@ impl PartialEq for Walked {
         let pairs = self.directories.iter().zip(&other.directories);
         let mut same = pairs.map(|(own, other)| own.0 == other.0 && Arc::ptr_eq(own.1, other.1));
         self.is_incomplete == other.is_incomplete
+            && self.unread == other.unread
             && self.directories.len() == other.directories.len()
             && same.all(|is_same| is_same)
     }
@@ -120,7 +126,7 @@ impl PartialEq for Walked {
 
 impl Walk {
     /// Walks through directories, hidden and ignored ones too, and once through each directory that a link leads to.
-    /// A directory that cannot be read is left out: programs of the same user cannot read it either.
+    /// A directory of another user that cannot be read is left out: programs of this user cannot read it either.
     pub(super) fn run(&mut self, roots: &[PathBuf]) -> Walked {
         let mut walked = Walked::default();
         let mut waiting: Vec<PathBuf> = roots.to_vec();
@@ -136,8 +142,17 @@ impl Walk {
                 walked.is_incomplete = true;
                 break;
             }
-            let Some(directory) = self.read(&path) else {
-                continue;
+            let directory = match self.read(&path) {
+                Ok(directory) => directory,
+                Err(error) if may_be_opened(&path, &error) => {
+                    walked.unread.push(path);
+                    continue;
+                }
+                Err(error) => {
+                    let is_root = roots.contains(&path);
+                    walked.has_moved |= error.kind() == ErrorKind::NotFound && !is_root;
+                    continue;
+                }
             };
             count += directory.entries.len();
             for entry in &directory.entries {
@@ -158,21 +173,38 @@ impl Walk {
         walked
     }
 
-    fn read(&self, path: &Path) -> Option<Arc<Directory>> {
-        let facts = fs::metadata(path).ok()?;
+    fn read(&self, path: &Path) -> io::Result<Arc<Directory>> {
+        let facts = fs::metadata(path)?;
         let version = Version::of(&facts);
         if let Some(seen) = self.seen.get(path)
             && version.is_some()
             && seen.version == version
         {
-            return Some(Arc::clone(seen));
+            return Ok(Arc::clone(seen));
         }
-        let entries = fs::read_dir(path).ok()?;
-        Some(Arc::new(Directory {
+        let entries = fs::read_dir(path)?;
+        Ok(Arc::new(Directory {
             version,
             device: facts.dev(),
             entries: entries.flatten().map(|entry| Entry::new(&entry)).collect(),
         }))
+    }
+}
+
+/// Whether a program of this user may open a file that could not be looked at for this reason: after a change of the
+/// mode of a directory, or by a shorter path from another directory.
+pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
+    let nearest = || {
+        let mut above = path.ancestors();
+        above.find_map(|above| fs::symlink_metadata(above).ok())
+    };
+    match error.kind() {
+        ErrorKind::InvalidFilename => true,
+        ErrorKind::PermissionDenied => {
+            let own = rustix::process::geteuid().as_raw();
+            nearest().is_some_and(|facts| facts.uid() == own)
+        }
+        _ => false,
     }
 }
 

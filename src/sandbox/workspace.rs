@@ -61,7 +61,11 @@ impl WorkspaceFiles {
                 }
                 _ => return None,
             };
-            Some(Mask { kind, path: below })
+            Some(Mask {
+                kind,
+                path: below,
+                file: None,
+            })
         });
         protected.collect()
     }

@@ -191,6 +191,10 @@ fn links_do_not_lead_out_of_the_working_directory() {
         "ls",
         "find . -iname '*a*'",
         "grep -n '/api|https://x' a.txt",
+        "ls .g*",
+        "echo * sub/* $?",
+        "for file in */ a*; do echo \"$file\"; done",
+        "md5sum a.txt",
     ] {
         assert!(is_allowed(command), "{command}");
     }
@@ -204,6 +208,20 @@ fn links_do_not_lead_out_of_the_working_directory() {
         "find . -name l -exec cat {} +",
         "find . -type l -exec head -1 {} \\;",
         "sed --expression=p ../a",
+        // Links whose name is also a letter of an option.
+        "date -fl",
+        "diff --from-file=l a.txt",
+        // Dash matches `..`.
+        "grep -r x .*",
+        "ls .?",
+        // The shell looks for names.
+        "echo ../*",
+        "for file in ../*; do echo \"$file\"; done",
+        "for file in {a,sub/*/../../../*}; do echo \"$file\"; done",
+        // The file names others.
+        "md5sum -c a.txt",
+        "cksum --check a.txt",
+        "git config -f a.txt --includes --list",
     ] {
         assert!(!is_allowed(command), "{command}");
     }

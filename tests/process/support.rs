@@ -38,6 +38,7 @@ impl MaskSource for OneFile {
         let mask = Mask {
             kind: MaskKind::UnreadableFile,
             path: self.0.path().to_owned(),
+            file: None,
         };
         MaskList {
             masks: vec![mask],

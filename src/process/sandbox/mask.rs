@@ -9,6 +9,9 @@ pub struct Mask {
     pub kind: MaskKind,
     /// The path: absolute, without links.
     pub path: PathBuf,
+    /// The device and inode of the file that was found there. `None` if another file may be there, or none: sockets
+    /// come and go.
+    pub file: Option<(u64, u64)>,
 }
 
 /// What a mask prevents, in the order in which masks are mounted: the copy of a directory that cannot change would

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
@@ -13,6 +13,7 @@ use rustix::mount::{
 
 use super::mask::{Mask, MaskKind};
 use super::privilege::Privilege;
+use super::workspace::Workspace;
 
 /// The attributes of mounts over what cannot be read.
 const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
@@ -21,43 +22,81 @@ const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
     .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
 
 /// The first masks of a kind, from which others are copied.
-#[derive(Debug, Default)]
-pub(super) struct MaskSources {
+#[derive(Debug)]
+pub(super) struct MaskSources<'a> {
+    workspace: Option<&'a Workspace>,
     file: Option<OwnedFd>,
     directory: Option<OwnedFd>,
+    /// The directories that cannot be read.
+    unreadable: Vec<PathBuf>,
 }
 
-impl MaskSources {
-    /// Mounts a mask, unless its path has vanished.
+impl<'a> MaskSources<'a> {
+    pub(super) fn new(workspace: Option<&'a Workspace>) -> Self {
+        Self {
+            workspace,
+            file: None,
+            directory: None,
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// Mounts a mask, unless its path has vanished. The error [`Errno::STALE`] means that its file has another name.
     pub(super) fn mount(&mut self, mask: &Mask) -> rustix::io::Result<()> {
-        let path = &*mask.path;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Some(target) = if_there(open(&mask.path, flags, Mode::empty()))? else {
+            return match mask.file {
+                Some(_) if !self.hides(&mask.path) => Err(Errno::STALE),
+                _ => Ok(()),
+            };
+        };
+        if let Some(file) = mask.file
+            && !self.hides(&mask.path)
+        {
+            let facts = fstat(&target)?;
+            if (facts.st_dev, facts.st_ino) != file {
+                return Err(Errno::STALE);
+            }
+        }
         let (source, first) = match mask.kind {
             MaskKind::Pinned | MaskKind::Unchangeable => {
-                let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-                let Some(copy) = if_there(copy_tree(path, flags))? else {
+                let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH;
+                let Some(copy) = if_there(copy_mount(&target, flags))? else {
                     return Ok(());
                 };
                 if mask.kind == MaskKind::Unchangeable {
                     set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
                 }
-                if_there(attach(&copy, path))?;
+                if_there(attach_over(&copy, &target))?;
                 return Ok(());
             }
             MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
             MaskKind::UnreadableDirectory => {
+                self.unreadable.push(mask.path.clone());
                 (unreadable_directory as fn() -> _, &mut self.directory)
             }
         };
         // The first mask is gone if its file was removed outside of this namespace.
-        if let Some(Ok(copy)) = first.as_ref().map(copy_mount) {
-            if_there(attach(&copy, path))?;
+        let copied = first
+            .as_ref()
+            .map(|first| copy_mount(first, OpenTreeFlags::AT_EMPTY_PATH));
+        if let Some(Ok(copy)) = copied {
+            if_there(attach_over(&copy, &target))?;
             return Ok(());
         }
         let tree = source()?;
-        if if_there(attach(&tree, path))?.is_some() {
+        if if_there(attach_over(&tree, &target))?.is_some() {
             *first = Some(tree);
         }
         Ok(())
+    }
+
+    /// Whether another mount hides a path.
+    fn hides(&self, path: &Path) -> bool {
+        let is_below = |directory: &PathBuf| path != directory && path.starts_with(directory);
+        self.workspace
+            .is_some_and(|workspace| workspace.hides(path))
+            || self.unreadable.iter().any(is_below)
     }
 }
 
@@ -70,12 +109,16 @@ fn if_there<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     }
 }
 
-/// Copies a mount that is attached in this namespace.
-fn copy_mount(mount: &OwnedFd) -> rustix::io::Result<OwnedFd> {
-    let flags = OpenTreeFlags::AT_EMPTY_PATH
-        | OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(mount, "", flags)
+/// Copies what an open file of this namespace is on.
+fn copy_mount(file: &OwnedFd, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(file, "", flags)
+}
+
+/// Mounts over an open file, wherever it is by now.
+fn attach_over(tree: &OwnedFd, target: &OwnedFd) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, "", target, "", flags)
 }
 
 /// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a

@@ -5,6 +5,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
+use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
@@ -31,11 +32,11 @@ impl SandboxPolicy {
     }
 }
 
-/// Moves this process, which must have one thread, to new namespaces, as a policy says. A masked file that no longer
-/// exists is skipped. Returns the socket for clients of a proxy, if the policy has one.
+/// Moves this process, which must have one thread, to new namespaces, as a policy says. A socket that no longer exists
+/// is skipped. Returns the socket for clients of a proxy, if the policy has one.
 ///
 /// # Errors
-/// The kernel refuses a namespace or a mount.
+/// The kernel refuses a namespace or a mount, or a file to mask was moved, replaced or removed.
 pub(super) fn enter(
     privilege: Privilege,
     policy: &SandboxPolicy,
@@ -73,11 +74,14 @@ pub(super) fn enter(
     if let Some(workspace) = workspace {
         workspace.mount()?;
     }
-    let mut sources = MaskSources::default();
+    let mut sources = MaskSources::new(workspace);
     for mask in &policy.masks {
         sources.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
-            SandboxError::of_mount(&step, error)
+            match error {
+                Errno::STALE => SandboxError::moved(&mask.path),
+                error => SandboxError::of_mount(&step, error),
+            }
         })?;
     }
     Ok(listener)

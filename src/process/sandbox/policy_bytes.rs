@@ -18,6 +18,9 @@ const ALLOWED: u8 = b'a';
 const DENIED: u8 = b'x';
 const REQUIRED: u8 = b'r';
 
+/// The letter of the device and inode of the file of the next mask.
+const FILE: u8 = b'i';
+
 /// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
 /// pattern, and a NUL byte.
 pub(super) fn encode_policy(policy: &SandboxPolicy) -> Vec<u8> {
@@ -28,6 +31,9 @@ pub(super) fn encode_policy(policy: &SandboxPolicy) -> Vec<u8> {
         list.push(0);
     };
     for mask in &policy.masks {
+        if let Some((device, inode)) = mask.file {
+            add(FILE, format!("{device} {inode}").as_ref());
+        }
         add(mask.kind.letter(), &mask.path);
     }
     if let Some(workspace) = &policy.workspace {
@@ -62,6 +68,7 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
     input.read_exact(&mut list)?;
     let mut policy = SandboxPolicy::default();
     let mut workspace = Workspace::default();
+    let mut file = None;
     for entry in list.split(|byte| *byte == 0) {
         let Some((letter, path)) = entry.split_first() else {
             continue;
@@ -78,9 +85,19 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
             }
             DENIED => workspace.domains.denied.push(pattern()?),
             REQUIRED => workspace.is_required = true,
+            FILE => {
+                let numbers = pattern()?;
+                let numbers = numbers.split_once(' ');
+                let numbers = numbers.map(|(device, inode)| (device.parse(), inode.parse()));
+                let Some((Ok(device), Ok(inode))) = numbers else {
+                    return Err(io::ErrorKind::InvalidData.into());
+                };
+                file = Some((device, inode));
+            }
             letter => {
                 let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
-                policy.masks.push(Mask { kind, path });
+                let file = file.take();
+                policy.masks.push(Mask { kind, path, file });
             }
         }
     }

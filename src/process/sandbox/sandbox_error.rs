@@ -1,6 +1,7 @@
 //! The failure of a sandbox.
 
 use std::io;
+use std::path::Path;
 
 use rustix::io::Errno;
 
@@ -22,6 +23,14 @@ impl SandboxError {
             return Self::reported(&format!("cannot {step}: this needs Linux 5.12 or newer"));
         }
         Self::new(step, error)
+    }
+
+    /// A file to mask has another name by now, so that the mask would not be over it.
+    pub(super) fn moved(path: &Path) -> Self {
+        Self::reported(&format!(
+            "cannot mask {}: it was moved, replaced or removed while the sandbox started; start it again",
+            path.display()
+        ))
     }
 
     /// Converts the message of a helper.

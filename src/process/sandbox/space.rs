@@ -36,6 +36,9 @@ pub struct MaskList {
     pub protected: Vec<PathBuf>,
 }
 
+/// Maximum number of attempts to create namespaces.
+const ATTEMPTS: usize = 4;
+
 /// Finds the files to mask.
 pub trait MaskSource: Debug + Send + Sync {
     /// Returns the masks for the files that exist now.
@@ -149,7 +152,15 @@ impl Sandbox {
         masks.map(|mask| mask.path).collect()
     }
 
+    /// Returns the namespaces for the files that exist now. Files may be moved while masks are mounted over them.
     fn namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
+        let mut tries = (1..ATTEMPTS).map(|_| self.try_namespace());
+        tries
+            .find_map(Result::ok)
+            .map_or_else(|| self.try_namespace(), Ok)
+    }
+
+    fn try_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
         self.first_protected.get_or_init(|| list.protected.clone());
         let mut current = self.current.locked();

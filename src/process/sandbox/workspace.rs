@@ -52,6 +52,14 @@ impl Workspace {
         is_private.then_some(private)
     }
 
+    /// Whether a private directory hides a path.
+    pub(super) fn hides(&self, path: &Path) -> bool {
+        let is_below = |directory: &Path| path.starts_with(directory);
+        let mut replaced = TEMPORARY.iter().chain([&SHARED_MEMORY]);
+        replaced.any(|directory| is_below(directory.as_ref()))
+            && !self.writable.iter().any(|directory| is_below(directory))
+    }
+
     /// Makes everything else read-only, in a mount namespace of this process.
     ///
     /// # Errors

@@ -204,6 +204,10 @@ impl Repository {
                         let real = self.own.join(value).canonicalize().ok();
                         real == self.top && path.as_ref().is_some_and(is_clear)
                     }
+                    // Git quotes lines of it that are not commits.
+                    "blame.ignorerevsfile" => {
+                        is_harmless(&setting) && !path.is_some_and(|path| path.is_symlink())
+                    }
                     _ => is_harmless(&setting) && !(is_network && chooses_server(&setting)),
                 };
                 if !is_known {

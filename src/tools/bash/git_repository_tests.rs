@@ -168,6 +168,16 @@ fn unusual_repositories_are_not_read() {
         place.write("monitor/inner/.git/HEAD", head);
         assert_eq!(place.reads("monitor/inner"), [false, false], "{head}");
     }
+    // It may be a file elsewhere, whose lines git quotes.
+    place.git("", "clone -q main revisions");
+    place.git(
+        "revisions",
+        "config blame.ignoreRevsFile .git-blame-ignore-revs",
+    );
+    assert_eq!(place.reads("revisions"), [true, true]);
+    let ignored = place.path("revisions/.git-blame-ignore-revs");
+    symlink("../main/a.txt", ignored).unwrap();
+    assert_eq!(place.reads("revisions"), [false, false]);
     place.write("monitor/inner/.git/HEAD", "ref: refs/heads/x\n");
     assert_eq!(place.reads("monitor/inner"), [true, true]);
     for name in ["sha256", "bare", "shared", "cone", "missing"] {

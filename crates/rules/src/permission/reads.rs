@@ -3,16 +3,23 @@
 use std::path::Path;
 
 use super::command::Command;
+use super::invocation::Invocation;
 use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GLOB, Wildcard, escaped};
+use crate::shell::PartWord;
 
 /// Whether the shell may expand a name with wildcards to a link in a directory.
 fn may_match_link(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
     let pattern = Wildcard::parse(&escaped(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);
     links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
+}
+
+/// Whether the shell may expand a name to `..`, as dash and old versions of bash do with `.*`.
+fn may_match_parent(name: &str) -> bool {
+    name.starts_with('.') && Wildcard::parse(&escaped(name).replace(GLOB, "*")).covers("..")
 }
 
 impl Command<'_> {
@@ -38,6 +45,7 @@ impl Command<'_> {
                         above.to_string_lossy().contains(GLOB)
                             || !name.contains(GLOB)
                             || !is_inside(&context.resolve(above))
+                            || may_match_parent(name)
                             || may_match_link(name, above, context)
                     }
                 })
@@ -56,25 +64,64 @@ impl Command<'_> {
                 .known
                 .iter()
                 .all(|directory| is_inside(&context.resolve(directory)))
-            || names.chain(redirected).any(|outline| {
-                // Single letters in a word are options.
-                let names = names_in(&outline).enumerate();
-                let is_letter = |name: &str| name.len() == 1 && name != "/";
-                let mut names = names.filter(|(index, name)| *index == 0 || !is_letter(name));
-                names.any(|(_, name)| leads_outside(name))
-            })
+            || names
+                .chain(redirected)
+                .any(|outline| names_in(&outline).any(leads_outside))
+            || self.lists_outside(context)
+    }
+
+    /// Whether the shell may look for names that match a pattern outside the working directories. Words of programs
+    /// that only print them, and of loops, have patterns too.
+    fn lists_outside(&self, context: &PathContext<'_>) -> bool {
+        let looks_outside = |outline: &str| {
+            let Some((before, after)) = outline.split_once(GLOB) else {
+                return false;
+            };
+            let above = before.rfind('/').map_or("./", |at| &before[..=at]);
+            let below = after.split_once('/').map_or("", |(_, below)| below);
+            // Directories that match may be links.
+            NamedFile::is_unknown(above)
+                || below.contains(GLOB)
+                || NamedFile::of(above, &self.directories, context)
+                    .iter()
+                    .any(|file| !context.is_inside(&file.resolved()))
+        };
+        let is_loop = |one: &&Invocation| one.words.is_empty();
+        let invocations = self.invocations().iter();
+        let given = invocations
+            .clone()
+            .flat_map(|one| one.outlines.iter().cloned());
+        let repeated = invocations.filter(is_loop).flat_map(|one| &one.reads);
+        let repeated = repeated.flat_map(PartWord::alternatives);
+        let repeated = repeated.map(|word| outline(&word, context));
+        given.chain(repeated).any(|outline| looks_outside(&outline))
     }
 
     /// Whether it takes the names of files from its input or a file.
     fn takes_names(&self) -> bool {
         self.invocations().iter().any(|one| {
             let mut words = one.outlines.iter().skip(1);
-            matches!(one.program(), "xargs" | "parallel" | "cpio" | "pax")
-                || words.any(|word| {
-                    ["--files0-from", "--files-from", "-T", "--stdin", "--batch"]
-                        .iter()
-                        .any(|option| word.starts_with(option))
-                })
+            let options: &[&str] = match one.program() {
+                "xargs" | "parallel" | "cpio" | "pax" => return true,
+                // `-c` in any bundle: the lines of a list of checksums name files.
+                name if name.ends_with("sum") => &["--check", "c"],
+                _ => &[
+                    "--files0-from",
+                    "-files0-from",
+                    "--files-from",
+                    "-T",
+                    "--stdin",
+                    "--batch",
+                ],
+            };
+            words.any(|word| {
+                let letters = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
+                let is_given = |option: &&str| match option.len() {
+                    1 => letters.is_some_and(|letters| letters.contains(*option)),
+                    _ => word.starts_with(*option),
+                };
+                options.iter().any(is_given)
+            })
         })
     }
 }

@@ -31,8 +31,9 @@ pub(super) fn read(text: &str) -> Result<(Expanded, usize), Problem> {
         Some(b'[') => problem(2, "`$[…]` evaluates its contents"),
         Some(b'"') => problem(2, "`$\"…\"` is translated"),
         Some(b'@') => Ok((Expanded::List, 2)),
-        Some(b'*' | b'-' | b'0'..=b'9') => Ok((Expanded::Value, 2)),
-        Some(b'#' | b'?' | b'$' | b'!') => Ok((Expanded::Number, 2)),
+        // `$!` is empty before the first process in the background.
+        Some(b'*' | b'-' | b'!' | b'0'..=b'9') => Ok((Expanded::Value, 2)),
+        Some(b'#' | b'?' | b'$') => Ok((Expanded::Number, 2)),
         Some(_) => match identifier_length(rest) {
             0 => Ok((Expanded::Dollar, 1)),
             length => Ok((Expanded::Value, 1 + length)),
@@ -259,6 +260,7 @@ mod tests {
             ("$1", Expanded::Value, 2),
             ("$@", Expanded::List, 2),
             ("$?", Expanded::Number, 2),
+            ("$!", Expanded::Value, 2),
             ("$", Expanded::Dollar, 1),
             ("$ x", Expanded::Dollar, 1),
             ("${x}", Expanded::Value, 4),

@@ -108,17 +108,21 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
     }
 }
 
-/// Refuses programs of `jq` that read other files, which `import` and `include` name.
-fn imports_nothing(_: &str, arguments: &Arguments<'_>) -> Checked {
+/// Refuses programs of `jq` and `yq` that read other files, whose names they may compute.
+fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
     let values = arguments.options.iter().map(|given| given.word);
     let mut words = values.chain(arguments.operands.iter().copied());
     let imports = |word: &&PartWord| {
-        ["import", "include"]
-            .iter()
-            .any(|name| word.prefix().contains(name))
+        let readers = ["import", "include", "modulemeta"];
+        let own = ["load"].iter().filter(|_| name == "yq");
+        let mut readers = readers.iter().chain(own);
+        readers.any(|reader| word.prefix().contains(reader))
     };
     match words.find(imports) {
-        Some(word) => refuse(Some(word), "`jq` reads the modules that the program names"),
+        Some(word) => refuse(
+            Some(word),
+            format!("`{name}` reads the files that the program names"),
+        ),
         None => Ok(()),
     }
 }
