@@ -128,13 +128,14 @@ impl Started {
         let words = invocation.words.clone();
         let known = invocation.known();
         self.invocations.push(invocation);
-        self.words += words.len();
-        let is_bounded = self.words < MAX_WORDS;
-        let Some(depth) = depth.checked_sub(1).filter(|_| is_bounded) else {
+        let Some(depth) = depth.checked_sub(1) else {
             return self.evaluate(&program, Text::Unknown);
         };
         let start = |started: &mut Self, words: &[PartWord]| {
-            if !words.is_empty() {
+            started.words += words.len();
+            if started.words > MAX_WORDS {
+                started.evaluate(&program, Text::Unknown);
+            } else if !words.is_empty() {
                 let inner = Invocation::new(words, Vec::new(), &directories, scope.context);
                 started.add(inner, index, depth, scope);
             }
