@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +23,8 @@ pub struct FoundMasks {
     pub masks: Vec<Mask>,
     /// Reasons why a rule does not hold for all files that it names, each on one line.
     pub gaps: Vec<String>,
+    /// Whether files were moved during all searches, so that some may have no mask.
+    pub is_unsettled: bool,
 }
 
 impl FoundMasks {
@@ -59,6 +60,7 @@ impl Earlier {
         if found.has_moved {
             let gap = "files are moved while they are looked for, so some may have no mask";
             found.masks.gaps.push(gap.to_owned());
+            found.masks.is_unsettled = true;
         }
         self.found.insert(found)
     }
@@ -260,6 +262,7 @@ impl<'a> Search<'a> {
             masks: FoundMasks {
                 masks,
                 gaps: self.gaps.into_iter().collect(),
+                is_unsettled: false,
             },
             version: version.finish(),
             protected: self.protected.into_iter().collect(),
@@ -318,14 +321,14 @@ impl<'a> Search<'a> {
         let named: HashMap<_, _> = named.collect();
         for named in named.values() {
             for (path, denied) in &*named.files {
-                self.has_moved |=
-                    fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound);
-                self.add(path, *denied);
+                let is_there = self.add(path, *denied);
+                self.has_moved |= !is_there && !leads_nowhere(path);
             }
             for mask in &*named.protected {
                 self.protected.insert(mask.path.clone());
-                if let Some(path) = self.real(&mask.path) {
-                    self.insert(path, mask.kind);
+                match self.real(&mask.path) {
+                    Some(path) => self.insert(path, mask.kind),
+                    None => self.has_moved |= !leads_nowhere(&mask.path),
                 }
             }
         }
@@ -336,13 +339,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a file or directory; a link stands for its target.
-    fn add(&mut self, path: &Path, denied: FileUse) {
+    /// Adds a file or directory; a link stands for its target. Returns whether it is there.
+    fn add(&mut self, path: &Path, denied: FileUse) -> bool {
         let Some(path) = self.real(path) else {
-            return;
+            return false;
         };
         let Ok(facts) = fs::symlink_metadata(&path) else {
-            return;
+            return false;
         };
         let kind = match denied {
             FileUse::Changing => MaskKind::Unchangeable,
@@ -352,11 +355,12 @@ impl<'a> Search<'a> {
                 for file in self.files_below(&path) {
                     self.insert(file, MaskKind::UnreadableFile);
                 }
-                return;
+                return true;
             }
             FileUse::Reading => MaskKind::UnreadableDirectory,
         };
         self.insert(path, kind);
+        true
     }
 
     /// Returns the path of a file without links; `None` if there is none.
@@ -487,6 +491,12 @@ impl<'a> Search<'a> {
             self.gaps.insert(gap.to_owned());
         }
     }
+}
+
+/// Whether a path is a link that leads nowhere, so that it names no file. Another file that is there by now was moved.
+fn leads_nowhere(path: &Path) -> bool {
+    let facts = fs::symlink_metadata(path);
+    facts.is_ok_and(|facts| facts.file_type().is_symlink())
 }
 
 /// The names of a file.

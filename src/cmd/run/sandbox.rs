@@ -275,7 +275,7 @@ impl SandboxArguments {
                 .log(&format!("{effect}: {}", mask.path.display()));
         }
         match found.gaps.first() {
-            Some(gap) if self.required => return Err(UsageError::new(gap)),
+            Some(gap) if self.required || found.is_unsettled => return Err(UsageError::new(gap)),
             _ => {}
         }
         for gap in &found.gaps {

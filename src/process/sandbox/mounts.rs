@@ -13,7 +13,6 @@ use rustix::mount::{
 
 use super::mask::{Mask, MaskKind};
 use super::privilege::Privilege;
-use super::workspace::Workspace;
 
 /// The attributes of mounts over what cannot be read.
 const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
@@ -22,9 +21,9 @@ const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
     .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
 
 /// The first masks of a kind, from which others are copied.
-#[derive(Debug)]
 pub(super) struct MaskSources<'a> {
-    workspace: Option<&'a Workspace>,
+    /// Whether a private directory hides a path.
+    is_hidden: &'a dyn Fn(&Path) -> bool,
     file: Option<OwnedFd>,
     directory: Option<OwnedFd>,
     /// The directories that cannot be read.
@@ -32,9 +31,9 @@ pub(super) struct MaskSources<'a> {
 }
 
 impl<'a> MaskSources<'a> {
-    pub(super) fn new(workspace: Option<&'a Workspace>) -> Self {
+    pub(super) fn new(is_hidden: &'a dyn Fn(&Path) -> bool) -> Self {
         Self {
-            workspace,
+            is_hidden,
             file: None,
             directory: None,
             unreadable: Vec::new(),
@@ -94,9 +93,7 @@ impl<'a> MaskSources<'a> {
     /// Whether another mount hides a path.
     fn hides(&self, path: &Path) -> bool {
         let is_below = |directory: &PathBuf| path != directory && path.starts_with(directory);
-        self.workspace
-            .is_some_and(|workspace| workspace.hides(path))
-            || self.unreadable.iter().any(is_below)
+        (self.is_hidden)(path) || self.unreadable.iter().any(is_below)
     }
 }
 

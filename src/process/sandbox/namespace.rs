@@ -4,6 +4,7 @@
 //! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened them.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
@@ -74,7 +75,8 @@ pub(super) fn enter(
     if let Some(workspace) = workspace {
         workspace.mount()?;
     }
-    let mut sources = MaskSources::new(workspace);
+    let is_hidden = |path: &Path| workspace.is_some_and(|workspace| workspace.hides(path));
+    let mut sources = MaskSources::new(&is_hidden);
     for mask in &policy.masks {
         sources.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
