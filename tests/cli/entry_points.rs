@@ -199,7 +199,8 @@ fn rows_of_permission_are_decided_alike() {
             // Only the hook leaves reads outside the project, which a variable or standard input may
             // name, to the agent.
             let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
-                && (told.contains(['$', '~', '/']) || told.contains("xargs"));
+                && (told.contains(['$', '~', '/'])
+                    || ["xargs", "-exec"].iter().any(|name| told.contains(name)));
             if !(may_read_elsewhere && said.hook.is_none()) {
                 assert_eq!(said.hook.as_deref(), expected, "{told}");
             }
