@@ -9,17 +9,26 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 #[cfg(sandbox)]
-use rustix::process::Rlimit;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::captured::{Capture, Captured};
 
-/// A limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
-/// With 0 it starts that program.
+/// Sets a limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
+/// With 0 it starts that program; where 0 is the maximum, it stays.
+///
+/// # Errors
+/// The kernel refuses the limit.
 #[cfg(sandbox)]
-pub(super) const NO_CORE_FILE: Rlimit = Rlimit {
-    current: Some(1),
-    maximum: Some(1),
-};
+pub(super) fn prevent_core_files() -> rustix::io::Result<()> {
+    if getrlimit(Resource::Core).maximum == Some(0) {
+        return Ok(());
+    }
+    let limit = Rlimit {
+        current: Some(1),
+        maximum: Some(1),
+    };
+    setrlimit(Resource::Core, limit)
+}
 
 /// Environment variables, shared by children with the same environment.
 pub type Variables = Arc<[(OsString, OsString)]>;

@@ -146,3 +146,18 @@ fn reading_an_index_touches_no_file() {
         "2020\n"
     );
 }
+
+/// Administrators set this limit for all users, and no program can raise it.
+#[test]
+fn calls_run_where_no_core_files_are_permitted() {
+    let bench = Bench::new();
+    let calls = bash("1", "ls") + &bash("2", "touch x");
+    let script = "ulimit -c 0; turnpipe run-tools --no-config --permission-mode bypassPermissions";
+    let run = bench.shell_with_input(&format!("({script})"), calls.as_bytes());
+    let outcomes = run.outcomes();
+    let outcomes: Vec<&str> = outcomes
+        .iter()
+        .map(|(_, outcome)| outcome.as_str())
+        .collect();
+    assert_eq!(outcomes, ["ok", "ok"], "{run:?}");
+}

@@ -297,10 +297,7 @@ const KILLED: u8 = 9;
 /// Ends this process by a signal; returns the status that shells give it, if the signal does not end it.
 fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
     // The command has written its core file, if any.
-    let _ = rustix::process::setrlimit(
-        rustix::process::Resource::Core,
-        crate::process::command::NO_CORE_FILE,
-    );
+    let _ = crate::process::command::prevent_core_files();
     // SAFETY: the action is the default one.
     unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
     send(std::process::id().cast_signed(), signal.into());

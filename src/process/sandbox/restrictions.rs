@@ -9,14 +9,13 @@ use landlock::{
     ABI, Access as _, AccessFs, BitFlags, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
     Scope, path_beneath_rules,
 };
-use rustix::process::{Resource, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
 
 use super::privilege::Privilege;
-use crate::process::command::NO_CORE_FILE;
+use crate::process::command::prevent_core_files;
 use crate::process::confinement::linux;
 use crate::process::system_call_filter::{self, Filter};
 
@@ -113,7 +112,7 @@ impl Restrictions {
     /// The kernel refuses one of them.
     pub(super) fn take(&self) -> io::Result<()> {
         set_no_new_privs(true)?;
-        setrlimit(Resource::Core, NO_CORE_FILE)?;
+        prevent_core_files()?;
         for capability in self.lost.iter() {
             // Not all of them exist in every kernel, and those that others removed are gone.
             if capability_is_in_bounding_set(capability).unwrap_or(false) {
