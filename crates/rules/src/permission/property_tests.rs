@@ -85,7 +85,7 @@ const STARTING: &[&str] = &[
     "env -S #",
     "env --split-string=#",
     "bash -c #",
-    "bash <<< #",
+    "cat <<< # | bash",
     "echo # | sh -s",
     "eval #",
     "trap # EXIT",
