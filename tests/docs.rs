@@ -107,6 +107,8 @@ impl Example {
             .stdin(Stdio::null())
             .output()
             .unwrap();
+        // Shown if the test fails.
+        eprint!("{script}\n{}", String::from_utf8_lossy(&output.stderr));
         let printed = String::from_utf8(output.stdout).unwrap();
         let printed = printed.replace(repository.to_str().unwrap(), "/repo");
         Some(printed.lines().map(str::to_owned).collect())

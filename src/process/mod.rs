@@ -63,7 +63,7 @@ pub use sandbox::{
     SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
     inherited_descriptors, isolates_calls, new_file_message, run_as_sandbox_helper,
 };
-pub use scratch_directory::ScratchDirectory;
+pub use scratch_directory::{ScratchDirectory, remove_tree};
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

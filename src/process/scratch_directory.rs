@@ -111,7 +111,10 @@ fn lock(path: &Path) -> io::Result<OwnedFd> {
 
 /// Removes a directory with everything below it. Follows no links. Uses the same stack and descriptors for a tree of
 /// any depth: nested directories are moved to the top before they are emptied.
-fn remove_tree(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// As the system reports.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
     let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
     loop {
         let removed = names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {

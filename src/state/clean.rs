@@ -5,7 +5,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::directory::{MARKER_FILE, RESULTS, StateError, StateRoot};
+use ignore::WalkBuilder;
+
+use super::directory::{MARKER_FILE, RESULTS, StateError, StateRoot, TEMPORARY};
+use crate::process::remove_tree;
 
 /// Files in the directory of a session, in addition to the marker file.
 const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
@@ -22,8 +25,8 @@ pub struct CleanReport {
 }
 
 /// Removes the files of sessions that were last changed more than `age` before `now`, and the directories that
-/// are empty afterwards. Only marked directories and files with known names are removed, links are not followed,
-/// and sessions in use are skipped.
+/// are empty afterwards. Only marked directories and files with known names are removed, but any temporary files;
+/// links are not followed, and sessions in use are skipped.
 ///
 /// # Errors
 /// The directory cannot be read, or a file cannot be removed.
@@ -48,6 +51,12 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
         else {
             continue;
         };
+        let temporary = path.join(TEMPORARY);
+        let facts = fs::symlink_metadata(&temporary);
+        if facts.is_ok_and(|facts| facts.is_dir() && is_old(&facts, oldest_kept)) {
+            count_files(&temporary, &mut report);
+            remove_tree(&temporary).map_err(StateError::io(&temporary))?;
+        }
         let results = path.join(RESULTS);
         if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
             let is_result = |name: &str| name.strip_suffix(".txt").is_some();
@@ -68,6 +77,17 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
         }
     }
     Ok(report)
+}
+
+fn count_files(directory: &Path, report: &mut CleanReport) {
+    let entries = WalkBuilder::new(directory).standard_filters(false).build();
+    // What cannot be read is removed all the same.
+    for facts in entries.flatten().filter_map(|entry| entry.metadata().ok()) {
+        if !facts.is_dir() {
+            report.files += 1;
+            report.bytes += facts.len();
+        }
+    }
 }
 
 fn is_old(metadata: &fs::Metadata, oldest_kept: SystemTime) -> bool {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -22,6 +22,9 @@ const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The subdirectory for large results.
 pub(crate) const RESULTS: &str = "tool-results";
+
+/// The subdirectory for temporary files of commands in a workspace. The time of its change is that of its last use.
+pub(super) const TEMPORARY: &str = "tmp";
 
 /// A file that marks a directory as a session of turnpipe. Users of the session hold a shared lock on it;
 /// removing the session takes an exclusive lock.
@@ -123,6 +126,18 @@ impl SessionDirectory {
     pub fn subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path.join(name);
         create_trusted(&path, OPEN_TO_OTHERS)?;
+        Ok(path)
+    }
+
+    /// Returns the directory for temporary files of commands in a workspace; creates it if it is missing.
+    ///
+    /// # Errors
+    /// As for the session directory.
+    pub fn temporary(&self) -> Result<PathBuf, StateError> {
+        let path = self.subdirectory(TEMPORARY)?;
+        File::open(&path)
+            .and_then(|directory| directory.set_modified(SystemTime::now()))
+            .map_err(StateError::io(&path))?;
         Ok(path)
     }
 

@@ -315,3 +315,30 @@ fn file_tools_see_the_temporary_files_of_commands() {
     assert_eq!(bench.read("shown"), "by-tool", "{run:?}");
     assert!(!std::path::Path::new("/tmp/d/file").exists());
 }
+
+#[test]
+fn temporary_files_of_a_session_are_kept_for_its_next_run() {
+    let Some(bench) = bench() else { return };
+    let runs = |arguments: &[&str]| {
+        let arguments = [&WORKSPACE[..], arguments].concat();
+        let first = "echo kept > /tmp/file && mkdir -m 300 /tmp/locked && echo > /tmp/locked/x";
+        let made = bench.run(&arguments, bash("made", first));
+        assert_eq!(made.outcomes(), pairs(&[("made", "ok")]), "{made:?}");
+        let read = bench.run(&arguments, bash("read", "cat /tmp/file > copy"));
+        read.outcomes()[0].1.clone()
+    };
+    assert_eq!(runs(&[]), "error");
+    assert_eq!(runs(&["--session-id", "one"]), "ok");
+    assert_eq!(bench.read("copy"), "kept\n");
+    assert_eq!(runs(&["--session", "missing.jsonl"]), "ok");
+    let other = bench.run(
+        &[&WORKSPACE[..], &["--session-id", "other"]].concat(),
+        bash("read", "cat /tmp/file"),
+    );
+    assert_eq!(other.outcomes(), pairs(&[("read", "error")]), "{other:?}");
+    let cleaned = bench.shell("turnpipe state clean --older-than 0s");
+    assert!(cleaned.stdout.contains("\"sessions\":3"), "{cleaned:?}");
+    let left = fs::read_dir(bench.state().join("turnpipe")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["tmp"]);
+}

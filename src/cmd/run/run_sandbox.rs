@@ -8,8 +8,8 @@ use clap::Args;
 use crate::cmd::UsageError;
 use crate::config::PermissionSettings;
 use crate::io::{Environment, Messages};
-use crate::process::{Network, Sandbox, Spawners, new_file_message};
-use crate::state::StateRoot;
+use crate::process::{Network, Sandbox, ScratchDirectory, Spawners, new_file_message};
+use crate::state::{SessionDirectory, SessionKey, StateRoot};
 use crate::tools::CallSandbox;
 
 #[derive(Debug, Args)]
@@ -54,6 +54,46 @@ pub(crate) struct RunSandboxes {
     pub(crate) calls: Option<Arc<Sandbox>>,
     /// Of MCP servers.
     pub(crate) servers: Option<Arc<Sandbox>>,
+    /// The temporary files of commands, until the run has ended: threads that use a sandbox may outlive it.
+    _temporary: Option<TemporaryFiles>,
+}
+
+/// The directory for temporary files of commands in a workspace.
+enum TemporaryFiles {
+    /// Kept with the state of the session, which is not removed as long as this value exists.
+    Session {
+        path: PathBuf,
+        _directory: SessionDirectory,
+    },
+    /// Removed with this value.
+    Run(ScratchDirectory),
+}
+
+impl TemporaryFiles {
+    fn new(place: &RunPlace<'_>) -> Result<Self, String> {
+        if let Some(session) = &place.session {
+            let directory = place.state.session(session);
+            let opened = directory.and_then(|directory| {
+                let path = directory.temporary()?;
+                Ok(Self::Session {
+                    path,
+                    _directory: directory,
+                })
+            });
+            return opened.map_err(|error| error.to_string());
+        }
+        let parent = place.state.0.join("tmp");
+        ScratchDirectory::new_locked_in(&parent)
+            .map(Self::Run)
+            .map_err(|error| format!("{}: {error}", parent.display()))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Session { path, .. } => path,
+            Self::Run(directory) => directory.path(),
+        }
+    }
 }
 
 impl RunSandboxes {
@@ -96,6 +136,8 @@ pub(crate) struct RunPlace<'a> {
     pub(crate) directories: &'a [PathBuf],
     pub(crate) environment: &'a Environment,
     pub(crate) state: &'a StateRoot,
+    /// The session, if it is known before the input is read.
+    pub(crate) session: Option<SessionKey>,
 }
 
 impl RunSandboxArguments {
@@ -156,7 +198,7 @@ impl RunSandboxArguments {
         use super::network::workspace_network;
         use super::sandbox_files::{NamedByOptions, SandboxFiles};
         use crate::permission::DeniedFiles;
-        use crate::process::{ScratchDirectory, Workspace};
+        use crate::process::Workspace;
         use crate::sandbox::{
             FileRules, check_unconfined, sandbox_variables, start_proxy, workspace_variables,
         };
@@ -190,7 +232,11 @@ impl RunSandboxArguments {
             .transpose()?;
         if !has_workspace {
             let calls = servers.clone();
-            return Ok(RunSandboxes { calls, servers });
+            return Ok(RunSandboxes {
+                calls,
+                servers,
+                _temporary: None,
+            });
         }
         let named = NamedByOptions {
             writable: place.directories.to_vec(),
@@ -201,9 +247,7 @@ impl RunSandboxArguments {
         let (denied, files) = ([denied, files.denied].concat(), files.workspace);
         let network = workspace_network(self.network, &self.allow_domain, place.settings);
         let (network, domains) = network.map_err(|error| error.to_string())?;
-        let parent = place.state.0.join("tmp");
-        let temporary = ScratchDirectory::new_locked_in(&parent)
-            .map_err(|error| format!("{}: {error}", parent.display()))?;
+        let temporary = TemporaryFiles::new(place)?;
         let workspace = Workspace {
             writable: files.writable.clone(),
             temporary: temporary.path().to_owned(),
@@ -214,9 +258,13 @@ impl RunSandboxArguments {
         };
         let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules(&denied).with_workspace(files), variables);
-        let sandbox = sandbox.with_workspace(workspace, temporary);
+        let sandbox = sandbox.with_workspace(workspace);
         let calls = Some(check_sandbox(sandbox, gaps)?);
-        Ok(RunSandboxes { calls, servers })
+        Ok(RunSandboxes {
+            calls,
+            servers,
+            _temporary: Some(temporary),
+        })
     }
 
     #[cfg(not(sandbox))]

@@ -34,7 +34,7 @@ use crate::model::{KeyCheck, Retryability, reported_failure};
 use crate::process::{Sandbox, Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
-use crate::state::{ReadLog, SessionScope};
+use crate::state::{ReadLog, SessionKey, SessionScope};
 use crate::tools::{
     CallSandbox, ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web,
 };
@@ -179,7 +179,7 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let permissions = guards::read_permissions(&self.permissions, &here, globals, io)?;
         let directories = self.directories(&here, &permissions)?;
-        let sandboxes = self.sandboxes(&permissions, &directories, &settings, io)?;
+        let sandboxes = self.sandboxes(&permissions, &here, &directories, &settings, io)?;
         let (models, servers) = ((&channels, &briefing), sandboxes.servers.as_ref());
         let registry = self.registry(&settings, &here, servers, models, globals, io)?;
         let sandbox = sandboxes.calls.as_ref();
@@ -317,6 +317,7 @@ impl RunToolsArguments {
     fn sandboxes(
         &self,
         permissions: &PermissionSettings,
+        here: &Path,
         directories: &[PathBuf],
         settings: &Settings,
         io: &Io,
@@ -329,8 +330,20 @@ impl RunToolsArguments {
             directories,
             environment: &io.environment.with(&permissions.environment),
             state: &settings.state_root,
+            session: self.known_session(here),
         };
         self.sandbox.prepare(&place, &io.messages)
+    }
+
+    /// Returns the session as far as it is known before the input is read: that of `--session-id`, else of the file, by
+    /// its name, since a file may be missing in the first run.
+    fn known_session(&self, here: &Path) -> Option<SessionKey> {
+        let file = self.session.as_deref();
+        let of_file = || Some(file?.file_stem()?.to_string_lossy().into_owned());
+        Some(SessionKey {
+            id: SessionId(self.session_id.clone().or_else(of_file)?),
+            scope: SessionScope::of(file.unwrap_or(here)),
+        })
     }
 
     /// Returns all tools: built-in and command tools, the advisor, and the tools of MCP servers.

@@ -284,7 +284,11 @@ fn wait_outside(
         let change = reports.read_exact(&mut bytes).ok();
         match change.and_then(|()| Change::of_bytes(bytes)) {
             Some(Change::Stopped(_)) => send(std::process::id().cast_signed(), libc::SIGSTOP),
-            Some(end) => return Ok(end),
+            Some(end) => {
+                // With it, all that the command has left running ends.
+                wait_for(inner);
+                return Ok(end);
+            }
             // Somebody killed the inner process, and with it the command.
             None => return Ok(Change::Killed(KILLED)),
         }

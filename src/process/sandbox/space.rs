@@ -19,10 +19,10 @@ use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 use super::workspace::Workspace;
 use crate::io::Lock;
+use crate::process::Variables;
 use crate::process::confinement::WorkspaceEnforced;
 use crate::process::network::Network;
 use crate::process::start::{Start, c_string};
-use crate::process::{ScratchDirectory, Variables};
 
 /// The files to mask for a child that is about to start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub trait MaskSource: Debug + Send + Sync {
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
     variables: Variables,
-    workspace: Option<(Workspace, ScratchDirectory)>,
+    workspace: Option<Workspace>,
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
     /// What [`MaskList::protected`] was at first.
@@ -86,20 +86,18 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Sets what children outside of the lane can change and reach. The directory for temporary files exists as long as
-    /// the sandbox.
+    /// Sets what children outside of the lane can change and reach. The caller keeps the directory for temporary files.
     #[must_use]
-    pub fn with_workspace(self, workspace: Workspace, temporary: ScratchDirectory) -> Self {
+    pub fn with_workspace(self, workspace: Workspace) -> Self {
         Self {
-            workspace: Some((workspace, temporary)),
+            workspace: Some(workspace),
             ..self
         }
     }
 
     /// Returns the path outside of a workspace for a temporary file in it.
     pub fn private_path(&self, path: &Path) -> Option<PathBuf> {
-        let (workspace, _) = self.workspace.as_ref()?;
-        workspace.private_path(path)
+        self.workspace.as_ref()?.private_path(path)
     }
 
     /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
@@ -127,7 +125,7 @@ impl Sandbox {
 
     /// Returns how the workspace of the last child is enforced.
     pub(super) fn workspace_enforced(&self) -> Option<WorkspaceEnforced> {
-        let (workspace, _) = self.workspace.as_ref()?;
+        let workspace = self.workspace.as_ref()?;
         let current = self.current.locked();
         Some(WorkspaceEnforced {
             network: workspace.network,
@@ -171,10 +169,7 @@ impl Sandbox {
         }
         let policy = SandboxPolicy {
             masks: list.masks.clone(),
-            workspace: self
-                .workspace
-                .as_ref()
-                .map(|(workspace, _)| workspace.clone()),
+            workspace: self.workspace.clone(),
         };
         let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
         let earlier = current.take().map(|current| current.namespace);
