@@ -9,6 +9,10 @@
 //! `TURNPIPE_UPDATE=1 cargo test --test docs` updates the output in the blocks.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+#![expect(
+    clippy::print_stderr,
+    reason = "the test runner shows it if a command fails"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,7 +111,6 @@ impl Example {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        // Shown if the test fails.
         eprint!("{script}\n{}", String::from_utf8_lossy(&output.stderr));
         let printed = String::from_utf8(output.stdout).unwrap();
         let printed = printed.replace(repository.to_str().unwrap(), "/repo");

@@ -59,8 +59,8 @@ pub use own_process::{
 pub use running::RunningProcesses;
 #[cfg(sandbox)]
 pub use sandbox::{
-    HelperCallbacks, InheritedDescriptor, Mask, MaskKind, MaskList, MaskSource, Privilege, Sandbox,
-    SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
+    HelperCallbacks, InheritedDescriptor, MAX_MASKS, Mask, MaskKind, MaskList, MaskSource,
+    Privilege, Sandbox, SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
     inherited_descriptors, isolates_calls, new_file_message, run_as_sandbox_helper,
 };
 pub use scratch_directory::{ScratchDirectory, remove_tree};

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::mount_table::MountTable;
 use super::sockets::{bound_sockets, reachable_sockets, service_directories};
@@ -14,7 +15,7 @@ use super::system::{DEVICES, KERNEL_SETTINGS, disks};
 use super::walk::{Directory, EntryType, Version, Walk, Walked, may_be_opened};
 use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
-use crate::process::{Mask, MaskKind, Privilege, isolates_calls};
+use crate::process::{MAX_MASKS, Mask, MaskKind, Privilege, isolates_calls};
 
 /// The masks for the files that exist now, and what they do not protect.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -34,8 +35,9 @@ impl FoundMasks {
     }
 }
 
-/// Maximum number of searches while files are moved.
+/// Maximum number of searches while files are moved, and the time after which no other one begins.
 const ATTEMPTS: usize = 50;
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// What earlier searches have seen.
 #[derive(Debug, Default)]
@@ -50,9 +52,10 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Searches again only if something has changed that the last search depended on: a search looks up each file.
     pub(super) fn search(&mut self, sought: &SoughtFiles) -> &Found {
+        let start = Instant::now();
         let mut found = self.search_once(sought);
         for _ in 1..ATTEMPTS {
-            if !found.has_moved {
+            if !found.has_moved || start.elapsed() > MAX_TIME {
                 break;
             }
             found = self.search_once(sought);
@@ -454,9 +457,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the files below a directory. Links are not followed.
+    /// Returns the files below a directory, without those that links lead to. Returns none once there are more than can
+    /// be masked.
     fn files_below(&mut self, directory: &Path) -> Vec<PathBuf> {
-        let walked = Walk::default().run(&[directory.to_owned()]);
+        if self.files.len() > MAX_MASKS {
+            return Vec::new();
+        }
+        let walked = Walk::without_links().run(&[directory.to_owned()]);
         self.note_size(walked.is_incomplete);
         self.has_moved |= walked.has_moved;
         self.note_unread(&walked.unread);

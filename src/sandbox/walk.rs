@@ -98,6 +98,7 @@ impl Version {
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     seen: HashMap<PathBuf, Arc<Directory>>,
+    ignores_links: bool,
 }
 
 /// The directories of one walk, by their path.
@@ -125,6 +126,14 @@ impl PartialEq for Walked {
 }
 
 impl Walk {
+    /// Returns a walk that follows no links.
+    pub(super) fn without_links() -> Self {
+        Self {
+            ignores_links: true,
+            ..Self::default()
+        }
+    }
+
     /// Walks through directories, hidden and ignored ones too, and once through each directory that a link leads to.
     /// A directory of another user that cannot be read is left out: programs of this user cannot read it either.
     pub(super) fn run(&mut self, roots: &[PathBuf]) -> Walked {
@@ -159,6 +168,7 @@ impl Walk {
                 let below = || path.join(&entry.name);
                 match entry.kind {
                     EntryType::Directory => waiting.push(below()),
+                    EntryType::Link if self.ignores_links => {}
                     EntryType::Link => waiting.extend(directory_of_link(below(), &mut followed)),
                     EntryType::Socket | EntryType::Other => {}
                 }
@@ -211,5 +221,9 @@ pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
 /// Returns a link to a directory that no other link of the walk led to.
 fn directory_of_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
     let facts = fs::metadata(&link).ok().filter(Metadata::is_dir)?;
+    let real = fs::canonicalize(&link).ok()?;
+    if NOT_FILES.iter().any(|dir| real.starts_with(dir)) {
+        return None;
+    }
     followed.insert((facts.dev(), facts.ino())).then_some(link)
 }

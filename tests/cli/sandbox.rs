@@ -512,6 +512,43 @@ fn masks_leave_nothing_behind() {
 }
 
 #[test]
+fn more_files_than_can_be_masked_are_refused() {
+    if !works() {
+        return;
+    }
+    let place = Place::new(User::Own);
+    let many = place.work().join("many");
+    fs::create_dir(&many).unwrap();
+    for number in 0..=20_000 {
+        File::create(many.join(format!("{number}.key"))).unwrap();
+    }
+    let mut command = place.command(&[]);
+    command.args(["sandbox", "--deny-read", "*.key", "--", "true"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{}", text(&output));
+    let message = "files, only 20000; use rules that name fewer files";
+    assert!(text(&output).contains(message), "{}", text(&output));
+}
+
+#[test]
+fn links_below_a_denied_directory_are_not_followed() {
+    if !works() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        fs::write(place.path("outside/open"), "readable").unwrap();
+        symlink("../../outside", place.work().join("config/other")).unwrap();
+        symlink("/proc", place.work().join("p/processes")).unwrap();
+        place.give();
+        let output = place.run("cat config/key.pem config/other/open; cat outside/open");
+        let output = text(&output);
+        assert!(output.contains("readable"), "{user:?}: {output}");
+        assert!(!output.contains(SECRET), "{user:?}: {output}");
+    }
+}
+
+#[test]
 fn a_failure_has_a_status_of_its_own() {
     let place = Place::new(User::Own);
     let status = |arguments: &[&str]| {

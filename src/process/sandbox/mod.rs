@@ -22,7 +22,7 @@ pub use descriptors::{InheritedDescriptor, inherited_descriptors};
 pub(super) use entrance::{Entrance, start_in_lane};
 pub use helper::{HelperCallbacks, SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper};
 pub use mask::{Mask, MaskKind};
-pub use namespace::SandboxPolicy;
+pub use namespace::{MAX_MASKS, SandboxPolicy};
 pub use new_file::new_file_message;
 pub use privilege::Privilege;
 pub use restrictions::isolates_calls;
