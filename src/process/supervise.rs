@@ -287,6 +287,10 @@ impl Supervision<'_> {
     }
 
     fn finish(mut self) -> Finished {
+        // Processes that were killed may have closed the pipes since.
+        for output in &mut self.outputs {
+            output.read_rest(&mut self.scratch);
+        }
         let is_held = self.outputs.iter().any(|output| output.pipe.is_some());
         let leftovers = if self.survivors || is_held {
             Leftovers::Running
@@ -295,9 +299,6 @@ impl Supervision<'_> {
         } else {
             Leftovers::None
         };
-        for output in &mut self.outputs {
-            output.read_rest(&mut self.scratch);
-        }
         let mut report = Vec::new();
         if let Some(pipe) = &self.report {
             report.reserve_exact(READ_BYTES);

@@ -619,10 +619,12 @@ fn without_user_namespaces_nothing_runs() {
          {} sandbox -- echo ran",
         binary().display()
     );
+    let home = tempfile::tempdir().unwrap();
     let output = Command::new("unshare")
         .args(["-Ur", "sh", "-c", &limit])
         .env_clear()
         .env("PATH", search_path())
+        .env("HOME", home.path())
         .output()
         .unwrap();
     let output = text(&output);

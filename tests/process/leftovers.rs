@@ -49,11 +49,16 @@ fn a_background_process_that_holds_no_pipe_is_ended_too() {
 #[test]
 fn one_that_ignores_term_is_killed() {
     let dir = TestDir::new();
-    let limits = Limits {
+    let usual = Limits {
         grace: Duration::from_millis(100),
         ..patient()
     };
-    for redirection in ["", "> /dev/null 2>&1"] {
+    // Without drain time, it is still there when it has been killed.
+    let hasty = Limits {
+        drain: Duration::ZERO,
+        ..usual
+    };
+    for (redirection, limits) in [("", usual), ("", hasty), ("> /dev/null 2>&1", usual)] {
         let script = format!(
             "sh -c 'trap \"\" TERM; : > ready; sleep 1000; sleep 1000' {redirection} & \
              while ! test -e ready; do sleep 0.01; done; echo x; rm ready"
