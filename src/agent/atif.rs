@@ -6,10 +6,14 @@ use super::agent::Agent;
 use super::content::{
     call, count, decimal, input_of, is_in, is_true, message, results, string, user_messages,
 };
+use super::counting::SideCost;
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, Part, SideCost};
+use super::format::Format;
+use super::reading::Detail;
 use super::sign::{ATIF_FILE, Row as Marks};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::Titles;
 use crate::json::{elements, is_object, non_empty, object, text};
 use crate::message::{
     Block, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
@@ -17,7 +21,10 @@ use crate::message::{
 
 /// The format of ATIF. No agent keeps its sessions in it.
 pub(super) static ATIF: Format = Format {
-    title_words: &["\"title\""],
+    titles: Titles {
+        words: &["\"title\""],
+        ..Titles::NONE
+    },
     stream: Some(ATIF_FILE),
     ..Format::new(Agent::Atif, read, wrote)
 };

@@ -13,12 +13,17 @@ use super::content::{
     beside_session, decimal, is_in, is_true, is_unique_id, note, session_stem, string,
     user_messages, uuid_link,
 };
+use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore};
+use super::format::Format;
 use super::hook_settings::HookSettings;
+use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
 use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
+use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
+use super::titles::{TitleStore, Titles};
 use crate::api::{anthropic_blocks, anthropic_usage};
 use crate::io::{Environment, read_regular};
 use crate::json::{elements, non_null, number, object, text};
@@ -26,18 +31,67 @@ use crate::message::{Message, Origin, Role};
 
 /// The format of Claude Code.
 pub(super) static CLAUDE: Format = Format {
-    shape: Shape::Tree,
-    title_words: &["-title\"", "\"summary\""],
-    title_precedence: Precedence::Manual,
-    cost_words: &[
-        "\"assistant\"",
-        "\"usage\"",
-        "\"searchCount\"",
-        "\"cost-state\"",
-    ],
-    activity_words: &["\"user\"", "\"queued_command\""],
-    line_class,
-    ids: IdScope::Global,
+    reading: Reading {
+        shape: Shape::Tree,
+        cost_words: &[
+            "\"assistant\"",
+            "\"usage\"",
+            "\"searchCount\"",
+            "\"cost-state\"",
+        ],
+        activity_words: &["\"user\"", "\"queued_command\""],
+        line_class,
+        link: uuid_link,
+        edits: |record, _| change(record).into_iter().collect(),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: HOME,
+        home: ".claude",
+        roots,
+        beside: |session| {
+            let title = beside_session(session, "")
+                .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
+            let title = title
+                .as_deref()
+                .and_then(Row::read)
+                .and_then(|row| string(row.custom_title));
+            let row = title
+                .map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
+            row.into_iter().collect()
+        },
+        subagents: Subagents::Files(SubagentFiles {
+            directory: |session| Some(beside_session(session, "")?.join("subagents")),
+            is_file: |path| is_name_from(path, "agent-"),
+            is_reserved: true,
+        }),
+        belongings: |session, _| {
+            let Some(dir) = beside_session(session, "") else {
+                return Vec::new();
+            };
+            if session_stem(session).is_some_and(is_unique_id) {
+                return vec![dir];
+            }
+            ["subagents", "tool-results", "workflows"]
+                .map(|name| dir.join(name))
+                .into()
+        },
+        retention: Some(("cleanupPeriodDays", 30)),
+        resume: |id, _| Some(format!("claude --resume {id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["-title\"", "\"summary\""],
+        precedence: Precedence::Manual,
+        store: TitleStore::SessionFile,
+        new_title: Some(title_record),
+        new_recap: Some(|at, text| recap(at, text.into())),
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         user: (HOME, ".claude"),
         project: ".claude/settings.json",
@@ -45,39 +99,6 @@ pub(super) static CLAUDE: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    home: ".claude",
-    roots,
-    beside: |session| {
-        let title = beside_session(session, "")
-            .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
-        let title = title
-            .as_deref()
-            .and_then(Row::read)
-            .and_then(|row| string(row.custom_title));
-        let row =
-            title.map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
-        row.into_iter().collect()
-    },
-    subagent_dir: |session| Some(beside_session(session, "")?.join("subagents")),
-    belongings: |session, _| {
-        let Some(dir) = beside_session(session, "") else {
-            return Vec::new();
-        };
-        if session_stem(session).is_some_and(is_unique_id) {
-            return vec![dir];
-        }
-        ["subagents", "tool-results", "workflows"]
-            .map(|name| dir.join(name))
-            .into()
-    },
-    retention: Some(("cleanupPeriodDays", 30)),
-    resume: |id, _| Some(format!("claude --resume {id}")),
-    title_store: TitleStore::SessionFile,
-    title_record: Some(title_record),
-    recap_record: Some(|at, text| recap(at, text.into())),
-    link: uuid_link,
-    edits: |record, _| change(record).into_iter().collect(),
     ..Format::new(Agent::Claude, read, wrote)
 };
 
@@ -100,7 +121,7 @@ fn wrote(row: &Marks<'_>) -> bool {
         && (has_content || row.is("system") && text(row.session).is_some())
 }
 
-fn roots(_: &Format, environment: &Environment) -> Vec<PathBuf> {
+fn roots(_: &Layout, environment: &Environment) -> Vec<PathBuf> {
     let homes: Vec<PathBuf> = if let Some(list) = environment.text(HOME[0]) {
         let paths = list.split(',').map(str::trim);
         let paths = paths.filter(|path| !path.is_empty());

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use super::format::LineClass;
+use super::reading::LineClass;
 use crate::jsonl::Prefilter;
 
 /// Classifies a line by the members before the first nested object and a few words after them.

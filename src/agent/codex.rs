@@ -8,28 +8,59 @@ use super::Agent;
 use super::codex_item::{Payload, changes, content, hosted_call, item_messages};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
+use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
+use super::entry::Entry;
 use super::facts::{CopiedHistory, Facts};
-use super::format::{Detail, Entry, Format, IdScope, Meter, TitleStore, TokenSource};
+use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::layout::{Layout, Subagents};
 use super::own_record::with_title_source;
+use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::{TitleStore, Titles};
 use crate::json::{is_object, non_null, number, object, text};
 use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {
-    title_words: &["\"thread_name_updated\""],
-    cost_words: &[
-        "\"session_meta\"",
-        "\"turn_context\"",
-        "\"token_",
-        "\"thread_settings\"",
-    ],
-    ids: IdScope::Global,
-    tokens: TokenSource::Records,
-    has_split_replies: true,
-    has_separate_subagents: true,
+    reading: Reading {
+        cost_words: &[
+            "\"session_meta\"",
+            "\"turn_context\"",
+            "\"token_",
+            "\"thread_settings\"",
+        ],
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        tokens: TokenSource::Records,
+        has_split_replies: true,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        subagents: Subagents::Sessions,
+        home_variables: HOME,
+        home: ".codex",
+        session_dirs: &SESSION_DIRS,
+        resume: |id, _| Some(format!("codex resume {id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"thread_name_updated\""],
+        store: TitleStore::Index(&NAMES),
+        new_title: Some(|at, title, _| {
+            let record = json!({
+                "id": at.session_id,
+                "thread_name": title.text,
+                "updated_at": at.timestamp,
+            });
+            with_title_source(record, title.source)
+        }),
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,
         hooks: &[
@@ -43,20 +74,6 @@ pub(super) static CODEX: Format = Format {
         activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    home: ".codex",
-    session_dirs: &SESSION_DIRS,
-    resume: |id, _| Some(format!("codex resume {id}")),
-    title_store: TitleStore::Index(&NAMES),
-    title_record: Some(|at, title, _| {
-        let record = json!({
-            "id": at.session_id,
-            "thread_name": title.text,
-            "updated_at": at.timestamp,
-        });
-        with_title_source(record, title.source)
-    }),
-    edits: |record, _| changes(record),
     ..Format::new(Agent::Codex, read, wrote)
 };
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::content::string;
-use super::format::NameIndex;
 use super::own_record::title_source;
 use super::sqlite::{has_columns, open_read_only, open_writable};
 use super::title::{Title, TitleSource};
+use super::titles::NameIndex;
 use crate::io::{Environment, read_regular};
 use crate::json::{object, text};
 

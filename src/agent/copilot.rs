@@ -14,24 +14,55 @@ use super::content::{
     call, decimal, exited, input_of, is_true, is_unique_id, note, reply, results, session_stem,
     shell_failed, string, tokens_with_cached_input, wrapped,
 };
+use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 use super::edits::{FileEdit, added, edit, hunks_with_end_line};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Meter, Part, Repeats, SideCost, TokenSource};
+use super::format::Format;
 use super::hook_settings::HookSettings;
+use super::layout::{Layout, Subagents};
+use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::Titles;
 use crate::io::read_regular;
 use crate::json::{is, is_object, number, object, text};
 use crate::message::{Block, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
-    title_words: &["\"workspace.name\""],
-    cost_words: &["\"session.", "\"assistant.message\""],
-    ids: IdScope::Global,
-    copies_are_older: true,
-    tokens: TokenSource::Records,
-    subagent_words: &["\"subagent.started\""],
+    reading: Reading {
+        cost_words: &["\"session.", "\"assistant.message\""],
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        copies_are_older: true,
+        tokens: TokenSource::Records,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        subagents: Subagents::InSession(&["\"subagent.started\""]),
+        home_variables: HOME,
+        home: ".copilot",
+        session_dirs: &["session-state"],
+        beside,
+        // Older versions have no directory for each session.
+        belongings: |session, _| {
+            let dir = session.parent().filter(|dir| {
+                let is_events = session_stem(session).is_some_and(|stem| stem == "events");
+                is_events && dir.file_name().is_some_and(is_unique_id)
+            });
+            dir.map(Path::to_owned).into_iter().collect()
+        },
+        resume: |id, _| Some(format!("copilot --resume={id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"workspace.name\""],
+        ..Titles::NONE
+    },
     // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {
         user: (HOME, ".copilot"),
@@ -39,20 +70,6 @@ pub(super) static COPILOT: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    home: ".copilot",
-    session_dirs: &["session-state"],
-    beside,
-    // Older versions have no directory for each session.
-    belongings: |session, _| {
-        let dir = session.parent().filter(|dir| {
-            let is_events = session_stem(session).is_some_and(|stem| stem == "events");
-            is_events && dir.file_name().is_some_and(is_unique_id)
-        });
-        dir.map(Path::to_owned).into_iter().collect()
-    },
-    resume: |id, _| Some(format!("copilot --resume={id}")),
-    edits: |record, _| changes(record),
     ..Format::new(Agent::Copilot, read, wrote)
 };
 

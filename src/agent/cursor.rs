@@ -12,9 +12,13 @@ use super::agent::Agent;
 use super::content::{
     beside_session, is_in, is_unique_id, note, reply, session_stem, string, time_in, user_messages,
 };
+use super::counting::{IdScope, TokenCounting};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Part};
+use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::layout::Layout;
+use super::reading::Detail;
 use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
 use crate::json::object;
@@ -22,6 +26,26 @@ use crate::message::{Block, Origin, Role};
 
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
+    counting: TokenCounting {
+        ids: IdScope::Session,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        beside,
+        // The directory with the name of the session contains its subagents, and in newer versions itself.
+        belongings: |session, _| {
+            let stem = session_stem(session).filter(|stem| is_unique_id(stem));
+            let parent = session.parent();
+            let own = parent.filter(|dir| stem.is_some() && dir.file_name() == stem);
+            let beside = || stem.and_then(|_| beside_session(session, ""));
+            let dir = own.map(Path::to_owned).or_else(beside);
+            dir.into_iter().collect()
+        },
+        resume: |id, _| Some(format!("cursor-agent --resume {id}")),
+        home: ".cursor",
+        session_dirs: &["projects"],
+        ..Layout::NONE
+    },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::FlatJson,
         hooks: &[("preToolUse", "pre-tool-use")],
@@ -31,20 +55,6 @@ pub(super) static CURSOR: Format = Format {
         activation: "Cursor lists it under Settings, Hooks",
         ..HookSettings::JSON
     }),
-    ids: IdScope::Session,
-    beside,
-    // The directory with the name of the session contains its subagents, and in newer versions itself.
-    belongings: |session, _| {
-        let stem = session_stem(session).filter(|stem| is_unique_id(stem));
-        let parent = session.parent();
-        let own = parent.filter(|dir| stem.is_some() && dir.file_name() == stem);
-        let beside = || stem.and_then(|_| beside_session(session, ""));
-        let dir = own.map(Path::to_owned).or_else(beside);
-        dir.into_iter().collect()
-    },
-    resume: |id, _| Some(format!("cursor-agent --resume {id}")),
-    home: ".cursor",
-    session_dirs: &["projects"],
     ..Format::new(Agent::Cursor, read, wrote)
 };
 

@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
 use super::content::{beside_session, is_in, is_true, reply, string, tokens, user_messages};
+use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::edits::{FileEdit, edit, numbered};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Meter, Part, TokenSource};
+use super::format::Format;
+use super::layout::Layout;
+use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::Titles;
 use crate::api::anthropic_blocks;
 use crate::io::read_regular;
 use crate::json::{number, object, text};
@@ -17,15 +22,27 @@ use crate::message::{Block, Message, Origin};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
-    title_words: &["\"session_start\""],
-    ids: IdScope::Global,
-    tokens: TokenSource::Records,
-    beside,
-    belongings: |session, _| settings_file(session).into_iter().collect(),
-    resume: |id, _| Some(format!("droid --resume {id}")),
-    edits: |record, _| changes(record),
-    home: ".factory",
-    session_dirs: &["sessions"],
+    reading: Reading {
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        tokens: TokenSource::Records,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        beside,
+        belongings: |session, _| settings_file(session).into_iter().collect(),
+        resume: |id, _| Some(format!("droid --resume {id}")),
+        home: ".factory",
+        session_dirs: &["sessions"],
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"session_start\""],
+        ..Titles::NONE
+    },
     ..Format::new(Agent::Droid, read, wrote)
 };
 

@@ -4,8 +4,11 @@
 use std::iter;
 
 use super::content::{note, string, timestamp};
+use super::counting::SideCost;
+use super::entry::{Entry, ReportedEnd};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, ReportedEnd, SideCost};
+use super::format::Format;
+use super::reading::Detail;
 use super::sign::{
     ATIF_FILE, CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM,

@@ -18,13 +18,18 @@ use super::content::{
     call, count, gemini_blocks, input_of, is_in, is_unique_id, message, note, reply, results,
     session_stem, shell_failed, string, tokens_with_cached_input, user_messages,
 };
+use super::counting::{IdScope, TokenCounting};
+use super::entry::{Change, Entry};
 use super::facts::Facts;
-use super::format::{Change, Detail, Entry, Format, IdScope, Shape, TitleStore};
+use super::format::Format;
 use super::gemini_edits::changes;
+use super::layout::{Layout, SubagentFiles, Subagents};
 use super::own_record::{manual_title, side_cost_in};
+use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::stream::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
+use super::titles::{TitleStore, Titles};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
 use crate::io::{open_regular, read_regular};
@@ -33,30 +38,59 @@ use crate::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
-    shape: Shape::Replay,
-    ids: IdScope::Session,
-    title_words: &["\"summary\""],
-    document: Some(document),
-    beside: |session| {
-        parent_of(session)
-            .into_iter()
-            .map(|id| json!({"parentSession": id}).to_string())
-            .collect()
+    reading: Reading {
+        shape: Shape::Replay,
+        document: Some(document),
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
     },
-    subagent_dir: |session| {
-        let chats = session.parent()?;
-        let stem = session_stem(session)?;
-        if let Some(id) = id_in(session).filter(|id| names_subagents(stem, OsStr::new(id))) {
-            return Some(chats.join(id)).filter(|dir| dir.is_dir());
-        }
-        let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
-        let dirs = fs::read_dir(chats)
-            .ok()?
-            .flatten()
-            .map(|entry| entry.path());
-        dirs.into_iter().find(is_own)
+    counting: TokenCounting {
+        ids: IdScope::Session,
+        ..TokenCounting::REPLIES
     },
-    subagent_prefix: "",
+    layout: Layout {
+        beside: |session| {
+            parent_of(session)
+                .into_iter()
+                .map(|id| json!({"parentSession": id}).to_string())
+                .collect()
+        },
+        subagents: Subagents::Files(SubagentFiles {
+            directory: subagent_dir,
+            is_file: |_| true,
+            is_reserved: false,
+        }),
+        home_variables: HOME,
+        session_dirs: &[".gemini/tmp"],
+        resume: |id, _| Some(format!("gemini --resume {id}")),
+        belongings: |session, id| {
+            let chats = session.parent();
+            let project = chats.and_then(Path::parent);
+            let (Some(chats), Some(project), true) = (chats, project, is_unique_id(id.as_ref()))
+            else {
+                return Vec::new();
+            };
+            let subagents = chats.join(id);
+            let results = project.join(format!("tool-outputs/session-{id}"));
+            let log = project.join(format!("logs/session-{id}.jsonl"));
+            vec![subagents, results, log, project.join(id)]
+        },
+        shared_files: |session| {
+            let files = |project: &Path| Some(vec![project.join(PROJECT_ROOT), index_of(project)?]);
+            let project = session.parent().and_then(Path::parent);
+            project.and_then(files).unwrap_or_default()
+        },
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"summary\""],
+        store: TitleStore::SessionFile,
+        // The agent ignores members next to `$set`.
+        new_title: Some(
+            |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
+        ),
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         hooks: &[("BeforeTool", "pre-tool-use")],
         timeout: 10_000,
@@ -67,33 +101,22 @@ pub(super) static GEMINI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    session_dirs: &[".gemini/tmp"],
-    resume: |id, _| Some(format!("gemini --resume {id}")),
-    belongings: |session, id| {
-        let chats = session.parent();
-        let project = chats.and_then(Path::parent);
-        let (Some(chats), Some(project), true) = (chats, project, is_unique_id(id.as_ref())) else {
-            return Vec::new();
-        };
-        let subagents = chats.join(id);
-        let results = project.join(format!("tool-outputs/session-{id}"));
-        let log = project.join(format!("logs/session-{id}.jsonl"));
-        vec![subagents, results, log, project.join(id)]
-    },
-    shared_files: |session| {
-        let files = |project: &Path| Some(vec![project.join(PROJECT_ROOT), index_of(project)?]);
-        let project = session.parent().and_then(Path::parent);
-        project.and_then(files).unwrap_or_default()
-    },
-    title_store: TitleStore::SessionFile,
-    // The agent ignores members next to `$set`.
-    title_record: Some(
-        |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
-    ),
-    edits: |record, _| changes(record),
     ..Format::new(Agent::Gemini, read, wrote)
 };
+
+fn subagent_dir(session: &Path) -> Option<PathBuf> {
+    let chats = session.parent()?;
+    let stem = session_stem(session)?;
+    if let Some(id) = id_in(session).filter(|id| names_subagents(stem, OsStr::new(id))) {
+        return Some(chats.join(id)).filter(|dir| dir.is_dir());
+    }
+    let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
+    let dirs = fs::read_dir(chats)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    dirs.into_iter().find(is_own)
+}
 
 const HOME: &[&str] = &["GEMINI_CLI_HOME"];
 

@@ -17,9 +17,11 @@ mod codex_names;
 mod codex_stream;
 mod content;
 mod copilot;
+mod counting;
 mod cursor;
 mod droid;
 mod edits;
+mod entry;
 mod entry_reader;
 mod exit_code;
 mod facts;
@@ -27,6 +29,7 @@ mod format;
 mod gemini;
 mod gemini_edits;
 mod hook_settings;
+mod layout;
 mod opencode;
 mod opencode_database;
 mod opencode_edits;
@@ -35,12 +38,14 @@ mod patch_text;
 mod pi;
 mod program;
 mod qwen;
+mod reading;
 mod sign;
 mod sqlite;
 mod stream;
 mod streams;
 mod table;
 mod title;
+mod titles;
 mod turnpipe;
 mod unread;
 
@@ -48,27 +53,29 @@ pub use agent::Agent;
 pub(crate) use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub(crate) use content::is_in;
 pub use content::{COMPRESSED, session_stem, timestamp};
+pub use counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 pub use edits::{EditKind, FileEdit, Hunk, PathOfCall, added, parse_hunks, unified, written_hunks};
+pub use entry::{Change, Entry, Part, ReportedEnd};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
-pub use format::{
-    Change, Detail, Entry, Format, IdScope, LineClass, Meter, NameIndex, NewRecord, Part, Repeats,
-    ReportedEnd, Shape, SideCost, TitleStore, TokenSource,
-};
+pub use format::Format;
 pub(crate) use gemini::names_subagents;
 pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use layout::{Layout, SubagentFiles, Subagents};
 pub use patch_text::{foreign_line, patch_edits, patched};
 pub use program::serves_sessions;
+pub use reading::{Detail, LineClass, Reading, Shape};
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
 pub use table::{
-    Root, document, format_of, has_permission_settings, is_of, own_format, session_roots,
-    trajectory_format,
+    Root, document, format_of, has_permission_settings, is_of, is_subagent_file, own_format,
+    session_roots, trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
+pub use titles::{NameIndex, NewRecord, TitleStore, Titles};
 pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]

@@ -12,21 +12,48 @@ use super::content::{
     call, count, decimal, exited, input_of, is_in, is_true, message, note, results, session_stem,
     string, tokens,
 };
+use super::counting::{IdScope, TokenCounting};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Part};
+use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
 use super::opencode_edits::changes;
+use super::reading::{Detail, Reading};
 use super::stream::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::Titles;
 use crate::json::{elements, is, is_object, non_empty, non_null, number, object, text};
 use crate::message::{Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of opencode.
 pub(super) static OPENCODE: Format = Format {
-    title_words: &["\"slug\""],
-    document: Some(document),
-    ids: IdScope::Global,
-    copies_are_older: true,
+    reading: Reading {
+        document: Some(document),
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        copies_are_older: true,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: &["XDG_DATA_HOME"],
+        home: ".local/share",
+        session_dirs: &["opencode/opencode.db"],
+        subagents: Subagents::Files(SubagentFiles {
+            directory: exported_subagents,
+            is_file: has_session_id,
+            is_reserved: false,
+        }),
+        resume: |id, _| Some(format!("opencode --session {id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"slug\""],
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/opencode.js")),
         hooks: &[("tool.execute.before", "pre-tool-use")],
@@ -35,13 +62,6 @@ pub(super) static OPENCODE: Format = Format {
         project: ".opencode/plugin/turnpipe.js",
         ..HookSettings::JSON
     }),
-    home_variables: &["XDG_DATA_HOME"],
-    home: ".local/share",
-    session_dirs: &["opencode/opencode.db"],
-    subagent_dir: exported_subagents,
-    subagent_prefix: "ses_",
-    resume: |id, _| Some(format!("opencode --session {id}")),
-    edits: |record, _| changes(record),
     ..Format::new(Agent::Opencode, read, |row| {
         is_object(row.info) && row.messages.is_none()
     })
@@ -54,10 +74,13 @@ fn exported_subagents(session: &Path) -> Option<PathBuf> {
         return None;
     }
     let dir = session.parent()?;
-    let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_nested = name.starts_with(OPENCODE.subagent_prefix.as_bytes());
+    let is_nested = has_session_id(dir);
     let top = if is_nested { dir.parent()? } else { dir };
     Some(top.join(session_stem(session)?))
+}
+
+fn has_session_id(path: &Path) -> bool {
+    is_name_from(path, "ses_")
 }
 
 object! { Document { info, messages } }

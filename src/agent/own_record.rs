@@ -4,8 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::{is_true, string};
-use super::format::{NewRecord, Repeats, SideCost};
+use super::counting::{Repeats, SideCost};
 use super::title::{ManualTitle, Title, TitleSource};
+use super::titles::NewRecord;
 use crate::api::anthropic_usage;
 use crate::json::{object, text};
 use crate::message::Message;

@@ -8,30 +8,81 @@ use super::content::{
     COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
     results, string, tokens,
 };
+use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::edits::{FileEdit, PathOfCall, edit, numbered};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, IdScope, Part, Repeats, Shape, SideCost, TitleStore};
+use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::layout::Layout;
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
+use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::stream::StreamConversation;
 use super::title::StoredTitle;
+use super::titles::{TitleStore, Titles};
 use crate::json::{non_null, object, text};
 use crate::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
-    shape: Shape::Tree,
-    title_words: &["\"session_info\""],
-    cost_words: &[
-        "\"session\"",
-        "\"assistant\"",
-        "\"modelId\"",
-        "\"usage\"",
-        "\"turnpipe\"",
-    ],
-    ids: IdScope::Timed,
-    copies_are_older: true,
+    reading: Reading {
+        shape: Shape::Tree,
+        cost_words: &[
+            "\"session\"",
+            "\"assistant\"",
+            "\"modelId\"",
+            "\"usage\"",
+            "\"turnpipe\"",
+        ],
+        link: |record| {
+            let row = Row::read(record)?;
+            row.parent.and_then(|_| string(row.id))
+        },
+        edits: |record, path_of| change(record, path_of).into_iter().collect(),
+        text_read,
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Timed,
+        copies_are_older: true,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: HOME,
+        home: ".pi/agent",
+        session_dirs: &["sessions"],
+        roots: |format, environment| match environment.text("PI_CODING_AGENT_SESSION_DIR") {
+            Some(dir) => vec![dir.into()],
+            None => format.usual_roots(environment),
+        },
+        // Some versions only resume by path.
+        resume: |_, path| {
+            let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
+            let path = path
+                .to_str()
+                .filter(|path| path.starts_with('/') && !is_compressed)?;
+            let path = shlex::try_quote(path).ok()?;
+            Some(format!("pi --session {path}"))
+        },
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"session_info\""],
+        store: TitleStore::SessionFile,
+        new_title: Some(|at, title, _| {
+            let record = json!({
+                "type": "session_info",
+                // The ids of pi have eight characters.
+                "id": at.uuid.get(at.uuid.len().saturating_sub(8)..),
+                "parentId": at.parent,
+                "timestamp": at.timestamp,
+                "name": title.text,
+            });
+            with_title_source(record, title.source)
+        }),
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
         hooks: &[("tool_call", "pre-tool-use")],
@@ -41,40 +92,6 @@ pub(super) static PI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    home: ".pi/agent",
-    session_dirs: &["sessions"],
-    roots: |format, environment| match environment.text("PI_CODING_AGENT_SESSION_DIR") {
-        Some(dir) => vec![dir.into()],
-        None => format.usual_roots(environment),
-    },
-    // Some versions only resume by path.
-    resume: |_, path| {
-        let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
-        let path = path
-            .to_str()
-            .filter(|path| path.starts_with('/') && !is_compressed)?;
-        let path = shlex::try_quote(path).ok()?;
-        Some(format!("pi --session {path}"))
-    },
-    title_store: TitleStore::SessionFile,
-    title_record: Some(|at, title, _| {
-        let record = json!({
-            "type": "session_info",
-            // The ids of pi have eight characters.
-            "id": at.uuid.get(at.uuid.len().saturating_sub(8)..),
-            "parentId": at.parent,
-            "timestamp": at.timestamp,
-            "name": title.text,
-        });
-        with_title_source(record, title.source)
-    }),
-    link: |record| {
-        let row = Row::read(record)?;
-        row.parent.and_then(|_| string(row.id))
-    },
-    edits: |record, path_of| change(record, path_of).into_iter().collect(),
-    text_read,
     ..Format::new(Agent::Pi, read, wrote)
 };
 

@@ -1,5 +1,7 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 
 use super::agent::Agent;
@@ -7,14 +9,17 @@ use super::content::{
     beside_session, gemini_blocks, is_in, is_true, note, reply, results, session_stem, string,
     user_messages, uuid_link,
 };
+use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
+use super::entry::{Entry, Part};
 use super::facts::Facts;
-use super::format::{
-    Detail, Entry, Format, IdScope, NewRecord, Part, Repeats, Shape, SideCost, TitleStore,
-};
+use super::format::Format;
 use super::gemini_edits::changes;
+use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
 use super::own_record::{manual_title, side_cost_in, title_source};
+use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
+use super::titles::{NewRecord, TitleStore, Titles};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
 use crate::json::{is, object, text};
@@ -22,14 +27,63 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {
-    shape: Shape::Tree,
-    title_words: &["\"custom_title\""],
-    cost_words: &[
-        "\"assistant\"",
-        "\"qwen-code.api_response\"",
-        "\"turnpipe\"",
-    ],
-    ids: IdScope::Global,
+    reading: Reading {
+        shape: Shape::Tree,
+        cost_words: &[
+            "\"assistant\"",
+            "\"qwen-code.api_response\"",
+            "\"turnpipe\"",
+        ],
+        link: uuid_link,
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: HOME,
+        home: ".qwen",
+        session_dirs: &["projects"],
+        subagents: Subagents::Files(SubagentFiles {
+            directory: subagent_dir,
+            is_file: |path| is_name_from(path, "agent-"),
+            is_reserved: true,
+        }),
+        belongings: |session, _| {
+            let endings = [
+                ".worktree.json",
+                ".pr.json",
+                ".ledger.jsonl",
+                ".runtime.json",
+            ];
+            let files = endings.map(|ending| beside_session(session, ending));
+            let subagents = subagent_dir(session);
+            files.into_iter().chain([subagents]).flatten().collect()
+        },
+        resume: |id, _| Some(format!("qwen --resume {id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"custom_title\""],
+        store: TitleStore::SessionFile,
+        // The session picker reads only the end of a file.
+        distance: Some(32 * 1024),
+        new_title: Some(|at, title, _| {
+            let payload = json!({"customTitle": title.text, "titleSource": title.source.name()});
+            system_record(at, "custom_title", &payload)
+        }),
+        new_recap: Some(|at, recap| {
+            let payload = json!({
+                "phase": "result",
+                "rawCommand": "/recap",
+                "outputHistoryItems": [{"type": "away_recap", "text": recap}],
+            });
+            system_record(at, "slash_command", &payload)
+        }),
+        ..Titles::NONE
+    },
     hook_settings: Some(HookSettings {
         // PermissionRequest avoids the question that precedes PreToolUse.
         hooks: &[
@@ -44,44 +98,13 @@ pub(super) static QWEN: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),
-    home_variables: HOME,
-    home: ".qwen",
-    session_dirs: &["projects"],
-    subagent_dir: |session| {
-        let dir = session.parent()?.parent()?.join("subagents");
-        Some(dir.join(session_stem(session)?))
-    },
-    belongings: |session, _| {
-        let endings = [
-            ".worktree.json",
-            ".pr.json",
-            ".ledger.jsonl",
-            ".runtime.json",
-        ];
-        let files = endings.map(|ending| beside_session(session, ending));
-        let subagents = (QWEN.subagent_dir)(session);
-        files.into_iter().chain([subagents]).flatten().collect()
-    },
-    resume: |id, _| Some(format!("qwen --resume {id}")),
-    title_store: TitleStore::SessionFile,
-    // The session picker reads only the end of a file.
-    title_distance: Some(32 * 1024),
-    title_record: Some(|at, title, _| {
-        let payload = json!({"customTitle": title.text, "titleSource": title.source.name()});
-        system_record(at, "custom_title", &payload)
-    }),
-    recap_record: Some(|at, recap| {
-        let payload = json!({
-            "phase": "result",
-            "rawCommand": "/recap",
-            "outputHistoryItems": [{"type": "away_recap", "text": recap}],
-        });
-        system_record(at, "slash_command", &payload)
-    }),
-    link: uuid_link,
-    edits: |record, _| changes(record),
     ..Format::new(Agent::Qwen, read, wrote)
 };
+
+fn subagent_dir(session: &Path) -> Option<PathBuf> {
+    let dir = session.parent()?.parent()?.join("subagents");
+    Some(dir.join(session_stem(session)?))
+}
 
 const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::content;
-use super::format::ReportedEnd;
+use super::entry::ReportedEnd;
 use crate::json::{elements, is_object, number, object, text};
 use crate::message::{
     Block, Media, Message, MessageId, Origin, ResultPart, Role, ToolResult, Usage, input_of,

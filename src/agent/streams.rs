@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 use super::agent::Agent;
 use super::claude::CLAUDE;
 use super::content::{count, decimal, is_true, note, string};
+use super::counting::{IdScope, SideCost, TokenCounting, TokenSource};
+use super::entry::{Entry, Part, ReportedEnd};
 use super::entry_reader::read_row;
-use super::format::{
-    Detail, Entry, Format, IdScope, LineClass, Part, ReportedEnd, SideCost, TokenSource,
-};
+use super::format::Format;
+use super::reading::{Detail, LineClass, Reading};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,
@@ -34,18 +35,26 @@ object! { Failure { message } }
 /// The beginning of records with deltas, which whole messages repeat.
 const DELTA: &[u8] = b"{\"type\":\"stream_event\"";
 
+const GLOBAL_IDS: TokenCounting = TokenCounting {
+    ids: IdScope::Global,
+    ..TokenCounting::REPLIES
+};
+
 static STREAMS: [Format; 6] = [
     Format {
-        ids: IdScope::Global,
+        counting: GLOBAL_IDS,
         ..stream(Agent::Claude, CLAUDE_STREAM, read)
     },
     Format {
-        ids: IdScope::Global,
+        counting: GLOBAL_IDS,
         ..stream(Agent::Qwen, QWEN_STREAM, read_qwen)
     },
     Format {
-        tokens: TokenSource::Totals,
-        has_split_replies: true,
+        counting: TokenCounting {
+            tokens: TokenSource::Totals,
+            has_split_replies: true,
+            ..TokenCounting::REPLIES
+        },
         ..stream(Agent::Codex, CODEX_STREAM, |record, _| {
             read_row(CODEX_STREAM, record)
         })
@@ -67,12 +76,15 @@ const fn stream(
     read: fn(&str, Detail) -> Option<Entry>,
 ) -> Format {
     Format {
-        line_class: |line| {
-            if line.starts_with(DELTA) {
-                LineClass::NoMessage
-            } else {
-                LineClass::Anything
-            }
+        reading: Reading {
+            line_class: |line| {
+                if line.starts_with(DELTA) {
+                    LineClass::NoMessage
+                } else {
+                    LineClass::Anything
+                }
+            },
+            ..Reading::SEQUENCE
         },
         stream: Some(name),
         ..Format::new(agent, read, |_| false)
@@ -93,8 +105,11 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 /// Returns the format of what `session show` prints of sessions of this format.
 pub(super) fn printed(format: &Format) -> Format {
     Format {
-        ids: format.ids,
-        has_split_replies: format.has_split_replies,
+        counting: TokenCounting {
+            ids: format.counting.ids,
+            has_split_replies: format.counting.has_split_replies,
+            ..TokenCounting::REPLIES
+        },
         ..stream(format.agent, PRINTED_SESSION, read)
     }
 }

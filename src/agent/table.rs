@@ -54,7 +54,7 @@ impl Agent {
         if id.is_empty() || id.starts_with('-') || !id.bytes().all(is_plain) {
             return None;
         }
-        (self.format().resume)(id, path)
+        (self.format().layout.resume)(id, path)
     }
 }
 
@@ -62,7 +62,7 @@ impl Agent {
 pub fn has_permission_settings(directory: &Path) -> bool {
     let formats = [&CLAUDE, &QWEN].into_iter();
     formats
-        .map(|format| format.home)
+        .map(|format| format.layout.home)
         .any(|home| directory.ends_with(home))
 }
 
@@ -87,10 +87,20 @@ pub fn format_of(record: &str) -> Option<&'static Format> {
     format.or_else(|| stream_of(record)).or_else(printed)
 }
 
+/// Whether a file is of a subagent, by its path, and never a session of its own.
+pub fn is_subagent_file(path: &Path) -> bool {
+    let files = FORMATS
+        .iter()
+        .filter_map(|format| format.layout.subagent_files());
+    files
+        .filter(|files| files.is_reserved)
+        .any(|files| files.contains(path))
+}
+
 /// Returns the rows of a session that is a single JSON document, with the format of these rows.
 pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
     FORMATS.iter().find_map(|format| {
-        let rows = (format.document?)(json)?;
+        let rows = (format.reading.document?)(json)?;
         Some((*format, rows))
     })
 }
@@ -109,7 +119,7 @@ pub struct Root {
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
         let format = agent.format();
-        let paths = (format.roots)(format, environment).into_iter();
+        let paths = (format.layout.roots)(&format.layout, environment).into_iter();
         paths.map(move |path| Root {
             agent: Some(agent),
             path,
@@ -151,7 +161,7 @@ mod tests {
                 source,
             };
             for agent in [Agent::Claude, Agent::Qwen, Agent::Gemini, Agent::Pi] {
-                let create = agent.format().title_record.unwrap();
+                let create = agent.format().titles.new_title.unwrap();
                 let line = create(&NEW, &title, manual_title).to_string();
                 let read = agent.format().read(&line, Detail::Outline).unwrap();
                 assert_eq!(read.title.unwrap().title, title, "{line}");
@@ -166,11 +176,11 @@ mod tests {
             source: TitleSource::Manual,
         };
         for (agent, parent) in [(Agent::Qwen, "parentUuid"), (Agent::Pi, "parentId")] {
-            let create = agent.format().title_record.unwrap();
+            let create = agent.format().titles.new_title.unwrap();
             assert_eq!(create(&NEW, &title, ManualTitle::Keep)[parent], "last");
         }
         for agent in [Agent::Claude, Agent::Qwen] {
-            let record: Value = agent.format().recap_record.unwrap()(&NEW, "It was fixed.");
+            let record: Value = agent.format().titles.new_recap.unwrap()(&NEW, "It was fixed.");
             let messages = agent.format().messages(&record.to_string());
             assert_eq!(messages[0].text(), "It was fixed.");
             assert_eq!(record["parentUuid"], "last");
@@ -187,9 +197,10 @@ mod tests {
         for agent in Agent::ALL {
             let format = agent.format();
             let title = format
-                .title_record
+                .titles
+                .new_title
                 .map(|create| create(&NEW, &title, ManualTitle::Keep));
-            let recap = format.recap_record.map(|create| create(&NEW, "Fixed."));
+            let recap = format.titles.new_recap.map(|create| create(&NEW, "Fixed."));
             for record in title.into_iter().chain(recap) {
                 let entry = format.read(&record.to_string(), Detail::Full).unwrap();
                 if agent != Agent::Codex {

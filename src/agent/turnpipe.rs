@@ -6,30 +6,46 @@ use super::claude::read;
 use super::claude_edits::change;
 use super::claude_lines::line_class;
 use super::content::{COMPRESSED, uuid_link};
-use super::format::{Format, IdScope, Shape, TitleStore};
+use super::counting::{IdScope, TokenCounting};
+use super::format::Format;
+use super::layout::Layout;
 use super::own_record::{recap, title_record};
+use super::reading::{Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::Precedence;
+use super::titles::{TitleStore, Titles};
 use crate::json::{is_object, text};
 
 /// The format of the sessions that turnpipe writes.
 pub(super) static TURNPIPE: Format = Format {
-    shape: Shape::Tree,
-    title_words: &["-title\"", "\"summary\""],
-    title_precedence: Precedence::Manual,
-    line_class,
-    ids: IdScope::Global,
-    resume: |_, path| {
-        let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
-        let path = std::path::absolute(path).ok().filter(|_| !is_compressed)?;
-        let path = shlex::try_quote(path.to_str()?).ok()?;
-        Some(format!("turnpipe turn --session {path}"))
+    reading: Reading {
+        shape: Shape::Tree,
+        line_class,
+        link: uuid_link,
+        edits: |record, _| change(record).into_iter().collect(),
+        ..Reading::SEQUENCE
     },
-    title_store: TitleStore::SessionFile,
-    title_record: Some(title_record),
-    recap_record: Some(|at, text| recap(at, text.into())),
-    link: uuid_link,
-    edits: |record, _| change(record).into_iter().collect(),
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        resume: |_, path| {
+            let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
+            let path = std::path::absolute(path).ok().filter(|_| !is_compressed)?;
+            let path = shlex::try_quote(path.to_str()?).ok()?;
+            Some(format!("turnpipe turn --session {path}"))
+        },
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["-title\"", "\"summary\""],
+        precedence: Precedence::Manual,
+        store: TitleStore::SessionFile,
+        new_title: Some(title_record),
+        new_recap: Some(|at, text| recap(at, text.into())),
+        ..Titles::NONE
+    },
     ..Format::new(Agent::Turnpipe, read, wrote)
 };
 

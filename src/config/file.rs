@@ -298,7 +298,7 @@ const MAX_RETENTION: u64 = 365;
 /// Returns a warning if an agent deletes the sessions in a directory within a year.
 pub fn deletion_warning(root: &Root) -> Option<String> {
     let format = root.agent?.format();
-    let (name, usual) = format.retention?;
+    let (name, usual) = format.layout.retention?;
     let file = root.path.parent()?.join(format.hook_settings?.file());
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;

@@ -316,7 +316,7 @@ mod tests {
             .collect();
         // Agents declare the variables that name their directories.
         let agents = crate::agent::Agent::ALL.iter();
-        declared.extend(agents.flat_map(|agent| agent.format().home_variables));
+        declared.extend(agents.flat_map(|agent| agent.format().layout.home_variables));
         described.sort_unstable();
         declared.sort_unstable();
         assert_eq!(described, declared);

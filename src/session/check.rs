@@ -76,7 +76,7 @@ impl Session {
             },
             ..Check::default()
         };
-        let shape = self.format().shape;
+        let shape = self.format().reading.shape;
         if self.is_document() {
             for row in self.document.iter().flatten() {
                 let entry = self.format().read(row, Detail::Full);

@@ -238,7 +238,7 @@ impl Session {
         labels: &mut Labels,
         seen: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Plan> {
-        match (self.format().shape, scope) {
+        match (self.format().reading.shape, scope) {
             (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
             // Requests count once, in any order, and more than their repetitions.
             (_, Scope::AllBranches) if detail == Detail::Costs => {
@@ -391,7 +391,7 @@ impl ConversationReader<'_> {
     }
 
     fn entry(&mut self, mut entry: Entry) {
-        if self.session.format().shape == Shape::Sequence {
+        if self.session.format().reading.shape == Shape::Sequence {
             self.model = entry.facts.model.clone().or(self.model.take());
             for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
                 if message.role == Role::Assistant {

@@ -47,8 +47,8 @@ impl CopyKeys {
     pub(super) fn of(session: &Session) -> Self {
         let format = session.format();
         Self {
-            ids: format.ids,
-            copies_are_older: format.copies_are_older,
+            ids: format.counting.ids,
+            copies_are_older: format.counting.copies_are_older,
             path: session.file.path.display().to_string(),
             seen: (!format.is_stream()).then(HashMap::new),
             ..Self::default()

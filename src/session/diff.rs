@@ -179,7 +179,7 @@ impl Reading {
             let files = changed_files(&input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
-        let mut edits = (format.edits)(record, &path_of);
+        let mut edits = (format.reading.edits)(record, &path_of);
         // Some agents write a row again.
         edits.retain(|edit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id)));
         for edit in edits {
@@ -187,7 +187,7 @@ impl Reading {
             let edit = self.relative(edit);
             self.edit(edit);
         }
-        if let Some((id, text)) = (format.text_read)(record)
+        if let Some((id, text)) = (format.reading.text_read)(record)
             && let Some(path) = self
                 .calls
                 .get(&id)

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::compressed::unpacked_name;
 use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
-use crate::agent::{names_subagents, session_stem};
+use crate::agent::{is_subagent_file, names_subagents, session_stem};
 use crate::io::Lock;
 
 /// The dir that holds the files of subagents.
@@ -204,7 +204,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
         if kind.is_symlink() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
             found.links.push(entry.path());
         }
-        if kind.is_file() && may_be_a_session(&text) {
+        if kind.is_file() && may_be_a_session(&text) && !is_subagent_file(&entry.path()) {
             files.push((entry, name));
         } else if kind.is_file() && text.ends_with(SIDE_FILE_SUFFIX) {
             side_files.insert(name);
@@ -245,19 +245,18 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
 /// The ending of the names of exported trajectories.
 pub const TRAJECTORY_ENDING: &str = ".atif.json";
 
-/// Whether a file with this name may be a session. Side files and subagent files do not count.
+/// Whether a file with this name may be a session. Side files do not count.
 pub(super) fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json", "-index.json"];
     let is_database = is_database(Path::new(name));
     let name = unpacked_name(name).unwrap_or(name);
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
-    let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
     let is_lines = extension.is_some_and(|end| end == "jsonl");
     let is_json = extension.is_some_and(|end| end == "json");
     let is_document = name.starts_with("session-") || name.starts_with("trajectory");
     let is_document = is_json && is_document || name.ends_with(TRAJECTORY_ENDING);
-    !is_side_file && !is_subagent && (is_lines || is_document || is_database)
+    !is_side_file && (is_lines || is_document || is_database)
 }
 
 #[cfg(test)]

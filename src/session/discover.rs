@@ -11,7 +11,7 @@ pub use super::dirs::Candidate;
 use super::dirs::{DirContext, FileTimes, may_be_a_session, walk};
 use super::open::{is_database, session_at, sessions_in, subagents_of};
 use super::origin::Origin;
-use crate::agent::{Agent, Root, session_stem};
+use crate::agent::{Agent, Root, SubagentFiles, is_subagent_file, session_stem};
 use crate::state::SessionScope;
 
 /// The directory was not read.
@@ -126,7 +126,7 @@ fn linked(
     };
     let is_session_name = |link: &Path| {
         let name = link.file_name().and_then(OsStr::to_str);
-        name.is_some_and(may_be_a_session)
+        name.is_some_and(may_be_a_session) && !is_subagent_file(link)
     };
     while let Some(link) = links.pop_first() {
         let Some(target) = is_new(&link) else {
@@ -186,38 +186,33 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
     found
 }
 
-/// Whether a subagent's file may have this name.
-pub(super) fn is_subagent_name(path: &Path, prefix: &str) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let plain = unpacked_name(name).unwrap_or(name);
-    plain.starts_with(prefix) && Path::new(plain).extension() == Some(OsStr::new("jsonl"))
-}
-
 /// Returns the id of a subagent, which its file is named after.
 pub(super) fn subagent_id(path: &Path) -> String {
     let stem = session_stem(path).unwrap_or_default().to_string_lossy();
     stem.strip_prefix("agent-").unwrap_or(&stem).to_owned()
 }
 
-/// Returns the subagent files of a session, sorted by name. The subagents of workflows, which have a
-/// directory each, come last.
+/// Directories below that of the subagents of a session: those of a workflow have one each.
+const MAX_SUBAGENT_DEPTH: usize = 2;
+
+/// Returns the subagent files of a session, sorted by name. Those in directories of their own come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
-    let Some(folder) = (agent.format().subagent_dir)(path) else {
-        return subagents_of(path);
-    };
-    let prefix = agent.format().subagent_prefix;
-    let mut files = subagents_in(&folder, prefix);
-    for workflow in entries(&folder.join("workflows")) {
-        files.extend(subagents_in(&workflow, prefix));
+    let files = agent.format().layout.subagent_files();
+    let folder = files.and_then(|files| Some((files, (files.directory)(path)?)));
+    match folder {
+        Some((files, folder)) => subagents_in(&folder, files, MAX_SUBAGENT_DEPTH),
+        None => subagents_of(path),
     }
-    files
 }
 
 /// Returns the files of the subagents of these candidates, in their own directories.
 pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates.iter().filter(|found| found.context.subagents);
     let files = sessions.flat_map(|session| {
-        let has_dir = |agent: &Agent| (agent.format().subagent_dir)(&session.path).is_some();
+        let has_dir = |agent: &Agent| {
+            let files = agent.format().layout.subagent_files();
+            files.is_some_and(|files| (files.directory)(&session.path).is_some())
+        };
         let agents = Agent::ALL.into_iter().filter(has_dir);
         agents.flat_map(|agent| subagent_files(&session.path, agent))
     });
@@ -235,7 +230,7 @@ pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
     let files = folders.into_iter().flat_map(entries).flat_map(|path| {
-        if is_subagent_name(&path, "agent-") {
+        if is_subagent_file(&path) {
             return vec![path];
         }
         let session = path.with_extension("jsonl");
@@ -260,10 +255,15 @@ fn subagent(path: PathBuf) -> Option<Candidate> {
     Candidate::new(path, metadata, context)
 }
 
-fn subagents_in(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let mut files = entries(folder);
-    files.retain(|path| is_subagent_name(path, prefix));
-    files
+fn subagents_in(folder: &Path, files: &SubagentFiles, depth: usize) -> Vec<PathBuf> {
+    let (mut found, others): (Vec<PathBuf>, Vec<PathBuf>) = entries(folder)
+        .into_iter()
+        .partition(|path| files.contains(path));
+    if depth > 0 {
+        let below = others.iter().filter(|path| path.extension().is_none());
+        found.extend(below.flat_map(|folder| subagents_in(folder, files, depth - 1)));
+    }
+    found
 }
 
 /// Returns the content of a directory, sorted. Empty if it cannot be read.

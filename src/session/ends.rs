@@ -7,13 +7,12 @@ use std::sync::LazyLock;
 use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
-use super::discover::is_subagent_name;
 use super::lines::RawLines;
 use super::open::Positioned;
 use super::recover::each_entry_on;
 use super::session::Session;
 use super::title::NameIndexes;
-use crate::agent::{Detail, Facts, LineClass, Shape};
+use crate::agent::{Detail, Facts, LineClass, Shape, is_subagent_file};
 use crate::jsonl::{FixedFile, Mapping, SearchControl, lines_backward, search_backward};
 
 /// Maximum distance of the first prompt from the start, in bytes.
@@ -163,7 +162,9 @@ impl Session {
                 end = start;
                 break;
             }
-            if is_named(&facts) && (self.format().line_class)(line.text) != LineClass::Anything {
+            if is_named(&facts)
+                && (self.format().reading.line_class)(line.text) != LineClass::Anything
+            {
                 skipped = skipped.min(start);
             } else {
                 self.add_line(line.text, detail, &mut facts);
@@ -208,8 +209,8 @@ impl Session {
     /// Whether a main conversation may follow. The first messages of some files are from a subagent.
     fn may_become_main(&self, facts: &Facts) -> bool {
         facts.is_subagent
-            && self.format().shape == Shape::Tree
-            && !is_subagent_name(&self.file.path, self.format().subagent_prefix)
+            && self.format().reading.shape == Shape::Tree
+            && !is_subagent_file(&self.file.path)
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {

@@ -108,7 +108,7 @@ fn subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindEr
 /// Returns the files of a session, and those of its subagents that are sessions of their own: they start after it.
 fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -> SessionFiles {
     let mut found = found.clone();
-    if found.agent.format().has_separate_subagents {
+    if found.agent.format().layout.has_subagent_sessions() {
         let start = found.facts.started.unwrap_or(Timestamp::MIN);
         let later = candidates
             .iter()

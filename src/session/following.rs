@@ -428,7 +428,9 @@ pub fn follow(
             if let Some(subagents) = subagents {
                 subagents.look(|_| 0, options);
                 // The session is named before its first record.
-                if let Some(folder) = (subagents.agent.format().subagent_dir)(&subagents.session) {
+                let files = subagents.agent.format().layout.subagent_files();
+                if let Some(folder) = files.and_then(|files| (files.directory)(&subagents.session))
+                {
                     watch.add(&folder);
                 }
             }

@@ -240,7 +240,7 @@ impl Listing {
         };
         // Subagents that are sessions of their own start after the session that they are counted for.
         let may_have_started = |session: &Listed| {
-            session.agent.format().has_separate_subagents
+            session.agent.format().layout.has_subagent_sessions()
                 && session
                     .facts
                     .started
@@ -340,7 +340,7 @@ impl Listing {
         } else {
             0
         };
-        let subagents = files + session.count_lines(agent.format().subagent_words)?;
+        let subagents = files + session.count_lines(agent.format().layout.subagent_words())?;
         let listed = Box::new(Listed {
             path: path.clone(),
             agent,

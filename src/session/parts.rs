@@ -38,7 +38,7 @@ pub(super) fn name(session: &Listed) -> Option<(Agent, String)> {
     let facts = &session.facts;
     let id = facts.session_id.as_ref()?;
     let is_shared = facts.is_subagent && facts.parent() == Some(id)
-        || session.agent.format().ids == IdScope::File;
+        || session.agent.format().counting.ids == IdScope::File;
     (!is_shared).then(|| (session.agent, id.clone()))
 }
 
@@ -166,7 +166,7 @@ impl Spawned {
             }
         }
         session.subagents = session.subagents.max(known.len() as u64);
-        if session.agent.format().has_separate_subagents {
+        if session.agent.format().layout.has_subagent_sessions() {
             session.started = known.into_values().cloned().collect();
         }
     }

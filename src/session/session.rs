@@ -18,7 +18,7 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on, mended};
 use crate::agent::{
     self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, NamedRoots, Part,
-    ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
+    ReadExtent, Reading, format_of, is_of, refusal, refusal_at, trajectory_format,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -170,7 +170,7 @@ impl Session {
             return Err(unknown(&file.path, is_database));
         };
         Ok(Self {
-            beside: (format.beside)(&file.path),
+            beside: (format.layout.beside)(&file.path),
             file,
             format,
             named_roots: named.clone(),
@@ -245,16 +245,16 @@ impl Session {
 
     /// Lines without any of these words are skipped. Empty if every line is read, or the file has no lines.
     pub(super) fn words(&self, detail: Detail) -> Vec<&'static str> {
-        let Format {
+        let Reading {
             cost_words,
             activity_words,
             ..
-        } = self.format;
+        } = self.format.reading;
         match detail {
             _ if self.is_document() => Vec::new(),
             Detail::Costs => cost_words.to_vec(),
             Detail::Activity if activity_words.is_empty() => Vec::new(),
-            Detail::Activity => [*cost_words, *activity_words].concat(),
+            Detail::Activity => [cost_words, activity_words].concat(),
             Detail::Outline | Detail::Counts | Detail::Full => Vec::new(),
         }
     }
@@ -335,7 +335,7 @@ impl Session {
             return visit(place, skipped_record(place));
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        let class = || (self.format.line_class)(line.text);
+        let class = || (self.format.reading.line_class)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
             each_entry_on_line(line.offset, line.text, entries, detail, visit);
         }

@@ -78,8 +78,8 @@ impl Current {
     pub(super) fn of(session: &Session) -> Self {
         Self {
             keys: CopyKeys::of(session),
-            tokens: session.format().tokens,
-            has_split_replies: session.format().has_split_replies,
+            tokens: session.format().counting.tokens,
+            has_split_replies: session.format().counting.has_split_replies,
             ..Self::default()
         }
     }
@@ -231,7 +231,7 @@ impl Tally {
                 .to_owned(),
             session_id: facts.session_id.clone(),
             cwd: cwd.cloned(),
-            is_unlinked_stream: format.is_stream() && format.ids == IdScope::File,
+            is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,
         });
         let id = facts.session_id.as_deref();
         let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));

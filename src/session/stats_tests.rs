@@ -533,6 +533,7 @@ fn skipped_records_do_not_change_costs() {
         }
     });
     let mut agents = Agent::ALL.into_iter();
-    let is_tested = |agent| with_skipped.contains(&agent) || agent.format().cost_words.is_empty();
+    let is_tested =
+        |agent| with_skipped.contains(&agent) || agent.format().reading.cost_words.is_empty();
     assert!(agents.all(is_tested), "{with_skipped:?}");
 }

@@ -139,7 +139,7 @@ impl MessageLines {
         let mut messages = messages_of(entry, self.with_repeats);
         messages.retain(|message| message.origin != Origin::Meter);
         let entries = self.entries.as_ref();
-        let is_log = entries.is_some_and(|entries| entries.format().shape == Shape::Replay);
+        let is_log = entries.is_some_and(|entries| entries.format().reading.shape == Shape::Replay);
         if is_log {
             messages = messages
                 .into_iter()

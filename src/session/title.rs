@@ -106,9 +106,9 @@ pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &'static Format,
 ) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
-    let mut rule = TitleRule::new(format.title_precedence);
+    let mut rule = TitleRule::new(format.titles.precedence);
     let mut summaries = Vec::new();
-    search_backward(file, format.title_words, &mut |hit| {
+    search_backward(file, format.titles.words, &mut |hit| {
         let mut control = SearchControl::Continue;
         for entry in entries_on(format, hit.line).into_iter().rev() {
             summaries.extend(entry.summary.filter(|_| summaries.len() < MAX_SUMMARIES));
@@ -161,7 +161,7 @@ pub(super) struct NameIndexes {
 impl NameIndexes {
     /// Replaces the title of the session at `path` by its name in the index, if there is one.
     pub(super) fn apply(&self, format: &Format, path: &Path, facts: &mut Facts) {
-        if let TitleStore::Index(index) = format.title_store
+        if let TitleStore::Index(index) = format.titles.store
             && let Some(name) = self.name(index, path, facts)
         {
             facts.title = Some(name);
@@ -242,7 +242,7 @@ impl Session {
             None if self.holds_no_title => None,
             None => self.own_title(bytes)?,
         };
-        match self.format().title_store {
+        match self.format().titles.store {
             TitleStore::SessionFile if own.is_some() => Ok(own),
             _ => self.or_in_side_file(own, mapping),
         }
@@ -298,7 +298,7 @@ mod name_tests {
     fn the_last_name_of_a_session_counts() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("index.jsonl");
-        let TitleStore::Index(index) = Agent::Codex.format().title_store else {
+        let TitleStore::Index(index) = Agent::Codex.format().titles.store else {
             panic!("an index");
         };
         assert!(read_names(index, &path).is_empty());

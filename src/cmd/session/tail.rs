@@ -110,7 +110,7 @@ impl Run for SessionTailArguments {
         if let Ok(session) = &session {
             let is_read_once = !self.raw && !self.follow && self.offset.is_none();
             let has_ends = !session.is_document()
-                && session.format().shape != Shape::Replay
+                && session.format().reading.shape != Shape::Replay
                 && !session.format().is_stream();
             let mut earlier = Vec::new();
             if is_read_once {

@@ -257,10 +257,10 @@ impl ArchiveDir {
         for bundle in bundles.filter(|_| !self.is_dry_run) {
             let format = bundle.agent.format();
             let id = bundle.facts.session_id.as_ref();
-            if let TitleStore::Index(index) = format.title_store
+            if let TitleStore::Index(index) = format.titles.store
                 && let Some(path) = (index.path)(&bundle.target(&self.dir))
                 && let (Some(id), Some(title)) = (id, &bundle.facts.title)
-                && let Some(new_record) = format.title_record
+                && let Some(new_record) = format.titles.new_title
             {
                 let known = || (read_names(index, &path), Vec::new());
                 let (names, lines) = indexes.entry(path.clone()).or_insert_with(known);

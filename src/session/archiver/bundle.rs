@@ -55,12 +55,12 @@ impl Bundle {
         let format = listed.agent.format();
         let path = listed.path;
         let id = listed.facts.session_id.as_deref().unwrap_or_default();
-        let mut own = (format.belongings)(&path, id);
+        let mut own = (format.layout.belongings)(&path, id);
         own.push(side_file_path(&path));
-        let shared = (format.shared_files)(&path).into_iter();
+        let shared = (format.layout.shared_files)(&path).into_iter();
         let root_dir = if root.is_dir() { root } else { parent(root) };
         // The index of names has a fixed place relative to sessions.
-        let index_dir = match format.title_store {
+        let index_dir = match format.titles.store {
             TitleStore::Index(index) => (index.path)(&path),
             TitleStore::SessionFile | TitleStore::None => None,
         };

@@ -71,7 +71,7 @@ impl ForeignSession {
             moment.clone(),
         );
         Self {
-            title_file: match format.title_store {
+            title_file: match format.titles.store {
                 TitleStore::SessionFile => is_appendable.then(|| path.clone()),
                 TitleStore::Index(index) => (index.path)(&path),
                 TitleStore::None => None,
@@ -180,7 +180,7 @@ impl ForeignSession {
 
     /// Makes the agent show a title, if it does not read it from the file at `path`.
     fn show(&self, path: &Path, title: &str) -> Result<(), &'static str> {
-        match self.format.title_store {
+        match self.format.titles.store {
             TitleStore::Index(index) => (index.show)(path, &self.facts.session_id, title),
             TitleStore::SessionFile | TitleStore::None => Ok(()),
         }
@@ -211,7 +211,7 @@ impl ForeignSession {
     /// # Errors
     /// The recap is not in the file, or its state is unknown.
     pub fn recap(&mut self, text: &str, turnpipe: &Value) -> Result<Recorded, RecordError> {
-        if let Some(recap) = self.format.recap_record.filter(|_| self.is_appendable) {
+        if let Some(recap) = self.format.titles.new_recap.filter(|_| self.is_appendable) {
             let file = self.open(&self.path)?;
             let line = self.line(&file, Some(turnpipe), |at| recap(at, text))?;
             self.append(&file, &line)?;
@@ -244,7 +244,7 @@ impl ForeignSession {
         self.written.dedup();
         for path in std::mem::take(&mut self.written) {
             let file = self.open(&path)?;
-            if let Some(distance) = self.format.title_distance {
+            if let Some(distance) = self.format.titles.distance {
                 self.repeat_title(&file, distance)?;
             }
             file.finish(sync)?;
@@ -288,7 +288,7 @@ impl ForeignSession {
         manual_title: ManualTitle,
         turnpipe: Option<&Value>,
     ) -> Result<u64, RecordError> {
-        let Some(create) = self.format.title_record else {
+        let Some(create) = self.format.titles.new_title else {
             return Ok(0);
         };
         let line = self.line(file, turnpipe, |at| create(at, title, manual_title))?;
@@ -305,7 +305,7 @@ impl ForeignSession {
     /// Returns the title that currently applies.
     fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
-        if matches!(self.format.title_store, TitleStore::Index(_)) {
+        if matches!(self.format.titles.store, TitleStore::Index(_)) {
             let named = self.titles_between(file, 0, size)?.pop();
             return Ok(named.or_else(|| self.title.clone()));
         }
@@ -320,7 +320,7 @@ impl ForeignSession {
         start: u64,
         end: u64,
     ) -> Result<Vec<Title>, RecordError> {
-        let title_on = |record: &str| match self.format.title_store {
+        let title_on = |record: &str| match self.format.titles.store {
             TitleStore::Index(index) => (index.read)(record)
                 .filter(|(id, _)| *id == self.facts.session_id)
                 .map(|(_, title)| title),

@@ -156,7 +156,7 @@ impl Session {
             Detail::Counts
         };
         let mut lines = MessageLines::new(Some(self.format()));
-        let title_words = self.format().title_words;
+        let title_words = self.format().titles.words;
         let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
         let mut entries = self.entries();
         let words: Vec<&str> = match &query.needles {
@@ -174,7 +174,7 @@ impl Session {
         while flow.is_continue()
             && let Some(line) = raw_lines.next()?
         {
-            let class = (self.format().line_class)(line.text);
+            let class = (self.format().reading.line_class)(line.text);
             if class == LineClass::Anything {
                 holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
             }
