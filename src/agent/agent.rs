@@ -35,3 +35,21 @@ names! {
     Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Atif = "atif",
     Turnpipe = "turnpipe",
 }
+
+impl Agent {
+    /// Returns the name of the product, as in documentation. `None` for files that are not an agent's own.
+    pub const fn product(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Claude => "Claude Code",
+            Self::Qwen => "Qwen Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Pi => "pi",
+            Self::Opencode => "opencode",
+            Self::Copilot => "GitHub Copilot CLI",
+            Self::Droid => "Droid",
+            Self::Cursor => "Cursor",
+            Self::Atif | Self::Turnpipe => return None,
+        })
+    }
+}

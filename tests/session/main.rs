@@ -8,6 +8,7 @@ mod bench;
 mod calls;
 mod check;
 mod comparison;
+mod conformance;
 mod copies;
 mod costs;
 mod diff;
