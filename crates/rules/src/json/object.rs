@@ -112,6 +112,16 @@ impl<'de, T: LenientVisitor<'de>> Visitor<'de> for AnyValue<T> {
 /// Declares an object by the members that are read; all others are skipped. A member `name` has the
 /// key `name`; `name = "key"` sets another key. A member is a raw value, or with `name: Type` any
 /// [`LenientVisitor`]. An object declared `owned` is not `Copy`.
+///
+/// ```ignore
+/// object! { Row { id, kind = "type", usage: Tokens<'a> } }
+/// object! { Tokens { input } }
+///
+/// let row = Row::read(r#"{"id": null, "type": "reply", "usage": {"input": 7}}"#)?;
+/// string(row.kind); // Some("reply")
+/// string(row.id);   // None, although `row.id` is `Some`, with the text `null`
+/// number(row.usage?.input); // Some(7)
+/// ```
 #[macro_export]
 macro_rules! object {
     (@type) => { &'a serde_json::value::RawValue };
