@@ -33,23 +33,6 @@ macro_rules! reads_sessions {
     };
 }
 
-/// Options that only `--help` lists, so that `-h` fits one screen.
-const RARE: &str = "\
-    add_dir agent all allow_network_reads ask away_minutes before branch compact context count cursor dry_run \
-    enforce exit_status files files_with_matches first_cwd ignore_unknown_settings injected jobs \
-    json language last_model max_cost max_count max_session_tokens max_tokens mode no_mmap \
-    no_thinking on_error permission_prompt prices print_prompt prompt_file record replace \
-    role root rpm schedule since_compact state_dir statusline strict style subagents \
-    thinking thinking_tokens timeout title tz until untitled";
-
-fn without_rare(argument: clap::Arg) -> clap::Arg {
-    let id = argument.get_id().as_str();
-    if argument.is_positional() || !RARE.split(' ').any(|rare| rare == id) {
-        return argument;
-    }
-    argument.hide_short_help(true)
-}
-
 /// A command, or a group of commands.
 pub(super) struct Command {
     pub(super) name: &'static str,
@@ -147,15 +130,7 @@ impl Command {
     fn parser(&self, definitions: Definitions<'_>) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match self.kind {
-            Kind::Single { augment, .. } => {
-                let parser = augment(parser);
-                match definitions {
-                    Definitions::Eager => parser
-                        .mut_args(without_rare)
-                        .after_long_help(end_of(self.name)),
-                    Definitions::Named(_) => parser,
-                }
-            }
+            Kind::Single { augment, .. } => augment(parser),
             Kind::Group {
                 about,
                 details,
@@ -168,18 +143,6 @@ impl Command {
                 .subcommands(definitions.parsers(commands)),
         }
     }
-}
-
-/// Returns the end of the help of a command: examples, files.
-fn end_of(command: &str) -> Option<&'static str> {
-    let mut sections = include_str!("help/ends.txt").split("\n== ").skip(1);
-    sections.find_map(|section| {
-        let (names, text) = section.split_once('\n')?;
-        names
-            .split(' ')
-            .any(|name| name == command)
-            .then_some(text.trim_end())
-    })
 }
 
 /// The tagline, also in `Cargo.toml` and `lib.rs`.
@@ -217,6 +180,9 @@ pub(super) fn described(parser: clap::Command) -> clap::Command {
 
 /// Print the help of a command, or of a topic
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe help session list
+  turnpipe help environment")]
 pub(super) struct HelpArguments {
     /// A command such as `session list`, or `environment`, `files` or `exit-status`
     #[arg(value_name = "COMMAND")]

@@ -39,10 +39,10 @@ pub(super) struct ModelArguments {
     #[arg(long, value_name = "FILE", help_heading = MODEL_OPTIONS, hide_short_help = true)]
     record_http: Option<PathBuf>,
     /// Print the body of each request instead of sending it
-    #[arg(long, help_heading = MODEL_OPTIONS)]
+    #[arg(long, help_heading = MODEL_OPTIONS, hide_short_help = true)]
     pub(super) dry_run: bool,
     /// Print the prompts instead of using them
-    #[arg(long, help_heading = MODEL_OPTIONS)]
+    #[arg(long, help_heading = MODEL_OPTIONS, hide_short_help = true)]
     pub(super) print_prompt: bool,
     /// The timeout of a request, in milliseconds [default: 300000; 1800000 for `turn`]
     #[arg(long, value_name = "MS", help_heading = MODEL_OPTIONS, hide_short_help = true)]
@@ -240,10 +240,10 @@ impl From<ConnectError> for UsageError {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SideArguments {
     /// Use the instructions in this file instead of the built-in ones
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     prompt_file: Option<PathBuf>,
     /// Exit with 1 if there is no result
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) exit_status: bool,
     #[command(flatten)]
     pub(crate) form: FormArguments,

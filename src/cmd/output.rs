@@ -30,7 +30,7 @@ pub(super) struct FormArguments {
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<Form>,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
 }
 

@@ -33,23 +33,28 @@ pub struct PermissionFlags {
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
     /// Ask about the calls that a rule matches; repeatable
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub ask: Vec<String>,
     /// Deny the calls that a rule matches, even if other rules allow them; repeatable
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
     /// The permission mode for calls that no rule decides [default: of the settings, else `default`]
-    #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
+    #[arg(
+        long = "permission-mode",
+        value_enum,
+        value_name = "MODE",
+        hide_short_help = true
+    )]
     pub mode: Option<Mode>,
     /// Count commands that only read from servers, such as `gh pr view`, as reading
     ///
     /// `gh` with `view`, `list`, `diff`, `checks` or `status`, `gh api` with GET, `git ls-remote`, `cargo search`,
     /// `npm view` and `pip index versions`, if all words are known and the directory configures no server or
     /// program. They may update caches of these programs, and are never run in the parallel lane.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub allow_network_reads: bool,
     /// Ignore settings that are not understood, although they may restrict calls
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub ignore_unknown_settings: bool,
 }
 

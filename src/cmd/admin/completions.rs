@@ -39,6 +39,18 @@ const TITLE_COLUMNS: usize = 60;
 /// The script completes commands, options and their values, models, and session ids by running turnpipe.
 /// Shells load it automatically from the files below.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Files:
+  ~/.local/share/bash-completion/completions/turnpipe
+          bash with the package bash-completion
+  ~/.zfunc/_turnpipe
+          zsh with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  ~/.config/fish/completions/turnpipe.fish
+          fish
+
+Examples:
+  source <(turnpipe completions bash)
+  turnpipe completions zsh > _turnpipe
+  turnpipe completions fish > turnpipe.fish")]
 pub(crate) struct CompletionsArguments {
     /// The shell to print the script for
     shell: Shell,

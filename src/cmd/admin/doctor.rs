@@ -28,6 +28,10 @@ use crate::view::{ProgressLine, doctor_page};
 /// of session files, completion scripts, models, and MCP servers. Changes nothing, and uses no network and
 /// starts no server without `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Examples:
+  turnpipe doctor
+  turnpipe doctor --probe
+  turnpipe doctor -o jsonl | jq -r '.condition + " " + .name'"#)]
 pub(crate) struct DoctorArguments {
     /// Send a short request to each model, list its server's models, and start each MCP server
     #[arg(long)]

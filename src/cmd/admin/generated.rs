@@ -16,6 +16,8 @@ use crate::records::{record_names, schema};
 ///
 /// Writes `turnpipe.1` and one page per command, such as `turnpipe-check-text.1`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe man man1")]
 pub(crate) struct ManArguments {
     /// The output directory; it is created if needed
     #[arg(value_name = "DIR")]
@@ -86,6 +88,9 @@ fn sections(help: &str) -> Roff {
 /// Without a name, prints all names, one per line. Within a version (`"v":1`), records only gain fields,
 /// so schemas allow unknown fields.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe schema
+  turnpipe schema title")]
 pub(crate) struct SchemaArguments {
     /// The `type` of the record, e.g. `session_hit`, or its `subtype` if the type is `system`
     record: Option<String>,

@@ -24,6 +24,11 @@ use crate::view::{hooks_page, logged_decision};
 /// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
 /// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook install --agent claude
+  turnpipe hook install --agent codex,opencode --yes -- --deny 'Read(.env)'
+  turnpipe hook install --agent claude --project --dry-run -- --settings .claude/settings.json
+  turnpipe hook install --agent qwen --sandbox --yes")]
 pub(crate) struct HookInstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
@@ -39,6 +44,9 @@ pub(crate) struct HookInstallArguments {
 ///
 /// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Other hooks are preserved.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook uninstall --agent claude --yes
+  turnpipe hook uninstall --agent codex --project --yes")]
 pub(crate) struct HookUninstallArguments {
     #[command(flatten)]
     change: ChangeArguments,
@@ -53,8 +61,7 @@ struct ChangeArguments {
         ignore_case = true,
         value_delimiter = ',',
         required = true,
-        value_name = "NAME"
-    )]
+        value_name = "NAME", hide_short_help = true)]
     agent: Vec<Agent>,
     /// Change the settings of the project in the working directory instead of the user's
     #[arg(long)]
@@ -63,7 +70,7 @@ struct ChangeArguments {
     #[arg(short, long)]
     yes: bool,
     /// Only show the change
-    #[arg(long, conflicts_with = "yes")]
+    #[arg(long, conflicts_with = "yes", hide_short_help = true)]
     dry_run: bool,
 }
 
@@ -80,6 +87,9 @@ fn agent_with_hooks() -> impl TypedValueParser<Value = Agent> {
 /// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
 /// not installed anywhere.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook status
+  turnpipe hook status --json | jq -r .path")]
 pub(crate) struct HookStatusArguments {
     /// Only these agents; separate several by commas
     #[arg(
@@ -87,8 +97,7 @@ pub(crate) struct HookStatusArguments {
         value_parser = agent_with_hooks(),
         ignore_case = true,
         value_delimiter = ',',
-        value_name = "NAME"
-    )]
+        value_name = "NAME", hide_short_help = true)]
     agent: Vec<Agent>,
     #[command(flatten)]
     form: FormArguments,
@@ -100,6 +109,11 @@ pub(crate) struct HookStatusArguments {
 /// call, the rule that decided and its file, and rules that would have allowed the call. Without FILE, reads
 /// the log of the installed hook.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook install --agent claude --yes -- --log ~/hook.jsonl
+  turnpipe hook explain
+  turnpipe hook explain ~/hook.jsonl --decision ask,deny --limit 3
+  turnpipe hook explain --decision ask --json | jq -r '.hints[]' | sort | uniq -c")]
 pub(crate) struct HookExplainArguments {
     /// The log [default: the log of the installed hook]
     #[arg(value_name = "FILE")]

@@ -17,12 +17,14 @@ use crate::text::{byte_size, counted, terminal_safe_line};
 ///
 /// Skips sessions that are in use. Prints a line on a terminal, otherwise a record.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe state clean --older-than 30d")]
 pub(crate) struct StateCleanArguments {
     /// Minimum time since the last change (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span_or_seconds)]
     older_than: Duration,
     /// Directory of session state
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
     form: FormArguments,

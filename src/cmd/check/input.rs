@@ -31,7 +31,7 @@ pub(crate) struct CheckInput {
     #[arg(long)]
     pub(crate) plain: bool,
     /// Exit with 3 if a line is unusable
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) form: FormArguments,

@@ -32,6 +32,11 @@ use clap::{Args, ValueEnum as _};
 /// line. As text, prints one line per call: the decision, the tool, its subject, and the deciding rule
 /// with its file. With `--plain` each line is a shell command.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo 'npm test && git push' | turnpipe check permission --plain --allow 'Bash(npm *)'
+  turnpipe check permission --settings settings.json -o text < reply.jsonl
+  turnpipe check permission --settings settings.json --exit-status < reply.jsonl
+  turnpipe check permission --history --since 30d --settings settings.json -o text")]
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
@@ -52,7 +57,7 @@ pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     matching: MatchArguments,
     /// Exit with 1 if a call is not allowed or a line is unusable
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exit_status: bool,
 }
 

@@ -28,14 +28,17 @@ use crate::view::verdict_text;
 /// `temporary-directory` (a directory for `sort` to write to), `no-leftovers` (processes that outlive
 /// the command are killed) and `network`. As text, the deciding word is marked.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo 'git log | head' | turnpipe check shell --plain
+  echo 'rm -rf build' | turnpipe check shell --plain -o text")]
 pub(crate) struct CheckShellArguments {
     #[command(flatten)]
     pub(crate) input: CheckInput,
     /// Count commands that only read from servers, such as `gh pr view`, as reading
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) allow_network_reads: bool,
     /// Exit with 1 if a verdict is not read-only or a line is unusable
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) exit_status: bool,
 }
 
@@ -97,6 +100,10 @@ impl Run for CheckShellArguments {
 /// cleaned `output`, or with an `error` if the line is neither. As text, prints one line per text, which
 /// is empty if the text was rejected.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Examples:
+  echo '"Fixed it\u001b]0;x\u0007"' | turnpipe check text --kind terminal
+  echo '"Fix the login button"' | turnpipe check text --kind title
+  ls | turnpipe check text --kind terminal --plain -o text"#)]
 pub(crate) struct CheckTextArguments {
     /// The use of the text
     #[arg(long, alias = "as", value_enum, value_name = "KIND")]

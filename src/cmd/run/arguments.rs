@@ -90,7 +90,13 @@ impl AdvisorArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LaneArguments {
     /// Whether the kernel must prevent parallel calls from writing
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     enforce: Enforcement,
     /// Run all shell commands in parallel (to test `--enforce`)
     #[arg(long, hide = true)]

@@ -33,6 +33,13 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// `--settings` names them. If settings or the configuration are invalid, calls are denied. So is an input that cannot
 /// be judged, with status 2. On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook pre-tool-use < call.json
+  turnpipe hook pre-tool-use --trust-analysis < call.json
+  turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
+  turnpipe hook pre-tool-use --log ~/hook.jsonl < call.json
+  turnpipe hook permission-request --settings settings.json < call.json
+  turnpipe hook pre-tool-use --sandbox --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
     ///
@@ -47,7 +54,13 @@ pub(crate) struct HookArguments {
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
     /// The agent that asks, for the log and the shell [default: as the call shows]
-    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     agent: Option<Agent>,
     /// Append a record of each decision to this file
     ///

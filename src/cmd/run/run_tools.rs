@@ -50,6 +50,11 @@ const SPAWNER_THREADS: usize = 4;
 /// call gets exactly one result record, in call order. Recordings of other agents, transcripts, and
 /// calls that already have a result are copied but not run.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe run-tools < reply.jsonl
+  turnpipe run-tools --plan < reply.jsonl
+  turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl
+  turnpipe run-tools --results anthropic < reply.jsonl")]
 pub(crate) struct RunToolsArguments {
     /// Print the batches of calls, but run nothing
     #[arg(long)]
@@ -72,10 +77,22 @@ pub(crate) struct RunToolsArguments {
     )]
     emit: Emit,
     /// The calls that can run together
-    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "POLICY",
+        hide_short_help = true
+    )]
     schedule: Policy,
     /// The effect of a failed call on the other calls of its turn
-    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "POLICY",
+        hide_short_help = true
+    )]
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,
@@ -89,7 +106,12 @@ pub(crate) struct RunToolsArguments {
     ///
     /// `deny`: no one, the calls do not run. `tty`: the user at the terminal. `stdio`: the program that
     /// reads the records and writes the input. `mcp__SERVER__TOOL`: a tool of an MCP server.
-    #[arg(long, default_value = "deny", value_name = "WHO")]
+    #[arg(
+        long,
+        default_value = "deny",
+        value_name = "WHO",
+        hide_short_help = true
+    )]
     permission_prompt: PermissionPrompt,
     /// The model that judges calls in the permission mode auto [default: the fast model]
     #[arg(long, value_name = "MODEL", hide_short_help = true)]
@@ -112,7 +134,7 @@ pub(crate) struct RunToolsArguments {
     /// End the run after this time (e.g. 90, 90s, 1500ms, 5m)
     ///
     /// The exit status is then 124.
-    #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds, hide_short_help = true)]
     timeout: Option<Duration>,
     /// Replace a result that repeats an earlier one with a reference
     #[arg(long, hide_short_help = true)]
@@ -158,7 +180,7 @@ pub(crate) struct RunToolsArguments {
     #[arg(long, hide_short_help = true)]
     strict: bool,
     /// Exit with 1 if a call failed or was denied
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exit_status: bool,
 }
 

@@ -38,9 +38,18 @@ use crate::tools::holds_secret;
 /// Streams, exit status, signals and job control are those of the command. It does not get variables with secrets.
 /// Programs that need privileges, such as sudo, do not work in it.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe sandbox --deny-read '**/.env' -- sh -c 'grep -r KEY . || echo none'
+  turnpipe sandbox --deny-read '~/.ssh/**' --deny-write '.github/**' -- sh -c 'touch new; ls'")]
 pub(crate) struct SandboxArguments {
     /// What is restricted
-    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "MODE",
+        hide_short_help = true
+    )]
     mode: Mode,
     /// Let the command change files in a directory; repeatable
     #[arg(long, value_name = "DIR")]

@@ -17,6 +17,10 @@ use crate::view::table;
 /// Writes one line: the array for the `tools` key of a request. On a terminal, prints a list instead. A
 /// manifest declares command tools: programs that the model may call; see `docs/command-tools.md`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe tools
+  turnpipe tools --format openai --json
+  turnpipe tools --tools tools.toml")]
 pub(crate) struct ToolsArguments {
     /// The API that receives the declarations
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
@@ -25,7 +29,7 @@ pub(crate) struct ToolsArguments {
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<OutputForm>,
     /// Print the declarations, as with `-o json`
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
     #[command(flatten)]
     manifests: ManifestArguments,

@@ -33,6 +33,9 @@ use crate::view::ProgressLine;
 /// block as soon as the block is complete, so that `run-tools` can start calls while the reply is still
 /// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
+  turnpipe turn --print-prompt")]
 pub(crate) struct TurnArguments {
     /// The session file; it may be missing
     ///
@@ -73,23 +76,33 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "FILE")]
     output_schema: Option<PathBuf>,
     /// Maximum number of tokens in the reply
-    #[arg(long, value_name = "N", default_value = "16384")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "16384",
+        hide_short_help = true
+    )]
     max_tokens: u32,
     /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
     /// by the model]
-    #[arg(long, alias = "thinking", value_name = "TOKENS")]
+    #[arg(
+        long,
+        alias = "thinking",
+        value_name = "TOKENS",
+        hide_short_help = true
+    )]
     thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
     /// Stop once the conversation has cost this many US dollars
-    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Stop once the conversation has used this many tokens
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     max_session_tokens: Option<u64>,
     #[command(flatten)]
     stop: StopArguments,

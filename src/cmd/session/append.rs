@@ -35,6 +35,8 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
 /// has one, labels and costs go into `FILE.turnpipe`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
 pub(crate) struct SessionAppendArguments {
     /// The session file
     file: PathBuf,
@@ -57,7 +59,7 @@ pub(crate) struct SessionAppendArguments {
     form: FormArguments,
     /// Exit with 10 if no call was made, with 11 if the turn was stopped or not recorded; 0 means
     /// continue
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exit_status: bool,
 }
 

@@ -26,6 +26,10 @@ use crate::view::{ProgressLine, archive_sum, archived_line, removal_sum, removed
 /// that is being written is copied up to its last whole record. Sessions in databases are copied as records. Prints
 /// one record per session, then the totals.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session archive ~/archive
+  turnpipe session archive ~/archive --before 14d --dry-run
+  turnpipe session list --root ~/archive")]
 pub(crate) struct SessionArchiveArguments {
     /// The directory of the archive; it is created with mode 0700
     #[arg(value_name = "DIR")]
@@ -36,7 +40,7 @@ pub(crate) struct SessionArchiveArguments {
     #[command(flatten)]
     matching: MatchArguments,
     /// Only show what would be copied
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     dry_run: bool,
     #[command(flatten)]
     form: FormArguments,
@@ -48,6 +52,9 @@ pub(crate) struct SessionArchiveArguments {
 /// a process has open, or that others continue which are not removed with them are kept. Sessions must be named or selected by a filter; `--root` and `--agent` alone are not
 /// enough. Sessions in databases are left to their agents. Prints one record per session, then the totals.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session remove --before 90d
+  turnpipe session remove --before 90d --archive ~/archive --yes")]
 pub(crate) struct SessionRemoveArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]

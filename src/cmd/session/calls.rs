@@ -25,6 +25,12 @@ use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 /// fork copied appears once. Files changed by edits, writes and patches are listed; changes by shell commands
 /// are not known.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session calls --since yesterday --failed
+  turnpipe session calls latest --changed
+  turnpipe session calls --path src/main.rs --since 1w
+  turnpipe session calls --tool Bash --count --first-cwd demo
+  turnpipe session calls --tool Bash --field command --json | jq -r .field")]
 pub(crate) struct SessionCallsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all]
     #[arg(value_name = "SESSION")]
@@ -52,7 +58,7 @@ pub(crate) struct SessionCallsArguments {
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
     /// Print the number of calls of each tool and program instead
-    #[arg(short, long, conflicts_with = "field")]
+    #[arg(short, long, conflicts_with = "field", hide_short_help = true)]
     count: bool,
     /// Print at most N calls
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "count")]

@@ -23,6 +23,9 @@ use crate::view::{ProgressLine, check_page, check_sum};
 /// Other findings are not: an unfinished last line, which may still be being written, calls without results,
 /// unknown kinds of records, times out of order.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session check latest
+  turnpipe session check latest --repair-to repaired.jsonl")]
 pub(crate) struct SessionCheckArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]
@@ -33,7 +36,7 @@ pub(crate) struct SessionCheckArguments {
     #[arg(long)]
     secrets: bool,
     /// Exit with 1 if there is damage, or a secret with `--secrets`
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exit_status: bool,
     /// Print only totals: a record for each session, or one line of text
     #[arg(long)]

@@ -31,6 +31,12 @@ use crate::view::{
 /// session stays in the index until you delete the page and export again. Other files in the directory are
 /// not touched.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session export pages
+  turnpipe session export pages --first-cwd demo --since 2026-01-01
+  turnpipe session export notes -o md latest
+  turnpipe session export runs -o atif --since 1d
+  turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]

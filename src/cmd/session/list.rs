@@ -20,6 +20,12 @@ use crate::view::{ProgressLine, TableLook, session_table};
 /// read, and as much as a title requires. `--title`, `--branch`, `--last-model` and
 /// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session list
+  turnpipe session list -n 5 --since yesterday
+  turnpipe session list --first-cwd demo --resume
+  turnpipe session list --cwd . --counts --json
+  turnpipe session list --state=working,waiting")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,
@@ -28,7 +34,7 @@ pub(crate) struct SessionListArguments {
     #[arg(long)]
     counts: bool,
     /// Include the separate sessions that Codex, Copilot and opencode start for subagents
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     subagents: bool,
     /// Only sessions that changed this file, or a file below this directory; this reads whole files
     #[arg(long, value_name = "PATH")]
@@ -137,6 +143,9 @@ fn print_records(
 ///
 /// Prints one path per line, or with `-o jsonl` records that include the title.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session path latest
+  turnpipe session path latest --json")]
 pub(crate) struct SessionPathArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]
@@ -154,7 +163,7 @@ pub(crate) struct SessionPathArguments {
     )]
     output: Form,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
 }
 

@@ -18,6 +18,8 @@ use crate::text::terminal_safe_line;
 /// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
 /// dash.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session rename latest 'Fix the parser'")]
 pub(crate) struct SessionRenameArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,

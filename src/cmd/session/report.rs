@@ -31,6 +31,11 @@ use crate::view::{github_output, junit, report_as_json, report_as_markdown};
 /// Text of models cannot contain commands to the runner, HTML or images, and text that looks like a key or a password
 /// is replaced.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session report latest
+  turnpipe session report stream.jsonl --max-cost 2 --fail-on denied,error > summary.md
+  turnpipe session report --since 1d --max-cost 20
+  turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml")]
 pub(crate) struct SessionReportArguments {
     /// Sessions: paths, ids, titles or `latest`; `-` is standard input
     #[arg(value_name = "SESSION", required_unless_present_any = ["since", "until"])]
@@ -46,7 +51,7 @@ pub(crate) struct SessionReportArguments {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Prices that take precedence over the built-in ones
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     prices: Option<PathBuf>,
     #[command(flatten)]
     matching: MatchArguments,
@@ -54,7 +59,7 @@ pub(crate) struct SessionReportArguments {
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "md")]
     output: ReportForm,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
 }
 
@@ -156,10 +161,10 @@ fn write_to(file: Option<File>, text: &str) -> anyhow::Result<()> {
 #[derive(Debug, Args)]
 pub(crate) struct GateArguments {
     /// Fail if the sessions cost more than this many US dollars
-    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Fail if the sessions used more tokens, cached ones included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     max_tokens: Option<u64>,
     /// Fail if one of these events happened; separated by commas
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]

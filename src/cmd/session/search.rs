@@ -28,6 +28,11 @@ use crate::view::ProgressLine;
 /// With `--rank`, finds the sessions that fit some words best, in any inflection and ignoring case: titles and
 /// prompts weigh more than replies, replies more than calls and results, and rare words more than common ones.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session search -i parser
+  turnpipe session search --rank retry the parser
+  turnpipe session search -l -F parse_value --in all
+  turnpipe session search --role user --since 1w --json parser")]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
     pattern: String,
@@ -60,19 +65,30 @@ pub(crate) struct SessionSearchArguments {
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
     places: Vec<PlaceName>,
     /// Only messages of these roles
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHO")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "WHO",
+        hide_short_help = true
+    )]
     role: Vec<Role>,
     /// Print at most N matching parts of each session
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", hide_short_help = true)]
     max_count: Option<NonZeroUsize>,
     /// Print at most N matching parts in total
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
     /// Print only the paths of the sessions that match
-    #[arg(short = 'l', long)]
+    #[arg(short = 'l', long, hide_short_help = true)]
     files_with_matches: bool,
     /// Print only the number of matching parts in each session
-    #[arg(short, long, conflicts_with = "files_with_matches")]
+    #[arg(
+        short,
+        long,
+        conflicts_with = "files_with_matches",
+        hide_short_help = true
+    )]
     count: bool,
     /// Show N lines of the message before and after the match
     #[arg(
@@ -80,7 +96,8 @@ pub(crate) struct SessionSearchArguments {
         long,
         value_name = "N",
         default_value_t = 0,
-        hide_default_value = true
+        hide_default_value = true,
+        hide_short_help = true
     )]
     context: usize,
     /// Accepted for older scripts: the exit status is always 1 if nothing was found

@@ -31,6 +31,11 @@ use crate::view::{
 /// Omits abandoned branches. As records it starts with a `system/session_start`, so that later
 /// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session show latest
+  turnpipe session show latest --range -5.. --calls full
+  turnpipe session show latest -o md > session.md
+  turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,
@@ -40,7 +45,7 @@ pub(crate) struct SessionShowArguments {
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with_all = ["output", "html"])]
+    #[arg(long, conflicts_with_all = ["output", "html"], hide_short_help = true)]
     json: bool,
     /// Write an HTML page to this file (`-`: standard output); the page loads no other files
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
@@ -49,14 +54,14 @@ pub(crate) struct SessionShowArguments {
     #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
     calls: Option<ToolDetail>,
     /// Show thinking (records always contain it, unless `--no-thinking` is given)
-    #[arg(long, overrides_with = "no_thinking")]
+    #[arg(long, overrides_with = "no_thinking", hide_short_help = true)]
     thinking: bool,
     /// Omit thinking
-    #[arg(long, overrides_with = "thinking")]
+    #[arg(long, overrides_with = "thinking", hide_short_help = true)]
     no_thinking: bool,
     /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise
     /// text and Markdown have one line for each (records and pages always contain it)
-    #[arg(long, alias = "context")]
+    #[arg(long, alias = "context", hide_short_help = true)]
     injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
@@ -70,13 +75,13 @@ pub(crate) struct SessionShowArguments {
     #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
     /// Show only what follows the last compaction
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     since_compact: bool,
     /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
     /// Put neighbouring tool calls under one heading
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     compact: bool,
 }
 
@@ -251,6 +256,9 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 /// Code, Gemini CLI, opencode, Copilot CLI), or a new file in the place of another (Codex). With
 /// `git apply --reject` the other files are changed.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session diff latest
+  turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,

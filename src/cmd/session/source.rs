@@ -31,19 +31,19 @@ const DEFAULT_WAITING_JOBS: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct SourceArguments {
     /// Search for sessions in this directory instead of the agents' own; repeatable
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
-    #[arg(long, value_parser = AgentNameParser, value_name = "NAME")]
+    #[arg(long, value_parser = AgentNameParser, value_name = "NAME", hide_short_help = true)]
     pub(crate) agent: Option<AgentName>,
     /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 with a model]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", hide_short_help = true)]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_mmap: bool,
     /// The agents of the configuration.
     #[arg(skip)]
@@ -58,25 +58,25 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TIME")]
     since: Option<TimeArgument>,
     /// Only sessions that started before this time; with `--since`, those that overlap with the period
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
     until: Option<TimeArgument>,
     /// Only sessions last active before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
     before: Option<TimeArgument>,
     /// Only sessions without a title
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     untitled: bool,
     /// Only sessions whose title, or else first prompt, contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     title: Option<String>,
     /// Only sessions whose branch contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     branch: Option<String>,
     /// Only sessions whose first directory contains this text
-    #[arg(long, alias = "project", value_name = "TEXT")]
+    #[arg(long, alias = "project", value_name = "TEXT", hide_short_help = true)]
     first_cwd: Option<String>,
     /// Only sessions whose last model's name contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     last_model: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct LimitArguments {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
     /// Include sessions without a prompt, a title or a reply
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     all: bool,
 }
 

@@ -31,6 +31,14 @@ use crate::view::{ProgressLine, cost_cell, cost_page, stats_page, tool_page};
 /// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
 /// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session stats
+  turnpipe session stats --since 1w --json
+  turnpipe session stats --by day,model --since 1w
+  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by tool --since yesterday
+  turnpipe session stats --since today --max-cost 20 || echo 'enough for today'
+  turnpipe session stats latest")]
 pub(crate) struct SessionStatsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]
@@ -42,19 +50,19 @@ pub(crate) struct SessionStatsArguments {
     by: Vec<Dimension>,
     /// Time zone of days, weeks, months, `--since` and `--until`, e.g. Europe/Berlin
     /// [default: the system's zone]
-    #[arg(long, value_name = "ZONE", value_parser = zone)]
+    #[arg(long, value_name = "ZONE", value_parser = zone, hide_short_help = true)]
     tz: Option<TimeZone>,
     /// Prices that take precedence over the built-in ones; `data/prices.toml` in the source shows the
     /// format
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     prices: Option<PathBuf>,
     /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
-    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
     /// the cost of the session, the day and the current block of five hours, and the use of the
     /// context. Only sessions of the last 24 hours are read
-    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"])]
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"], hide_short_help = true)]
     statusline: bool,
     #[command(flatten)]
     form: FormArguments,

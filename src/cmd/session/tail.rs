@@ -35,6 +35,10 @@ use crate::view::{
 /// lines are complete. A file that is truncated, rewritten, replaced or deleted is read again from
 /// its start, after a `session_switch` record.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session tail latest
+  turnpipe session tail latest -n 20 -o text
+  turnpipe session tail latest --follow --until-idle 1s")]
 pub(crate) struct SessionTailArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,
@@ -59,22 +63,27 @@ pub(crate) struct SessionTailArguments {
     #[arg(long, requires = "follow")]
     latest: bool,
     /// Also show new messages of subagents; their records name the subagent
-    #[arg(long, requires = "follow", conflicts_with = "raw")]
+    #[arg(
+        long,
+        requires = "follow",
+        conflicts_with = "raw",
+        hide_short_help = true
+    )]
     subagents: bool,
     /// Start at this byte offset, e.g. from a cursor
     #[arg(long, alias = "from", value_name = "OFFSET", conflicts_with = "limit")]
     offset: Option<u64>,
     /// Write a cursor record after each batch: the offset at which to continue reading
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     cursor: bool,
     /// Stop when nothing has been appended for this long (e.g. 500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span_or_seconds)]
     until_idle: Option<Duration>,
     /// Stop after this long in any case
-    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span_or_seconds)]
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span_or_seconds, hide_short_help = true)]
     timeout: Option<Duration>,
     /// Exit with 1 if --timeout ended it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exit_status: bool,
     #[command(flatten)]
     form: FormArguments,

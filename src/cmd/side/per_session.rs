@@ -31,10 +31,10 @@ pub(crate) struct PerSessionArguments {
     #[arg(value_name = "SESSION")]
     pub(crate) sessions: Vec<String>,
     /// Language of the text: a code like `de`, or `auto` for the language of the conversation
-    #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
+    #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language, hide_short_help = true)]
     language: LanguageChoice,
     /// Send at most N requests per minute [default: no limit]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     rpm: Option<NonZeroU32>,
     #[command(flatten)]
     side: SideArguments,

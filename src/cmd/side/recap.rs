@@ -25,6 +25,9 @@ use crate::view::Style;
 /// one or two sentences, or the reason why there is no recap. Without a model,
 /// built-in rules write the recaps.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe recap latest
+  turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
     ///
@@ -38,7 +41,7 @@ pub(crate) struct RecapArguments {
     #[arg(long)]
     auto: bool,
     /// Minutes of absence that --auto and --watch wait for
-    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     away_minutes: u64,
     /// Keep running, and print a recap each time you come back
     ///

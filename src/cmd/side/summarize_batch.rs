@@ -46,6 +46,9 @@ const JOBS: &str = "4";
 /// them at most `--hold-ms`. Without a model, built-in rules write the labels. A missing label is
 /// not an error.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe summarize-batch --no-echo stream.jsonl
+  turnpipe run-tools < reply.jsonl | turnpipe summarize-batch -o text")]
 pub(crate) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -61,7 +64,7 @@ pub(crate) struct SummarizeBatchArguments {
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once
-    #[arg(short, long, value_name = "N", default_value = JOBS)]
+    #[arg(short, long, value_name = "N", default_value = JOBS, hide_short_help = true)]
     jobs: std::num::NonZeroUsize,
     /// Label single reads and searches by the built-in rules
     #[arg(long)]
@@ -70,7 +73,7 @@ pub(crate) struct SummarizeBatchArguments {
     #[arg(long)]
     no_echo: bool,
     /// Also append the labels to `FILE.turnpipe`, next to this session file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled
     #[arg(long, value_name = "FILE", hide_short_help = true)]

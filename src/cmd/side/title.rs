@@ -22,6 +22,10 @@ use crate::side::{Auto, Kind, extension};
 /// one conversation there, which is copied. Writes a record for each session: the title, or the
 /// reason why there is none. Without a model, built-in rules write the titles.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe title latest
+  turnpipe title latest --write
+  turnpipe session list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///
@@ -29,7 +33,7 @@ pub(crate) struct TitleArguments {
     #[arg(long)]
     write: bool,
     /// Replace a title set by the user
-    #[arg(long, requires = "write")]
+    #[arg(long, requires = "write", hide_short_help = true)]
     replace: bool,
     /// Title only sessions that an agent would name by itself
     ///
@@ -38,10 +42,16 @@ pub(crate) struct TitleArguments {
     #[arg(long)]
     auto: bool,
     /// The form of titles
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "STYLE",
+        hide_short_help = true
+    )]
     style: TitleStyle,
     /// Directory of session state, which counts failed attempts
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
     common: PerSessionArguments,
