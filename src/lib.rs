@@ -89,12 +89,15 @@ pub mod agent;
 pub mod assemble;
 
 #[doc(hidden)]
-pub mod view;
-
-#[doc(hidden)]
 pub mod state;
 
 pub mod session;
+
+#[doc(hidden)]
+pub mod view;
+
+#[doc(hidden)]
+pub mod render;
 
 pub use turnpipe_rules::shell;
 

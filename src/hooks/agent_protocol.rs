@@ -14,8 +14,8 @@ use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
 use crate::records::HookDecisionRecord;
+use crate::session::input_gist;
 use crate::tool_facts::mcp_prefix;
-use crate::view::input_gist;
 
 /// The input of a hook about a call.
 #[derive(Debug)]

@@ -19,7 +19,9 @@ use crate::agent::{Detail, Entry, exit_code, timestamp};
 use crate::message::{
     Call, CallEnd, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
 };
-use crate::view::MAX_WAITING;
+
+/// Maximum number of sections, steps or calls that wait for results. Later results are shown apart from their calls.
+pub const MAX_WAITING: usize = 1024;
 
 /// A tool call in a session file.
 #[derive(Debug, Clone)]

@@ -187,7 +187,7 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
 }
 
 /// Returns the id of a subagent, which its file is named after.
-pub(super) fn subagent_id(path: &Path) -> String {
+pub(crate) fn subagent_id(path: &Path) -> String {
     let stem = session_stem(path).unwrap_or_default().to_string_lossy();
     stem.strip_prefix("agent-").unwrap_or(&stem).to_owned()
 }

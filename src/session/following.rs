@@ -64,7 +64,7 @@ pub enum PrintError {
 }
 
 impl PrintError {
-    pub(super) fn read(path: &Path, error: impl Into<SessionError>) -> Self {
+    pub(crate) fn read(path: &Path, error: impl Into<SessionError>) -> Self {
         Self::Read {
             path: path.to_owned(),
             error: error.into(),

@@ -174,7 +174,7 @@ impl Spawned {
 
 impl Session {
     /// Returns its other files that can be opened: those that it continues, or all.
-    pub(super) fn other_files(&self, only_earlier: bool) -> impl Iterator<Item = Self> {
+    pub(crate) fn other_files(&self, only_earlier: bool) -> impl Iterator<Item = Self> {
         let others = self.others.iter();
         let others = others.filter(move |other| other.is_earlier || !only_earlier);
         others.filter_map(|other| Self::open_with(&other.path, &self.named_roots).ok())

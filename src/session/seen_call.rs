@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::calls::SessionCall;
+use super::gist::{changed_files, input_gist};
 use super::selection::counts_in;
 use super::session::Session;
 use crate::agent::timestamp;
@@ -18,7 +19,6 @@ use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
 use crate::shell::{inside_sandbox, parse, program_and_subcommand};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
-use crate::view::{changed_files, input_gist};
 
 /// Facts in the input and the result of a call.
 pub struct SeenCall {
@@ -75,7 +75,7 @@ impl SeenCall {
 }
 
 /// Returns the command line of an input, without the sandbox in which it runs.
-pub(super) fn command_of(input: &Map<String, Value>) -> Option<String> {
+pub(crate) fn command_of(input: &Map<String, Value>) -> Option<String> {
     let mut names = parameters(Parameter::Command).iter();
     let line = names.find_map(|name| command_line(input.get(*name)?))?;
     Some(inside_sandbox(&line).unwrap_or(line))

@@ -48,9 +48,9 @@ pub struct Session {
     pub file: SessionFile,
     format: &'static Format,
     /// The agents of the configuration.
-    pub(super) named_roots: NamedRoots,
+    pub(crate) named_roots: NamedRoots,
     /// The rows of an old document. All other files are read by lines.
-    pub(super) document: Option<Vec<String>>,
+    pub(crate) document: Option<Vec<String>>,
     /// Whether the document is cut off.
     pub(super) is_cut_off: bool,
     /// Whether the file is compressed, or a database.
@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// Returns its subagents whose files can be opened.
-    pub(super) fn subagents(&self) -> impl Iterator<Item = Self> {
+    pub(crate) fn subagents(&self) -> impl Iterator<Item = Self> {
         let files = subagent_files(&self.file.path, self.agent()).into_iter();
         let files = files.chain(self.started.iter().cloned());
         files.filter_map(|path| Self::open_with(&path, &self.named_roots).ok())
@@ -215,7 +215,7 @@ impl Session {
     }
 
     /// Reads its records in order.
-    pub(super) fn entries(&self) -> EntryReader {
+    pub(crate) fn entries(&self) -> EntryReader {
         EntryReader::new(self.format)
     }
 

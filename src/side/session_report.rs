@@ -22,13 +22,13 @@ use crate::records::{
     Dimension, FileChange, GateResult, ReportedCall, ReportedSession, SessionCostRecord,
     SessionReportRecord,
 };
+use crate::session::SeenCall;
+use crate::session::input_gist;
 use crate::session::{
-    Detail, Listed, Prices, Scope, SeenCall, Session, SessionCall, Tally, counts_in,
-    session_description,
+    Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
 };
 use crate::text::{counted, dollars, fitted, redact, terminal_safe_line, with_separators};
 use crate::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
-use crate::view::input_gist;
 
 /// Ends of runs that are not errors, in the words of agents.
 const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];

@@ -10,8 +10,9 @@ use super::atif_model::{
     Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, Observed, Source, Step,
     TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
-use super::outline::{MAX_WAITING, Subagent, is_image, media_word, started_subagent};
+use super::outline::{Subagent, is_image, media_word, started_subagent};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
+use crate::session::MAX_WAITING;
 
 /// The context of the steps of a trajectory.
 #[derive(Clone, Copy)]

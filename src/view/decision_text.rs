@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::cost_table::count_table;
-use super::gist::input_gist;
 use super::times::recorded_minute;
 use crate::message::{DecidedBy, Decision};
 use crate::records::{
     CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, VerdictAccess, name_of,
 };
+use crate::session::input_gist;
 use crate::shell::{Analysis, Verdict};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line, with_separators};
 

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-use super::gist::{gist, input_in_full};
 use super::harmless_markdown::SCHEMES;
 use super::outline::{is_image, media_word, result_text};
 use super::page::{block, line, page_head, to_the_second};
@@ -12,6 +11,7 @@ use super::selection::folded;
 use super::text::{safe_with_tabs, word};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
+use crate::session::{gist, input_in_full};
 
 #[derive(Debug, Clone, Default)]
 pub struct PageHead {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::gist::{gist, input_in_full};
 use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
 use super::outline::{media_word, result_text};
 use super::text::{Density, safe_with_tabs, word};
 use super::{Section, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
+use crate::session::{gist, input_in_full};
 use crate::text::terminal_safe_line;
 
 /// Writes sections of an outline, without control and hidden characters, HTML and images.

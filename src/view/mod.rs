@@ -7,7 +7,6 @@ mod command_pages;
 mod cost_table;
 mod decision_text;
 mod dialog;
-mod gist;
 mod harmless_markdown;
 mod hits;
 mod html;
@@ -38,15 +37,11 @@ pub(crate) use command_pages::{
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
 pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_line};
-pub use gist::{CONTENT, changed_files, input_gist};
-pub(crate) use gist::{input_in_full, patch_in, text_edits};
 pub(crate) use hits::{hit_line, hits_heading};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
-pub use outline::{
-    Grouping, MAX_WAITING, Outline, Position, Section, Subagent, ToolGroup, ToolUse,
-};
+pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub use report::{github_output, junit, report_as_json, report_as_markdown};

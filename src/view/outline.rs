@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
+use crate::session::MAX_WAITING;
 
 /// The grouping of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +114,6 @@ pub struct ToolGroup {
     pub label: Option<String>,
     pub calls: Vec<ToolUse>,
 }
-
-/// Maximum number of sections, steps or calls that wait for results. Later results are shown apart from their calls.
-pub const MAX_WAITING: usize = 1024;
 
 /// Maximum size of the messages whose sections wait, in bytes.
 const MAX_WAITING_SIZE: usize = 16 * 1024 * 1024;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use aho_corasick::BuildError;
 
 use super::columns::wrapped;
-use super::gist::gist;
 use super::outline::{media_word, result_text};
 use super::run_summary::{Tally, lane_word, outcome_word, parsed, seconds};
 use super::selection::folded;
@@ -18,13 +17,11 @@ use crate::json::{object, text};
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::{Block, Message, Origin, Role, ToolResult};
 use crate::records::Outcome;
+use crate::session::{MAX_WAITING, gist};
 use crate::text::{display_width, fitted, terminal_safe_line, truncate_utf16};
 
 /// Maximum number of bytes of the input that are buffered.
 const CHUNK_BYTES: usize = 64 * 1024;
-
-/// Maximum number of calls that wait for their result.
-const MAX_WAITING: usize = 1024;
 
 /// Limits on the width of lines about calls, in columns.
 const COLUMNS: [usize; 2] = [40, 120];

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
 use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
+use crate::session::{gist, input_in_full};
 use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
 
 /// Maximum width of the gist of a call, in columns.

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::gist::gist;
 use super::page::{line, to_the_second};
 use super::{Section, ToolUse};
 use crate::agent::timestamp;
+use crate::session::gist;
 use crate::text::fitted;
 
 /// Maximum drawn length of a pause, and of a call.

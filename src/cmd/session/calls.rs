@@ -12,9 +12,8 @@ use crate::cmd::{Form, FormArguments, Globals, InputErrors, Run, Status, output}
 use crate::io::Io;
 use crate::message::CallOutcome;
 use crate::records::SessionDescription;
-use crate::session::{
-    CallCounts, CallEvent, SeenCall, SessionCall, calls_of_all, session_description,
-};
+use crate::session::{CallCounts, SeenCall};
+use crate::session::{CallEvent, SessionCall, calls_of_all, session_description};
 use crate::text::terminal_safe_line;
 use crate::view::{ProgressLine, call_count_page, call_line, calls_heading};
 

@@ -11,10 +11,13 @@ use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
+use crate::render::{
+    ExportError, ExportFolder, ExportPlan, OutdatedPage, Trajectories, TrajectoryError,
+    dialog_facts, print_dialog, subagents_of, words_of_pages,
+};
 use crate::session::{
-    Depth, ExportError, ExportFolder, ExportPlan, Facts, Listed, OutdatedPage, Prices, Scope,
-    Session, TRAJECTORY_ENDING, Trajectories, TrajectoryError, candidates_at, dialog_facts,
-    each_in_order, list, print_dialog, session_description, subagents_of, words_of_pages,
+    Depth, Facts, Listed, Prices, Scope, Session, TRAJECTORY_ENDING, candidates_at, each_in_order,
+    list, session_description,
 };
 use crate::side::builtin::group_label;
 use crate::text::{counted, terminal_safe_line};

@@ -16,9 +16,10 @@ use crate::cmd::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
+use crate::render::is_export_list;
 use crate::session::{
     Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
-    candidates_at, find, is_export_list, subagents_beside,
+    candidates_at, find, subagents_beside,
 };
 
 impl SourceArguments {

@@ -15,10 +15,8 @@ use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Block, SessionId};
 use crate::records::{MessageContext, to_record};
-use crate::session::{
-    CallEdits, Scope, Session, dialog_facts, is_shown, omission_text, patch, print_dialog,
-    session_description,
-};
+use crate::render::{CallEdits, dialog_facts, is_shown, omission_text, patch, print_dialog};
+use crate::session::{Scope, Session, session_description};
 use crate::side::builtin::group_label;
 use crate::text::{counted, terminal_safe, terminal_safe_line};
 use crate::view::{

@@ -5,16 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::dirs::TRAJECTORY_ENDING;
-use super::discover::{candidates_at, subagent_files, subagent_id};
-use super::export::ExportFolder;
-use super::listed::{Listed, Sessions};
-use super::listing::{Failures, Listing, list};
-use super::open::open_safely;
-use super::parallel::each_in_order;
-use super::prices::Prices;
-use super::stats::Tally;
+use super::export_folder::ExportFolder;
 use crate::agent::Detail;
+use crate::session::Prices;
+use crate::session::TRAJECTORY_ENDING;
+use crate::session::Tally;
+use crate::session::each_in_order;
+use crate::session::open_safely;
+use crate::session::{Failures, Listing, list};
+use crate::session::{Listed, Sessions};
+use crate::session::{candidates_at, subagent_files, subagent_id};
 use crate::view::{CostSlice, IndexRow, Subagent, WordIndex, page_words, session_numbers};
 
 /// The sessions of an export.

@@ -8,16 +8,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::discover::subagent_files;
-use super::export::ExportFolder;
-use super::listed::Listed;
-use super::open::SessionError;
-use super::prices::Prices;
-use super::session::Session;
-use super::stats::Tally;
-use super::tree::Scope;
+use super::export_folder::ExportFolder;
 use crate::agent::{Facts, NamedRoots};
 use crate::message::{Media, Thread, Usage};
+use crate::session::Listed;
+use crate::session::Prices;
+use crate::session::Scope;
+use crate::session::Session;
+use crate::session::SessionError;
+use crate::session::Tally;
+use crate::session::subagent_files;
 use crate::text::sha256;
 use crate::view::{Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter};
 

@@ -25,7 +25,7 @@ const EDITS: [(&str, &str); 4] = [
 pub const CONTENT: [&str; 2] = ["content", "file_text"];
 
 /// Returns the topic of a call.
-pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
+pub fn gist(call: &Call, cwd: Option<&str>) -> String {
     let input = call.input.get();
     match serde_json::from_str(input) {
         Ok(Value::Object(members)) => input_gist(&members, cwd),

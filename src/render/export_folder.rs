@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::side_file::side_file_path;
 use crate::io::{read_regular, replace_below};
+use crate::session::side_file_path;
 use crate::text::sha256;
 use crate::view::IndexRow;
 

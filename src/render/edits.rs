@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::discover::subagent_files;
 use super::file_state::FileStates;
-use super::open::SessionError;
 use super::patch::patch;
-use super::seen_call::command_of;
-use super::session::Session;
 use crate::agent::{
     Detail, EditKind, Facts, FileEdit, Format, added, patch_edits, project_hash, unified,
 };
 use crate::message::{Block, Call, CallOutcome, Message, ResultPart};
+use crate::session::Session;
+use crate::session::SessionError;
+use crate::session::command_of;
+use crate::session::subagent_files;
+use crate::session::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 use crate::shell::{CommandPart, PartWord, analyse, parse};
 use crate::tool_facts::Purpose;
-use crate::view::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 
 /// The changes of files in a session, in order.
 #[derive(Debug, Default)]
