@@ -18,7 +18,7 @@ use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
 use super::hook_settings::HookSettings;
-use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
+use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
 use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
@@ -67,6 +67,7 @@ pub(super) static CLAUDE: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: |session| Some(beside_session(session, "")?.join("subagents")),
             is_file: |path| is_name_from(path, "agent-"),
+            id: id_in_name,
             is_reserved: true,
         }),
         belongings: |session, _| {

@@ -23,7 +23,7 @@ use super::entry::{Change, Entry};
 use super::facts::Facts;
 use super::format::Format;
 use super::gemini_edits::changes;
-use super::layout::{Layout, SubagentFiles, Subagents};
+use super::layout::{Layout, SubagentFiles, Subagents, id_in_name};
 use super::own_record::{manual_title, side_cost_in};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
@@ -58,6 +58,7 @@ pub(super) static GEMINI: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: subagent_dir,
             is_file: |_| true,
+            id: id_in_name,
             is_reserved: false,
         }),
         home_variables: HOME,

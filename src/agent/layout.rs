@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::content::{COMPRESSED, home_dir};
+use super::content::{COMPRESSED, home_dir, session_stem};
 use crate::io::Environment;
 
 /// Where the records of subagents are.
@@ -25,6 +25,8 @@ pub struct SubagentFiles {
     pub directory: fn(&Path) -> Option<PathBuf>,
     /// Whether a file there is one, by its path. Other files than lines of JSON never are.
     pub is_file: fn(&Path) -> bool,
+    /// Returns the id of the subagent with this file.
+    pub id: fn(&Path) -> Option<String>,
     /// Whether files with such paths are never sessions of their own, wherever they are.
     pub is_reserved: bool,
 }
@@ -46,6 +48,12 @@ impl SubagentFiles {
             .is_some_and(|end| end == "jsonl");
         is_lines && (self.is_file)(path)
     }
+}
+
+/// Returns the name of a file without `agent-` and its extensions.
+pub(super) fn id_in_name(path: &Path) -> Option<String> {
+    let stem = session_stem(path)?.to_string_lossy();
+    Some(stem.strip_prefix("agent-").unwrap_or(&stem).to_owned())
 }
 
 /// Whether the name of a file begins with a text.

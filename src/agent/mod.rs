@@ -70,8 +70,8 @@ pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
 pub use table::{
-    Root, document, format_of, has_permission_settings, is_of, is_subagent_file, own_format,
-    session_roots, trajectory_format,
+    Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
+    is_subagent_file, own_format, session_roots, trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use titles::{NameIndex, NewRecord, TitleStore, Titles};

@@ -17,7 +17,7 @@ use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
-use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
+use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
 use super::opencode_edits::changes;
 use super::reading::{Detail, Reading};
 use super::stream::StreamConversation;
@@ -45,6 +45,7 @@ pub(super) static OPENCODE: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: exported_subagents,
             is_file: has_session_id,
+            id: id_in_name,
             is_reserved: false,
         }),
         resume: |id, _| Some(format!("opencode --session {id}")),

@@ -14,7 +14,7 @@ use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
 use super::gemini_edits::changes;
-use super::layout::{Layout, SubagentFiles, Subagents, is_name_from};
+use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
 use super::own_record::{manual_title, side_cost_in, title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
@@ -49,6 +49,7 @@ pub(super) static QWEN: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: subagent_dir,
             is_file: |path| is_name_from(path, "agent-"),
+            id: id_in_name,
             is_reserved: true,
         }),
         belongings: |session, _| {

@@ -12,6 +12,7 @@ use super::cursor::CURSOR;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::layout::SubagentFiles;
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
@@ -89,12 +90,20 @@ pub fn format_of(record: &str) -> Option<&'static Format> {
 
 /// Whether a file is of a subagent, by its path, and never a session of its own.
 pub fn is_subagent_file(path: &Path) -> bool {
+    reserved_files().any(|files| files.contains(path))
+}
+
+/// Whether a session is in the directory in which its subagents are.
+pub fn is_among_subagents(session: &Path) -> bool {
+    let mut directories = reserved_files().filter_map(|files| (files.directory)(session));
+    directories.any(|directory| session.starts_with(directory))
+}
+
+fn reserved_files() -> impl Iterator<Item = &'static SubagentFiles> {
     let files = FORMATS
         .iter()
         .filter_map(|format| format.layout.subagent_files());
-    files
-        .filter(|files| files.is_reserved)
-        .any(|files| files.contains(path))
+    files.filter(|files| files.is_reserved)
 }
 
 /// Returns the rows of a session that is a single JSON document, with the format of these rows.

@@ -68,7 +68,7 @@ impl<'a> ExportPlan<'a> {
                     let page = folder.name(&format!("{id}-{stem}"), &started.path);
                     Subagent {
                         page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
-                        id: subagent_id(&started.path),
+                        id: subagent_id(started.agent, &started.path),
                     }
                 })
                 .collect();

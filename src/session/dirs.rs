@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::compressed::unpacked_name;
 use super::open::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
-use crate::agent::{is_subagent_file, names_subagents, session_stem};
+use crate::agent::{is_among_subagents, is_subagent_file, names_subagents, session_stem};
 use crate::io::Lock;
 
 /// The dir that holds the files of subagents.
@@ -226,6 +226,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
         let own_dir = session_stem(Path::new(&name)).unwrap_or_default();
         let context = DirContext {
             subagents: dir.subagents_beside
+                || is_among_subagents(&entry.path())
                 || dirs.contains(own_dir)
                 || dirs.iter().any(|dir| names_subagents(own_dir, dir)),
             is_named: false,

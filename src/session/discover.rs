@@ -186,10 +186,14 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
     found
 }
 
-/// Returns the id of a subagent, which its file is named after.
-pub(crate) fn subagent_id(path: &Path) -> String {
-    let stem = session_stem(path).unwrap_or_default().to_string_lossy();
-    stem.strip_prefix("agent-").unwrap_or(&stem).to_owned()
+/// Returns the id of the subagent of an agent with this file.
+pub(crate) fn subagent_id(agent: Agent, path: &Path) -> String {
+    let files = agent.format().layout.subagent_files();
+    let id = files.map_or_else(
+        || session_stem(path).map(|stem| stem.to_string_lossy().into_owned()),
+        |files| (files.id)(path),
+    );
+    id.unwrap_or_default()
 }
 
 /// Directories below that of the subagents of a session: those of a workflow have one each.

@@ -294,7 +294,7 @@ impl Subagents {
                 continue;
             };
             let about = MessageContext {
-                agent_id: Some(subagent_id(&path)),
+                agent_id: Some(subagent_id(self.agent, &path)),
                 ..MessageContext::default()
             };
             let (start, format) = (start(&file), Some(self.agent.format()));
