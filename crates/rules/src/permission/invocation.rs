@@ -34,10 +34,9 @@ impl Invocation {
         directories: &Rc<Directories>,
         context: &PathContext<'_>,
     ) -> Self {
-        let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
         Self {
             outlines: words.iter().map(|word| outline(word, context)).collect(),
-            words,
+            words: words.to_vec(),
             assignments,
             reads: Vec::new(),
             writes: Vec::new(),

@@ -19,8 +19,7 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
     for (index, piece) in word.pieces.iter().enumerate() {
         match piece {
             WordPiece::Text(known) => text.push_str(known),
-            WordPiece::Brace(letter) => text.push(*letter),
-            WordPiece::Glob | WordPiece::Bracket => text.push(GLOB),
+            WordPiece::Glob => text.push(GLOB),
             WordPiece::Home => {
                 let is_own = match word.pieces.get(index + 1) {
                     None => true,
@@ -32,7 +31,7 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
                     None => text.push(UNKNOWN),
                 }
             }
-            _ => text.push(UNKNOWN),
+            WordPiece::Unknown => text.push(UNKNOWN),
         }
     }
     text

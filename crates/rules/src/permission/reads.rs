@@ -8,7 +8,6 @@ use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GLOB, Wildcard, escaped};
-use crate::shell::PartWord;
 
 /// Whether the shell may expand a name with wildcards to a link in a directory.
 fn may_match_link(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
@@ -92,8 +91,7 @@ impl Command<'_> {
             .clone()
             .flat_map(|one| one.outlines.iter().cloned());
         let repeated = invocations.filter(is_loop).flat_map(|one| &one.reads);
-        let repeated = repeated.flat_map(PartWord::alternatives);
-        let repeated = repeated.map(|word| outline(&word, context));
+        let repeated = repeated.map(|word| outline(word, context));
         given.chain(repeated).any(|outline| looks_outside(&outline))
     }
 

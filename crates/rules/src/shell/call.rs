@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::commands::prints_environment;
-use super::context::{CommandContext, Shell};
 use super::options;
+use super::parts::CommandContext;
 use super::table::{COMMANDS, Command, NETWORK, Property};
-use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt, is_one_of};
+use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt};
 use super::word::PartWord;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
@@ -59,12 +59,6 @@ impl CheckedCommand<'_> {
             )));
         }
         let entry = (self.entry)(name);
-        if self.context.shell == Shell::Unattended
-            && !matches!(entry, Entry::Writes(_))
-            && !ends_soon(name, arguments)
-        {
-            return Err(first.refusal(format!("`{}` may be left running", excerpt(name))));
-        }
         if let Some(checked) = self.check_network(words) {
             return checked;
         }
@@ -139,15 +133,6 @@ impl CheckedCommand<'_> {
         };
         inner.check(words)
     }
-}
-
-/// Whether a command ends by itself even if its output is not read.
-fn ends_soon(name: &str, arguments: &[PartWord]) -> bool {
-    const END_SOON: &str = "cat cut echo git head jq ls printf sed sort tr uniq wc";
-    let is_endless = arguments
-        .iter()
-        .any(|word| word.prefix().starts_with("/dev/"));
-    is_one_of(END_SOON, name) && !is_endless
 }
 
 /// Effects found so far.
@@ -240,9 +225,7 @@ impl Effects {
 
     /// Whether the shell may end in another directory.
     pub(super) fn changes_directory(&self) -> bool {
-        self.moves
-            .iter()
-            .any(|moved| moved.context.shell == Shell::Main)
+        self.moves.iter().any(|moved| !moved.context.is_in_subshell)
     }
 
     /// Returns all uses of git with their possible directories, given all changes of directory of the line.
@@ -262,7 +245,7 @@ impl Effects {
                         target: Some(target),
                         context:
                             CommandContext {
-                                repeated: false, ..
+                                is_repeated: false, ..
                             },
                     },
                 ] => {

@@ -1,19 +1,11 @@
 //! The check of a command line that was read: whether it, and each of its commands, only reads.
 
-use std::ops::Range;
-
 use super::call::Effects;
 use super::commands;
-use super::context::{CommandContext, Shell};
-use super::parts::{CommandPart, MAX_LENGTH, Substitution};
+use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::Reading;
 use super::verdict::{Checked, Refusal, Requirement};
 use super::word::PartWord;
-
-/// Commands that read all operands to the end, so that no process substitution outlives them, and
-/// option letters that do not change this.
-const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
-const SAFE_FLAGS: &str = "bBilnruw123";
 
 /// Maximum number of redirection operators. The shell itself opens redirections of groups, and when
 /// out of descriptors it abandons a pipeline that is partly started.
@@ -33,7 +25,6 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
         ..Effects::default()
     };
     let mut refusals = std::mem::take(&mut reading.refusals);
-    wait_for_processes(&mut reading.commands, &mut refusals);
     let mut checked = Vec::new();
     for command in &reading.commands {
         let found = check_command(script, command);
@@ -55,7 +46,7 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
         let requires = uses.map(|uses| uses.into_iter().map(Requirement::CleanGitConfig));
         command.requires = requires.map(Iterator::collect).unwrap_or_default();
         // Earlier commands could change the configuration.
-        let can_be_required = is_clean && !command.context.repeated;
+        let can_be_required = is_clean && !command.context.is_repeated;
         command.only_reads = found.only_reads
             && !reading.has_functions
             && (found.effects.git.is_empty() || (!command.requires.is_empty() && can_be_required));
@@ -135,64 +126,14 @@ fn check_command(script: &str, command: &CommandPart) -> Found {
     } else {
         commands::check_words(&command.words, command.context, &mut effects)
     };
-    let is_process = |substitution: &Substitution| substitution.is_process;
     let only_reads = words.is_ok()
         && (!command.words.is_empty() || assigned.is_ok())
         && effects.language.is_none()
         && effects.network.is_none()
-        && !command.substitutions.iter().any(is_process);
+        && !command.has_processes;
     Found {
         line: opened.and(assigned).and(words),
         effects,
         only_reads,
     }
-}
-
-/// Moves the process substitutions that a command certainly reads into shells that may outlive the line, and refuses
-/// others.
-fn wait_for_processes(commands: &mut [CommandPart], refusals: &mut Vec<Refusal>) {
-    let mut waiting: Vec<Range<usize>> = Vec::new();
-    for command in commands.iter().filter(|one| !one.substitutions.is_empty()) {
-        let waits = !command.context.is_piped && reads_all(command);
-        for substitution in command.substitutions.iter().filter(|one| one.is_process) {
-            let span = substitution.span.clone();
-            if waits {
-                waiting.push(span);
-            } else {
-                let why = "a process substitution that may be left running";
-                refusals.push(Refusal::unknown(span, why));
-            }
-        }
-    }
-    for span in waiting {
-        let first = commands.partition_point(|command| command.span.start < span.start);
-        let inside = commands.iter_mut().skip(first);
-        for command in inside.take_while(|command| command.span.start < span.end) {
-            command.context = CommandContext {
-                shell: Shell::Unattended,
-                ..command.context
-            };
-        }
-    }
-}
-
-/// Whether a command certainly reads all of its substitutions: it has no other operand or
-/// redirection, which could fail and end it early.
-fn reads_all(command: &CommandPart) -> bool {
-    let Some((name, arguments)) = command.words.split_first() else {
-        return false;
-    };
-    let spans = || command.substitutions.iter().map(|one| &one.span);
-    let is_fine = |word: &PartWord| {
-        let letters = word.literal().and_then(|text| text.strip_prefix('-'));
-        letters.is_some_and(|letters| {
-            !letters.is_empty() && letters.chars().all(|letter| SAFE_FLAGS.contains(letter))
-        }) || (word.text.len() > 1 && spans().any(|span| *span == word.span))
-    };
-    command.redirections.is_empty()
-        && command.assignments.is_empty()
-        && name
-            .literal()
-            .is_some_and(|name| READS_ALL_OPERANDS.contains(&name))
-        && arguments.iter().all(is_fine)
 }

@@ -97,7 +97,7 @@ impl CommandPart {
 
     /// Whether it is in a loop.
     pub fn is_repeated(&self) -> bool {
-        self.context.repeated
+        self.context.is_repeated
     }
 }
 

@@ -9,7 +9,6 @@ mod call;
 mod check;
 mod command_words;
 mod commands;
-mod context;
 mod expansion;
 mod line;
 mod options;

@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use super::context::CommandContext;
 use super::expansion::assigned_name;
 use super::options;
 use super::redirection::Redirection;
@@ -52,16 +51,18 @@ pub struct CommandPart {
     pub is_substituted: bool,
     /// Whether it is a condition in `[[ … ]]`.
     pub(crate) is_condition: bool,
+    /// Whether processes of `<(…)` or `>(…)` run beside it.
+    pub(crate) has_processes: bool,
     pub(crate) context: CommandContext,
-    pub(crate) substitutions: Vec<Substitution>,
 }
 
-/// A substitution in a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Substitution {
-    pub(super) span: Range<usize>,
-    /// Whether a process runs beside the command.
-    pub(super) is_process: bool,
+/// The context of a command in its line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CommandContext {
+    /// Whether a subshell runs it, whose directory has no effect afterwards.
+    pub(super) is_in_subshell: bool,
+    /// Whether it may run more than once.
+    pub(super) is_repeated: bool,
 }
 
 /// `NAME=value` before a command.

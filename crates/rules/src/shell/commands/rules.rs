@@ -28,31 +28,17 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     })
 }
 
-/// Accepts output to standard output, or exactly one mode that lists or tests. Programs disagree on
-/// which of several modes counts.
+/// Accepts exactly one option that prints, lists or tests.
 fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Checked {
-    const LOOKING: &[&str] = &["l", "t", "list", "test"];
-    const PRINTING: &[&str] = &["c", "stdout", "to-stdout"];
-    const UNZIP: &[&str] = &["l", "t", "v", "p", "z", "Z"];
-    const UNPACKING: &[&str] = &["d", "decompress", "uncompress"];
-    let count = |names: &[&str]| {
-        let given = arguments.options.iter();
-        given.filter(|given| names.contains(&given.name)).count()
-    };
-    let is_harmless = if name == "unzip" {
-        count(UNZIP) == 1
-    } else {
-        count(PRINTING) > 0 || (count(LOOKING) == 1 && count(UNPACKING) == 0)
-    };
-    if is_harmless {
+    const LOOKING: &str = "l t c list test stdout to-stdout v p z Z";
+    let unpacks = arguments.has_one_of(&["d", "decompress"]);
+    let prints = arguments.has_one_of(&["c", "stdout", "to-stdout"]);
+    let looking = arguments.options.iter();
+    let looking = looking.filter(|given| is_one_of(LOOKING, given.name));
+    if looking.count() == 1 && (prints || !unpacks) {
         return Ok(());
     }
-    let first = arguments.options.first().map(|given| given.word);
-    let word = first.or(arguments.operands.first().copied());
-    refuse(
-        word,
-        format!("`{name}` may unpack or replace files unless exactly one option says otherwise"),
-    )
+    refuse(None, format!("`{name}` may unpack or replace files"))
 }
 
 /// Refuses operands of `date` other than formats, which set the clock.

@@ -135,8 +135,7 @@ impl<'text> Reader<'text> {
             if is_pipe || stages > 1 {
                 self.piped += 1;
                 for command in self.reading.commands.iter_mut().skip(first) {
-                    command.context.is_piped |= is_pipe;
-                    command.context = command.context.in_subshell();
+                    command.context.is_in_subshell = true;
                 }
             }
             if self.piped > MAX_PIPED {
@@ -283,21 +282,21 @@ impl<'text> Reader<'text> {
         redirections: Vec<Redirection>,
     ) -> bool {
         let Scope {
-            substitutions,
+            has_processes,
             secrets,
             documents,
             ..
         } = &mut self.scope;
-        part.substitutions = std::mem::take(substitutions);
+        part.has_processes = std::mem::take(has_processes);
         part.reveals = std::mem::take(secrets);
         let is_redirected = redirections.iter().any(Redirection::is_output);
         for redirection in &redirections {
             let (reads, writes) = redirection.opens();
             if reads {
-                part.reads.extend(redirection.target.alternatives());
+                part.reads.push(redirection.target.clone());
             }
             if writes {
-                part.writes.extend(redirection.target.alternatives());
+                part.writes.push(redirection.target.clone());
             }
         }
         let input = redirections.iter().rfind(|one| one.is_input());

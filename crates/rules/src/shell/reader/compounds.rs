@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.enter_parentheses();
         self.position += 1;
         let outer = self.scope.context;
-        self.scope.context = outer.in_subshell();
+        self.scope.context.is_in_subshell = true;
         self.commands()?;
         self.scope.context = outer;
         self.parentheses -= 1;
@@ -107,7 +107,7 @@ impl Reader<'_> {
     pub(super) fn while_statement(&mut self) -> Read<()> {
         self.skip_keyword(self.keyword())?;
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.commands()?;
         self.do_group()?;
         self.scope.context = outer;
@@ -155,7 +155,7 @@ impl Reader<'_> {
             return self.stop(1, "a function without a compound command");
         }
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.command()?;
         self.scope.context = outer;
         Ok(())
@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
         self.skip_line_breaks()?;
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.do_group()?;
         self.scope.context = outer;
         Ok(())

@@ -1,7 +1,7 @@
 //! The reading of a whole command line.
 
 use super::portability::differs_by_shell;
-use super::state::{Reader, Reading, Run, Scope};
+use super::state::{Reader, Reading, Scope};
 use crate::shell::parts::{MAX_LENGTH, PartInput};
 
 /// Reads a command line.
@@ -15,7 +15,6 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         parentheses: 0,
         control: script.bytes().position(control).unwrap_or(usize::MAX),
         scope: Scope::default(),
-        run: Run::default(),
         has_case: false,
         piped: 0,
         reading: Reading {

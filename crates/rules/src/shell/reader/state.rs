@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::shell::context::CommandContext;
-use crate::shell::parts::{CommandPart, Follows, PartInput, Substitution};
+use crate::shell::parts::{CommandContext, CommandPart, Follows, PartInput};
 use crate::shell::verdict::Refusal;
 use crate::shell::word::PartWord;
 
@@ -71,7 +70,6 @@ pub(super) struct Reader<'text> {
     /// Position of the first control character.
     pub(super) control: usize,
     pub(super) scope: Scope,
-    pub(super) run: Run,
     /// Whether a `case` was read, so that parentheses may end patterns.
     pub(super) has_case: bool,
     /// Number of commands in pipelines.
@@ -91,8 +89,8 @@ pub(super) struct Scope {
     pub(super) documents: Vec<Document>,
     /// Whether here-documents outside of the substitution follow the next line break.
     pub(super) precedes_documents: bool,
-    /// The substitutions of the current command.
-    pub(super) substitutions: Vec<Substitution>,
+    /// Whether the current command has process substitutions.
+    pub(super) has_processes: bool,
     /// The variables of the current command that may be secret.
     pub(super) secrets: Vec<String>,
 }
@@ -180,12 +178,14 @@ impl<'text> Reader<'text> {
     pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
         let start = self.position;
         let is_process = matches!(self.peek(), Some(b'<' | b'>'));
-        let is_output = self.begins(">(");
         self.enter_parentheses();
         self.differs(is_process || closing != ")");
         let inner = Scope {
-            context: self.scope.context.in_subshell(),
-            input: if is_output {
+            context: CommandContext {
+                is_in_subshell: true,
+                ..self.scope.context
+            },
+            input: if self.begins(">(") {
                 PartInput::Given
             } else {
                 self.scope.input.clone()
@@ -205,13 +205,12 @@ impl<'text> Reader<'text> {
         if !inner.documents.is_empty() {
             return stop_at(start..self.position, "a here-document without text");
         }
-        let span = start..self.position;
-        if is_output {
-            let why = "a process that reads `>(…)` may change anything";
-            self.refuse(span.clone(), why);
+        if is_process {
+            let why = "a process substitution that may be left running";
+            self.refuse(start..self.position, why);
         }
         self.reading.has_substitutions = true;
-        (self.scope.substitutions).push(Substitution { span, is_process });
+        self.scope.has_processes |= is_process;
         Ok(())
     }
 
@@ -221,16 +220,10 @@ impl<'text> Reader<'text> {
         self.parentheses += 1;
     }
 
-    /// Takes the substitutions and secrets of words that belong to no command.
+    /// Takes the secrets of words that belong to no command.
     pub(super) fn take_from_no_command(&mut self) {
-        let secrets = std::mem::take(&mut self.scope.secrets);
-        self.reading.secrets.extend(secrets);
-        for substitution in std::mem::take(&mut self.scope.substitutions) {
-            if substitution.is_process {
-                let why = "a process substitution that may be left running";
-                self.refuse(substitution.span, why);
-            }
-        }
+        self.scope.has_processes = false;
+        self.reading.secrets.append(&mut self.scope.secrets);
     }
 }
 
@@ -264,15 +257,4 @@ pub(super) struct Document {
     pub(super) command: Option<usize>,
     /// Whether it is the standard input of its command.
     pub(super) is_input: bool,
-}
-
-/// The signs in a text without blanks and operators, which are searched once.
-#[derive(Debug, Default)]
-pub(super) struct Run {
-    pub(super) end: usize,
-    /// The last `]`, and the last `,` or `..`.
-    pub(super) bracket: Option<usize>,
-    pub(super) alternative: Option<usize>,
-    /// The last character after which the word may be longer.
-    pub(super) hiding: Option<usize>,
 }
