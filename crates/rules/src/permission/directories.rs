@@ -32,9 +32,9 @@ pub(super) fn of(
         .iter()
         .map(|command| target(command, context))
         .collect();
-    let repeats = targets.iter().any(Option::is_some) && may_repeat(script, commands);
+    let mut moves = commands.iter().zip(&targets);
     let mut current = Rc::clone(start);
-    if repeats {
+    if moves.any(|(command, target)| command.is_repeated() && target.is_some()) {
         current = Rc::new(Directories {
             is_open: true,
             ..(*current).clone()
@@ -68,21 +68,6 @@ pub(super) fn of(
         current = Rc::new(after);
     }
     found
-}
-
-/// Whether commands may run several times, or later than they are written.
-fn may_repeat(script: &str, commands: &[CommandPart]) -> bool {
-    const REPEATS: &[&str] = &[
-        "for", "while", "until", "function", "repeat", "foreach", "select",
-    ];
-    let is_separator = |letter: char| letter.is_whitespace() || ";&|(){}`".contains(letter);
-    commands
-        .iter()
-        .any(|command| command.program() == Some("trap"))
-        || script.replace(' ', "").contains("()")
-        || script
-            .split(is_separator)
-            .any(|word| REPEATS.contains(&word))
 }
 
 /// Returns the directories that a path may lead to: `..` may follow a link or not.

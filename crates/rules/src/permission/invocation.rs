@@ -104,28 +104,20 @@ impl Invocation {
                 .any(|text| pattern.covers_by_name(&text))
     }
 
-    /// Returns its spellings: with the values of words, with the name of the program only, as written, with
-    /// the assignments before it, and with a redirection behind it.
+    /// Returns its spellings: with the values of words, with the name of the program only, with the assignments before
+    /// it, and with a redirection behind it.
     fn texts(&self, context: &PathContext<'_>) -> impl Iterator<Item = String> {
         let arguments = self.outlines.iter().skip(1).map(String::as_str);
         let first = self.outlines.first().map(String::as_str);
         let meant = joined(first.into_iter().chain(arguments.clone()));
         let by_name = joined(std::iter::once(self.program()).chain(arguments));
-        let written = joined(self.words.iter().map(|word| word.text.as_str()));
-        let set = self
-            .assignments
-            .iter()
-            .map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
-        let set: String = set.collect();
-        let set = (!set.is_empty()).then(|| format!("{set}{meant}"));
+        let set = self.assignments.iter();
+        let set = set.map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
+        let set = set.collect::<String>() + &meant;
         let targets = self.writes.iter().map(|word| outline(word, context));
-        let redirected: Vec<String> = targets
-            .map(|target| format!("{meant} > {target}"))
-            .collect();
-        [meant, by_name, written]
-            .into_iter()
-            .chain(set)
-            .chain(redirected)
+        let redirected = targets.map(|target| format!("{meant} > {target}"));
+        let redirected: Vec<String> = redirected.collect();
+        [meant, by_name, set].into_iter().chain(redirected)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::command::Command;
-use super::invocation::Invocation;
 use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
@@ -50,8 +49,14 @@ impl Command<'_> {
                 })
         };
         let names = self.invocations().iter().flat_map(|one| {
-            let words = one.files().map(|index| &one.outlines[index]);
-            words.skip(1).cloned()
+            let files: Vec<usize> = one.files().collect();
+            // The shell looks for names that match, also for programs that only print them.
+            let names = one.outlines.iter().enumerate().skip(1);
+            let names = names
+                .filter(move |(index, name)| files.contains(index) || name.contains(GLOB))
+                .map(|(_, name)| name.clone());
+            let repeated = one.reads.iter().filter(|_| one.words.is_empty());
+            names.chain(repeated.map(|word| outline(word, context)))
         });
         // Redirections of a loop or a group belong to no program.
         let redirected = self.levels.iter().flat_map(|level| &level.reads);
@@ -66,33 +71,6 @@ impl Command<'_> {
             || names
                 .chain(redirected)
                 .any(|outline| names_in(&outline).any(leads_outside))
-            || self.lists_outside(context)
-    }
-
-    /// Whether the shell may look for names that match a pattern outside the working directories. Words of programs
-    /// that only print them, and of loops, have patterns too.
-    fn lists_outside(&self, context: &PathContext<'_>) -> bool {
-        let looks_outside = |outline: &str| {
-            let Some((before, after)) = outline.split_once(GLOB) else {
-                return false;
-            };
-            let above = before.rfind('/').map_or("./", |at| &before[..=at]);
-            let below = after.split_once('/').map_or("", |(_, below)| below);
-            // Directories that match may be links.
-            NamedFile::is_unknown(above)
-                || below.contains(GLOB)
-                || NamedFile::of(above, &self.directories, context)
-                    .iter()
-                    .any(|file| !context.is_inside(&file.resolved()))
-        };
-        let is_loop = |one: &&Invocation| one.words.is_empty();
-        let invocations = self.invocations().iter();
-        let given = invocations
-            .clone()
-            .flat_map(|one| one.outlines.iter().cloned());
-        let repeated = invocations.filter(is_loop).flat_map(|one| &one.reads);
-        let repeated = repeated.map(|word| outline(word, context));
-        given.chain(repeated).any(|outline| looks_outside(&outline))
     }
 
     /// Whether it takes the names of files from its input or a file.

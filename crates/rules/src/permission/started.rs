@@ -1,7 +1,6 @@
 //! The programs that a command of a line starts: itself, the commands behind wrappers, and those of literal command lines
 //! in its arguments and its input. And the other texts that it evaluates.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use super::directories::{self, Directories};
@@ -16,9 +15,6 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of words of all programs of a command: a wrapper with unknown options may start its command at
 /// several words.
 const MAX_WORDS: usize = 10_000;
-
-/// Programs that print their operands or their input.
-const PRINTS: [&str; 3] = ["echo", "printf", "cat"];
 
 /// Everything that a command may run.
 #[derive(Default)]
@@ -320,9 +316,7 @@ impl Evaluator {
             let is_dot = self.has_file && operands.peek().is_some_and(is_input);
             let script = operands.next().filter(|word| !is_input(word));
             match script {
-                Some(word) if word.text.starts_with("<(") => {
-                    texts.push(Text::of(scope.printed_inside(&word.span).as_deref()));
-                }
+                Some(word) if word.text.starts_with("<(") => texts.push(Text::Unknown),
                 None if is_dot || self.has_input && !has_module(arguments) => {
                     texts.extend(scope.input(index));
                 }
@@ -392,42 +386,25 @@ impl Scope<'_> {
         match &command.input {
             PartInput::Inherited | PartInput::Given => None,
             PartInput::Text(text) => Some(Text::of(text.as_deref())),
-            PartInput::Pipe(commands) => Some(Text::of(self.printed(commands.clone()).as_deref())),
+            PartInput::Pipe(commands) => {
+                let printed = self.commands.get(commands.clone()).map(printed);
+                Some(Text::of(printed.flatten().as_deref()))
+            }
         }
     }
+}
 
-    /// Returns what the commands of a process substitution print.
-    fn printed_inside(&self, span: &Range<usize>) -> Option<String> {
-        let is_inside = |command: &CommandPart| {
-            span.start <= command.span.start && command.span.end <= span.end
-        };
-        let first = self.commands.iter().position(is_inside)?;
-        let count = self
-            .commands
-            .iter()
-            .skip(first)
-            .take_while(|command| is_inside(command))
-            .count();
-        self.printed(first..first + count)
-    }
-
-    /// Returns what commands print, if it is known.
-    fn printed(&self, commands: Range<usize>) -> Option<String> {
-        let texts = self.commands.get(commands)?.iter().map(|command| {
-            let (program, operands) = command.words.split_first()?;
-            let program = programs::name(program.value.as_deref()?);
-            let operands: Option<Vec<&str>> =
-                operands.iter().map(|word| word.value.as_deref()).collect();
-            match operands?.as_slice() {
-                [] if program == "cat" => command.input.text().map(str::to_owned),
-                operands if PRINTS.contains(&program) && program != "cat" => {
-                    Some(joined(operands.iter().copied()).replace("\\n", "\n"))
-                }
-                _ => None,
-            }
-        });
-        texts
-            .collect::<Option<Vec<_>>>()
-            .map(|texts| texts.join("\n"))
-    }
+/// Returns what commands print, if each prints its operands or its here-document.
+fn printed(commands: &[CommandPart]) -> Option<String> {
+    let texts = commands.iter().map(|command| match command.program()? {
+        "echo" | "printf" => {
+            let operands = command.words.iter().skip(1);
+            let operands = operands.map(|word| word.value.as_deref());
+            let operands = operands.collect::<Option<Vec<_>>>()?;
+            Some(joined(operands.into_iter()).replace("\\n", "\n"))
+        }
+        "cat" if command.words.len() == 1 => command.input.text().map(str::to_owned),
+        _ => None,
+    });
+    Some(texts.collect::<Option<Vec<_>>>()?.join("\n"))
 }

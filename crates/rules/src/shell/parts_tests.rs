@@ -96,7 +96,9 @@ fn values_of_words_are_known() {
 
 #[test]
 fn words_with_alternatives_and_sets_are_known_only_at_run_time() {
-    for word in ["x{a,b}y", "{1..3}", "{a{b},c}", "{'a',b}", "[ab]c", "a[b", "$'a'", "${x:-a}"] {
+    for word in [
+        "x{a,b}y", "{1..3}", "{a{b},c}", "{'a',b}", "[ab]c", "a[b", "$'a'", "${x:-a}",
+    ] {
         let parts = command_parts(&format!("ls {word}")).unwrap();
         let is_known = parts[0].words[1].value.is_some();
         assert_eq!(is_known, word == "a[b", "{word}");

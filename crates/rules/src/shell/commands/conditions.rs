@@ -55,16 +55,10 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWor
     )))
 }
 
-/// Whether a condition in `[[`, given the source text of its words, evaluates nothing.
-pub(in crate::shell) fn is_plain_condition(condition: &[&str]) -> bool {
-    match condition {
-        ["!", rest @ ..] if !rest.is_empty() => is_plain_condition(rest),
-        // A single word is not compared.
-        [word] => !word.starts_with(['-', '!']),
-        [operator, _] => is_one_of(UNARY, operator),
-        [_, operator, _] => is_one_of(BINARY, operator) || *operator == "=~",
-        _ => false,
-    }
+/// Whether a word of `[[` may be an operator that evaluates a name or a number.
+pub(in crate::shell) fn evaluates(word: &PartWord) -> bool {
+    word.literal()
+        .is_some_and(|text| is_one_of(NUMERIC, text) || is_one_of("-v -R -o", text))
 }
 
 /// Primaries without an argument that all versions of `find` read alike.

@@ -4,7 +4,7 @@ use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, ends_word};
 use super::words::Expansions;
-use crate::shell::commands::is_plain_condition;
+use crate::shell::commands::evaluates;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::{CommandPart, Follows, PartInput};
 use crate::shell::variables::may_be_set;
@@ -247,41 +247,27 @@ impl Reader<'_> {
             ..self.begin_part()
         };
         part.words.push(self.word(Expansions::Unsplit)?);
-        // The source text of each word of the current condition; quoted operators are operands.
-        let mut operands: Vec<&str> = Vec::new();
-        let mut is_plain = true;
         loop {
             self.skip_line_breaks_in_condition()?;
             let rest = self.rest();
-            if rest.starts_with("&&") || rest.starts_with("||") {
-                is_plain &= is_plain_condition(&operands);
-                operands.clear();
-                self.position += 2;
-            } else if rest.starts_with(['<', '>'])
-                && !rest.starts_with("<(")
-                && !rest.starts_with(">(")
-            {
-                is_plain &= operands.len() == 1;
-                operands.push(rest.get(..1).unwrap_or_default());
-                self.position += 1;
-            } else if rest.starts_with(['(', ')', '|']) {
-                is_plain = false;
-                self.position += 1;
-            } else if rest.is_empty() {
+            let is_process = rest.starts_with("<(") || rest.starts_with(">(");
+            if rest.is_empty() {
                 return self.stop(0, "an unfinished `[[`");
+            } else if rest.starts_with(['&', '|', '<', '>', '(', ')']) && !is_process {
+                self.position += 1;
             } else {
                 let word = self.word(Expansions::Unsplit)?;
-                let text = self.slice(word.span.clone());
+                let ends = word.text == "]]";
                 part.words.push(word);
-                if text == "]]" {
+                if ends {
                     break;
                 }
-                operands.push(text);
             }
         }
         part.span = start..self.position;
-        if !is_plain || !is_plain_condition(&operands) {
-            self.refuse(part.span.clone(), "`[[` with a condition that is not plain");
+        if part.words.iter().any(evaluates) {
+            let why = "`[[` with an operator that evaluates its operands";
+            self.refuse(part.span.clone(), why);
         }
         let mut redirections = Vec::new();
         self.skip_blanks();
