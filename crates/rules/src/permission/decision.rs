@@ -314,18 +314,14 @@ impl Rules {
     /// Returns for each file a rule that allows changing it, if all have one.
     fn allowing_to_write<'p>(
         &self,
-        mut paths: impl Iterator<Item = &'p ResolvedPath>,
+        paths: impl Iterator<Item = &'p ResolvedPath>,
         context: &PathContext<'_>,
     ) -> Option<Vec<&Rule>> {
-        let mut rules = Vec::new();
-        paths
-            .all(|path| {
-                let mut allowing = self.that(Behavior::Allow);
-                let rule = allowing.find(|rule| rule.allows_writing(path, context));
-                rules.extend(rule);
-                rule.is_some()
-            })
-            .then_some(rules)
+        let allowing = |path| {
+            let mut rules = self.that(Behavior::Allow);
+            rules.find(|rule| rule.allows_writing(path, context))
+        };
+        paths.map(allowing).collect()
     }
 }
 

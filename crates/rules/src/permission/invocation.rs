@@ -6,7 +6,7 @@ use super::command_pattern::CommandPattern;
 use super::directories::Directories;
 use super::outline::outline;
 use super::path_context::PathContext;
-use super::programs::{self, Program};
+use super::programs::{self, Kind, Usage};
 use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{PartAssignment, PartWord, pattern_index};
 
@@ -58,18 +58,17 @@ impl Invocation {
 
     /// Returns what the table says about the program and its subcommand, each with the index of its name. Each option
     /// before the subcommand may or may not have a value.
-    pub(super) fn known(&self) -> Vec<(&'static Program, usize)> {
-        let mut known: Vec<_> = programs::known(self.program())
-            .map(|program| (program, 0))
-            .into_iter()
-            .collect();
+    pub(super) fn known(&self) -> Vec<(Kind, Usage, usize)> {
+        let program = programs::known(self.program()).iter();
+        let mut known: Vec<_> = program.map(|(kind, usage)| (*kind, *usage, 0)).collect();
         let mut has_option = false;
         for (at, word) in self.outlines.iter().enumerate().skip(1) {
             if word.starts_with('-') {
                 has_option = true;
                 continue;
             }
-            known.extend(programs::known_with(self.program(), word).map(|program| (program, at)));
+            let rows = programs::known_with(self.program(), word).iter();
+            known.extend(rows.map(|(kind, usage)| (*kind, *usage, at)));
             if !std::mem::take(&mut has_option) {
                 break;
             }
@@ -98,10 +97,7 @@ impl Invocation {
         if pattern.matches_words(self.program(), &arguments) {
             return true;
         }
-        pattern.has_text(self.program())
-            && self
-                .texts(context)
-                .any(|text| pattern.covers_by_name(&text))
+        pattern.has_text(self.program()) && self.texts(context).any(|text| pattern.covers(&text))
     }
 
     /// Returns its spellings: with the values of words, with the name of the program only, with the assignments before

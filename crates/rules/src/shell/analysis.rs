@@ -8,7 +8,7 @@ use super::check::check;
 use super::line::CommandLine;
 use super::parts::CommandPart;
 use super::reader::read;
-use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
+use super::verdict::{GitScope, GitUse, Verdict, excerpt};
 use crate::text::terminal_safe_line;
 
 /// The result of an analysis.
@@ -31,10 +31,7 @@ pub struct Analysis {
     pub reveals: Option<String>,
     /// For a command line that is read-only except that it reads from servers, in the way of
     /// `tables/network.txt`: its requirements. The verdict is unknown.
-    pub network_reads: Option<Vec<Requirement>>,
-    /// Whether a process that waits for a file, such as a named pipe, may outlive it. Calls of a
-    /// session end such processes.
-    pub may_leave_processes: bool,
+    pub network_reads: Option<Vec<GitUse>>,
     /// Its commands.
     pub line: Arc<CommandLine>,
 }
@@ -48,7 +45,7 @@ pub fn analyse(command: &str) -> Analysis {
     let mut reading = read(command);
     let effects = check(command, &mut reading);
     let line = Arc::new(CommandLine::new(reading));
-    match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
+    match effects.and_then(|effects| Ok((effects.git_uses(&effects.moves)?, effects))) {
         Ok((requires, effects)) => Analysis {
             why: match &effects.network {
                 Some(name) => format!("`{name}` reads from a server"),
@@ -62,9 +59,8 @@ pub fn analyse(command: &str) -> Analysis {
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
-            may_leave_processes: effects.may_leave_processes,
             language: effects.language,
-            reveals: effects.reveals.into_iter().next(),
+            reveals: line.reveals.clone(),
             line,
         },
         Err(refusal) => Analysis {
@@ -77,15 +73,9 @@ pub fn analyse(command: &str) -> Analysis {
             language: None,
             reveals: None,
             network_reads: None,
-            may_leave_processes: false,
             line,
         },
     }
-}
-
-fn requirements(effects: &Effects) -> Result<Vec<Requirement>, Refusal> {
-    let uses = effects.git_uses(&effects.moves)?;
-    Ok(uses.into_iter().map(Requirement::CleanGitConfig).collect())
 }
 
 fn harmless(effects: &Effects) -> String {
@@ -126,10 +116,8 @@ impl Analysis {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return Vec::new();
         };
-        let looks_at_files = requires.iter().any(|requirement| {
-            let Requirement::CleanGitConfig(context) = requirement;
-            context.scope == GitScope::WorkTree
-        });
+        let mut uses = requires.iter();
+        let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -137,9 +125,9 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
-            // Programs outside the plain core may end before programs that they start.
+            // A process that waits for a file, such as a named pipe, may outlive the others.
             (
-                self.may_leave_processes || self.language.is_some(),
+                self.line.commands.len() > 1 || self.language.is_some(),
                 "no-leftovers",
             ),
             (self.network_reads.is_some(), "network"),
@@ -166,9 +154,8 @@ impl Analysis {
             changes_directory: self.changes_directory,
             programs: effects.programs(),
             language: None,
-            reveals: command.reveals.first().cloned(),
+            reveals: self.line.reveals.clone(),
             network_reads: None,
-            may_leave_processes: false,
             line: Arc::clone(&self.line),
         }
     }
@@ -190,20 +177,17 @@ impl Analysis {
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
-    pub fn settled(self, mut holds: impl FnMut(&Requirement) -> Result<(), String>) -> Self {
+    pub fn settled(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
-        match requires
-            .iter()
-            .find_map(|requirement| holds(requirement).err())
-        {
-            Some(why) => Self {
+        match requires.iter().try_for_each(holds) {
+            Err(why) => Self {
                 verdict: Verdict::Unknown,
                 why,
                 ..self
             },
-            None => Self {
+            Ok(()) => Self {
                 verdict: Verdict::ReadOnly {
                     requires: Vec::new(),
                 },
@@ -219,21 +203,16 @@ impl Analysis {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
-        let elsewhere = requires.iter().find_map(|requirement| {
-            let Requirement::CleanGitConfig(context) = requirement;
-            (!context.is_here() && context.scope != GitScope::Objects)
-                .then(|| context.steps.join("/"))
-        });
-        match elsewhere {
-            Some(directory) => Self {
-                verdict: Verdict::Unknown,
-                why: format!(
-                    "git in `{}`, whose configuration is unknown",
-                    terminal_safe_line(&directory)
-                ),
-                ..self
-            },
-            None => self,
+        let mut uses = requires.iter();
+        let elsewhere = uses.find(|git| !git.steps.is_empty() && git.scope != GitScope::Objects);
+        let Some(git) = elsewhere else {
+            return self;
+        };
+        let directory = terminal_safe_line(&git.steps.join("/"));
+        Self {
+            verdict: Verdict::Unknown,
+            why: format!("git in `{directory}`, whose configuration is unknown"),
+            ..self
         }
     }
 }

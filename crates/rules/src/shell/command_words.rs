@@ -108,7 +108,7 @@ fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
         let name = name.join(" ");
         let launcher = LAUNCHERS
             .get(&name)
-            .filter(|entry| entry.is(Property::FirstOperandEnds));
+            .filter(|entry| entry.is(Property::First));
         let wrapper = launcher.or_else(|| WRAPPERS.get(&name))?;
         Some((name, wrapper, words.get(length..)?))
     };

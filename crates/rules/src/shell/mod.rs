@@ -34,7 +34,7 @@ pub use pattern::pattern_index;
 pub use redirection::{Redirection, is_connection};
 pub use sandbox_call::inside_sandbox;
 pub use variables::keeps_ascii;
-pub use verdict::{GitScope, GitUse, Requirement, Verdict};
+pub use verdict::{GitScope, GitUse, Verdict};
 pub use word::{PartWord, WordPiece};
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::expansion::assigned_name;
 use super::options;
 use super::redirection::Redirection;
 use super::table::WRAPPERS;
-use super::verdict::Requirement;
+use super::verdict::GitUse;
 use super::word::PartWord;
 
 /// Maximum length of an analysed command line, in bytes.
@@ -44,9 +44,7 @@ pub struct CommandPart {
     /// Words in other languages are not checked.
     pub only_reads: bool,
     /// The conditions of `only_reads` outside the text.
-    pub requires: Vec<Requirement>,
-    /// The commands and variables in it that may print secrets of the environment.
-    pub reveals: Vec<String>,
+    pub requires: Vec<GitUse>,
     /// Whether it is in a substitution of another command.
     pub is_substituted: bool,
     /// Whether it is a condition in `[[ … ]]`.

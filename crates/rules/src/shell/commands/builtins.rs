@@ -1,6 +1,6 @@
 //! Commands of the shell itself, and wrappers: commands that start a command in their arguments.
 
-use crate::shell::call::CheckedCommand;
+use crate::shell::call::{CheckedCommand, Move};
 use crate::shell::options::arguments;
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
@@ -22,7 +22,8 @@ pub(super) fn change_directory(
         .and_then(|word| word.literal())
         .filter(|target| *target != "-" && !target.is_empty())
         .map(str::to_owned);
-    call.effects.moved(target, call.context);
+    let context = call.context;
+    call.effects.moves.push(Move { target, context });
     Ok(())
 }
 
@@ -62,7 +63,7 @@ pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartW
         None => None,
     };
     let is_accepted = format.and_then(PartWord::literal).is_some_and(|format| {
-        conversions(format).all(|conversion| CONVERSIONS.contains(conversion))
+        conversions(format).all(|conversion| !matches!(conversion, 'n' | '\0'))
     });
     if is_accepted {
         return Ok(());
@@ -72,9 +73,6 @@ pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartW
         "`printf` with a format that may assign a variable",
     ))
 }
-
-/// Conversions that only print; `(` is a time.
-const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.
 pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[PartWord]) -> Checked {
@@ -124,7 +122,7 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartW
         rest = others;
     }
     if rest.is_empty() {
-        call.effects.reveals.push(name.prefix().to_owned());
+        call.effects.reveals = Some(name.prefix().to_owned());
         return Ok(());
     }
     started(call, name, rest)

@@ -1,12 +1,12 @@
 //! The check of one simple command: its assignments, then its name.
 
-use super::{awk, builtins, conditions, git, sed};
-use crate::shell::call::{CheckedCommand, Effects, Entry, Own};
-use crate::shell::options::arguments;
-use crate::shell::parts::{CommandContext, CommandPart, PartAssignment};
-use crate::shell::table::COMMANDS;
+use super::{awk, builtins, conditions, git, prints_environment, sed};
+use crate::shell::call::{CheckedCommand, GitCall, Own};
+use crate::shell::options::{self, arguments};
+use crate::shell::parts::{CommandPart, PartAssignment};
+use crate::shell::table::{COMMANDS, NETWORK, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
-use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
+use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
 use crate::shell::word::{PartWord, refuse};
 
 /// Checks the variables that a command sets.
@@ -32,29 +32,14 @@ pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -
     Ok(())
 }
 
-/// Checks the words of a command, and collects its effects.
-pub(in crate::shell) fn check_words(
-    words: &[PartWord],
-    context: CommandContext,
-    effects: &mut Effects,
-) -> Checked {
-    let mut call = CheckedCommand {
-        entry,
-        context,
-        effects,
-        level: 0,
-    };
-    call.check(words)
-}
-
 /// Whether some commands of this program only read, by the analysis.
 pub fn has_reading_form(program: &str) -> bool {
-    matches!(entry(program), Entry::Own(_) | Entry::Listed(_))
+    own_check(program).is_some() || COMMANDS.get(program).is_some()
 }
 
-/// Returns the entry for a command name.
-fn entry(name: &str) -> Entry {
-    let own: Own = match name {
+/// Returns the check of a command whose arguments have a grammar of their own.
+fn own_check(name: &str) -> Option<Own> {
+    Some(match name {
         "[" => conditions::bracket,
         "test" => conditions::test,
         "awk" | "gawk" | "mawk" | "original-awk" => awk::check,
@@ -70,14 +55,98 @@ fn entry(name: &str) -> Entry {
         "git" => git::check,
         "sed" | "gsed" => sed::check,
         "tar" => tar,
-        _ => {
-            return match COMMANDS.get(name) {
-                Some(command) => Entry::Listed(command),
-                None => what_it_changes(name).map_or(Entry::Unlisted, Entry::Writes),
-            };
+        _ => return None,
+    })
+}
+
+/// Maximum nesting depth of wrappers (`time timeout 5 ls`).
+const MAX_LEVELS: usize = 6;
+
+/// Maximum number of words in the name of a command.
+const MAX_NETWORK_NAME: usize = 3;
+
+impl CheckedCommand<'_> {
+    /// Checks a command and its arguments.
+    pub(in crate::shell) fn check(&mut self, words: &[PartWord]) -> Checked {
+        let Some((first, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        let Some(name) = first.literal() else {
+            return Err(first.refusal("the command name is known only at run time"));
+        };
+        if name.contains('/') {
+            return Err(first.refusal(format!(
+                "`{}` is a path to an unknown program",
+                excerpt(name)
+            )));
         }
-    };
-    Entry::Own(own)
+        if let Some(checked) = self.check_network(words) {
+            return checked;
+        }
+        if prints_environment(name, arguments) {
+            self.effects.reveals = Some(name.to_owned());
+        }
+        let listed = COMMANDS.get(name);
+        if listed.is_some_and(|command| command.is(Property::Language)) {
+            self.effects.read_language(name);
+        }
+        if name != "git" {
+            // `git` is recorded with its subcommand.
+            self.effects.ran(name);
+        }
+        match (own_check(name), listed) {
+            (Some(check), _) => check(self, first, arguments),
+            (None, Some(command)) => options::read(command, name, arguments).map(|_| ()),
+            (None, None) => Err(match what_it_changes(name) {
+                Some(what) => first.writes(format!("`{name}` {what}")),
+                None => first.refusal(format!(
+                    "`{}` is not a command known to be read-only",
+                    excerpt(name)
+                )),
+            }),
+        }
+    }
+
+    /// Checks a command of the table; `None` if the words are another command. The verdict requires that no
+    /// settings of the directory choose servers or programs.
+    fn check_network(&mut self, words: &[PartWord]) -> Option<Checked> {
+        let known: Vec<&str> = words.iter().map_while(PartWord::literal).collect();
+        let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();
+        let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
+        let (length, form, name) =
+            names.find_map(|(length, name)| Some((length, NETWORK.get(&name)?, name)))?;
+        if let Some(unknown) = words.get(known.len()) {
+            let why = format!("`{name}` with a request that is known only at run time");
+            return Some(Err(unknown.refusal(why)));
+        }
+        let (own, arguments) = words.split_at_checked(length)?;
+        let span = own.first()?.span.start..own.last()?.span.end;
+        Some(options::read(form, &name, arguments).map(|_| {
+            self.effects.ran(&name);
+            for program in &form.starts {
+                self.effects.ran(program);
+            }
+            self.effects.git.push(GitCall {
+                steps: Vec::new(),
+                scope: GitScope::Network,
+                span,
+            });
+            self.effects.read_network(&name);
+        }))
+    }
+
+    /// Checks a command that another one starts.
+    pub(super) fn check_inner(&mut self, outer: &PartWord, words: &[PartWord]) -> Checked {
+        if self.level >= MAX_LEVELS {
+            return Err(outer.refusal("too many nested commands"));
+        }
+        let mut inner = CheckedCommand {
+            context: self.context,
+            effects: &mut *self.effects,
+            level: self.level + 1,
+        };
+        inner.check(words)
+    }
 }
 
 /// Checks `tar`, which must list an archive of this machine. It accepts option letters without a dash.

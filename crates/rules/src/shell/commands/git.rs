@@ -65,16 +65,14 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Par
         let mut given = arguments.options.iter();
         given.any(|given| diff.lists(given.name))
     });
-    let scope = if form.is(Property::LooksAtFiles)
-        || (form.is(Property::MayShowChanges) && shows_changes)
-    {
+    let scope = if form.is(Property::Files) || (form.is(Property::Changes) && shows_changes) {
         GitScope::WorkTree
     } else {
         GitScope::Objects
     };
     call.effects.ran(&title);
     if text != "version" {
-        call.effects.called_git(GitCall {
+        call.effects.git.push(GitCall {
             steps,
             scope,
             span: name.span.start..subcommand.span.end,

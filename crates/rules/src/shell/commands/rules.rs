@@ -2,7 +2,7 @@
 
 use super::network::{gets_only, is_package, is_remote, names_no_server};
 use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, PartWord, Value, refuse};
+use crate::shell::word::{Arguments, Given, PartWord, Value, refuse};
 
 /// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
@@ -12,7 +12,6 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     Some(match name {
         "archive" => only_looks_inside,
         "date" => prints_the_date,
-        "files" => reads_named_files,
         "formats" => verifies_nothing,
         "gets" => gets_settings,
         "gets-only" => gets_only,
@@ -22,7 +21,6 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "remote" => is_remote,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
-        "reflog" => shows_reflog,
         "version" => says_its_version,
         _ => return None,
     })
@@ -51,33 +49,6 @@ fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
         ),
         None => Ok(()),
     }
-}
-
-/// Accepts at most one text or pattern, then ordinary files with plain names; at least one operand.
-fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let is_named = |word: &&PartWord| {
-        word.literal().is_some_and(|text| {
-            text != "-"
-                && !text.contains('\n')
-                && !text.contains("/dev/")
-                && !text.contains("/proc/")
-        })
-    };
-    let is_plain = |word: &&PartWord| {
-        let mut bytes = word.prefix().bytes();
-        bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@=-".contains(&byte))
-    };
-    let operands = &arguments.operands;
-    if !operands.is_empty()
-        && operands.iter().all(is_named)
-        && operands.iter().skip(1).all(is_plain)
-    {
-        return Ok(());
-    }
-    refuse(
-        operands.first().copied(),
-        format!("`{name}` without the plain names of files"),
-    )
 }
 
 /// Refuses `@file`, from which the binary utilities read further options at any position.
@@ -120,29 +91,23 @@ fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Checked {
     Ok(())
 }
 
-/// Refuses formats that request signatures, which another program verifies, and remerging, which writes objects.
+/// Refuses formats that request signatures, which another program verifies.
 fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
-    const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
-    for given in &arguments.options {
-        let why = match (given.name, given.value) {
-            (_, Value::None) => continue,
-            ("format" | "pretty" | "sort" | "group", Value::Text(format))
-                if !may_verify_signatures(format) =>
-            {
-                continue;
+    let verifies = |given: &&Given<'_>| {
+        is_one_of("format pretty sort group", given.name)
+            && match given.value {
+                Value::None => false,
+                Value::Text(format) => may_verify_signatures(format),
+                Value::Begins(_) => true,
             }
-            ("format" | "pretty" | "sort" | "group", _) => {
-                "a format that may start a program to verify signatures"
-            }
-            ("diff-merges", Value::Text(how)) if is_one_of(MERGES, how) => {
-                continue;
-            }
-            ("diff-merges", _) => "merges that may be merged again",
-            _ => continue,
-        };
-        return refuse(Some(given.word), format!("`{name}`: {why}"));
+    };
+    match arguments.options.iter().find(verifies) {
+        Some(given) => refuse(
+            Some(given.word),
+            format!("`{name}`: a format that may start a program to verify signatures"),
+        ),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether a format or sort key of git may request a signature, which another program verifies.
@@ -162,45 +127,16 @@ fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Checked {
     }
 }
 
-/// Refuses `git reflog expire` and similar, which change the reflog; a ref is shown.
-fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Checked {
-    match arguments.operands.first() {
-        Some(word)
-            if matches!(
-                word.literal(),
-                None | Some("expire" | "delete" | "drop" | "write")
-            ) =>
-        {
-            Err(word.writes("this changes the reflog"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Accepts a name alone, which is read; a name with a value is set.
-fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Checked {
+fn gets_settings(name: &str, arguments: &Arguments<'_>) -> Checked {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
-    let name = arguments
-        .operands
-        .first()
-        .map_or(usize::MAX, |name| name.span.start);
-    // `git config a.b --list` sets a value.
-    if let Some(given) = arguments
-        .options
-        .iter()
-        .find(|given| given.word.span.start > name)
-    {
-        return Err(given.word.writes("an option after the name is a value"));
-    }
-    if arguments.has_one_of(ASKING) {
-        return Ok(());
-    }
     match arguments.operands.as_slice() {
-        [name] if name.literal().is_some_and(|name| name.contains('.')) => Ok(()),
+        _ if arguments.has_one_of(ASKING) => Ok(()),
+        [setting] if setting.prefix().contains('.') => Ok(()),
         [_, value, ..] => Err(value.writes("a setting is changed")),
-        rest => refuse(
-            rest.first().copied(),
-            "`git config` in a form not known to be read-only",
+        _ => refuse(
+            None,
+            format!("`{name}` in a form not known to be read-only"),
         ),
     }
 }

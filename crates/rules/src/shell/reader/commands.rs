@@ -2,7 +2,7 @@
 
 use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
-use super::state::{MAX_PIPED, Read, Reader, Scope, ends_word};
+use super::state::{Read, Reader, Scope, ends_word};
 use super::words::Expansions;
 use crate::shell::expansion::{assigned_name, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
@@ -133,13 +133,9 @@ impl<'text> Reader<'text> {
             stages += 1;
             let is_pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
             if is_pipe || stages > 1 {
-                self.piped += 1;
                 for command in self.reading.commands.iter_mut().skip(first) {
                     command.context.is_in_subshell = true;
                 }
-            }
-            if self.piped > MAX_PIPED {
-                self.refuse(start..self.position, "too many commands in pipelines");
             }
             if !is_pipe {
                 break;
@@ -184,7 +180,8 @@ impl<'text> Reader<'text> {
             "case" => self.compound(Self::case_statement),
             "[[" => {
                 let start = self.position;
-                self.condition().map_err(|stop| stop.before(start))
+                let read = self.compound(Self::condition);
+                read.map_err(|stop| stop.before(start))
             }
             "function" => self.compound(Self::function),
             _ if self.function_name().is_some() => self.compound(Self::function),
@@ -283,12 +280,10 @@ impl<'text> Reader<'text> {
     ) -> bool {
         let Scope {
             has_processes,
-            secrets,
             documents,
             ..
         } = &mut self.scope;
         part.has_processes = std::mem::take(has_processes);
-        part.reveals = std::mem::take(secrets);
         let is_redirected = redirections.iter().any(Redirection::is_output);
         for redirection in &redirections {
             let (reads, writes) = redirection.opens();

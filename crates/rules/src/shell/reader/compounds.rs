@@ -186,7 +186,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            self.take_from_no_command();
+            self.scope.has_processes = false;
             self.differs(self.peek() == Some(b'#'));
         }
         if self.peek() == Some(b';') {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         loop {
             self.skip_line_breaks()?;
             if self.keyword() == "esac" {
-                self.take_from_no_command();
+                self.scope.has_processes = false;
                 return self.skip_keyword("esac");
             }
             let is_open = self.skip("(");
@@ -228,7 +228,7 @@ impl Reader<'_> {
             if !self.skip(")") {
                 return self.stop(1, "a pattern that does not end");
             }
-            self.take_from_no_command();
+            self.scope.has_processes = false;
             self.list()?;
             let falls_through = self.begins(";;&") || self.begins(";&");
             self.differs(falls_through);
@@ -240,26 +240,26 @@ impl Reader<'_> {
     }
 
     /// Reads `[[ … ]]`: its words, without the operators between them.
-    pub(super) fn condition(&mut self) -> Read<bool> {
-        let start = self.position;
+    pub(super) fn condition(&mut self) -> Read<()> {
         let mut part = CommandPart {
             is_condition: true,
             ..self.begin_part()
         };
-        part.words.push(self.word(Expansions::Unsplit)?);
+        let start = self.position;
         loop {
-            self.skip_line_breaks_in_condition()?;
+            self.skip_blanks();
             let rest = self.rest();
             let is_process = rest.starts_with("<(") || rest.starts_with(">(");
             if rest.is_empty() {
                 return self.stop(0, "an unfinished `[[`");
+            } else if rest.starts_with('\n') {
+                self.line_break()?;
             } else if rest.starts_with(['&', '|', '<', '>', '(', ')']) && !is_process {
                 self.position += 1;
             } else {
-                let word = self.word(Expansions::Unsplit)?;
-                let ends = word.text == "]]";
-                part.words.push(word);
-                if ends {
+                let word = self.word(Expansions::Unsplit);
+                part.words.push(word.map_err(|stop| stop.before(start))?);
+                if part.words.last().is_some_and(|word| word.text == "]]") {
                     break;
                 }
             }
@@ -269,21 +269,7 @@ impl Reader<'_> {
             let why = "`[[` with an operator that evaluates its operands";
             self.refuse(part.span.clone(), why);
         }
-        let mut redirections = Vec::new();
-        self.skip_blanks();
-        while let Some(operator) = redirection_operator(self.rest()) {
-            redirections.push(self.redirection(operator)?);
-            self.skip_blanks();
-        }
-        Ok(self.finish_part(part, redirections))
-    }
-
-    fn skip_line_breaks_in_condition(&mut self) -> Read<()> {
-        self.skip_blanks();
-        while self.peek() == Some(b'\n') {
-            self.line_break()?;
-            self.skip_blanks();
-        }
+        self.finish_part(part, Vec::new());
         Ok(())
     }
 }

@@ -16,7 +16,6 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         control: script.bytes().position(control).unwrap_or(usize::MAX),
         scope: Scope::default(),
         has_case: false,
-        piped: 0,
         reading: Reading {
             is_portable: true,
             is_flat: true,

@@ -10,10 +10,6 @@ use crate::shell::word::PartWord;
 /// Maximum nesting depth of substitutions and compound commands.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// Maximum number of commands in pipelines, which all run at once. A shell that fails to start a
-/// process may leave earlier ones running.
-pub(super) const MAX_PIPED: usize = 64;
-
 /// The token that ended the reading.
 #[derive(Debug)]
 pub(in crate::shell) struct Stop {
@@ -49,14 +45,14 @@ pub(in crate::shell) struct Reading {
     pub(in crate::shell) words: Vec<PartWord>,
     /// The constructs outside of commands that may change something.
     pub(in crate::shell) refusals: Vec<Refusal>,
-    /// The variables outside of commands that may be secret.
+    /// The variables in it that may be secret.
     pub(in crate::shell) secrets: Vec<String>,
+    /// The first command or variable that may print secrets of the environment.
+    pub(in crate::shell) reveals: Option<String>,
     /// The variables that the line sets.
     pub(in crate::shell) names: BTreeSet<String>,
     /// Whether it has functions, so that names may mean other programs.
     pub(in crate::shell) has_functions: bool,
-    /// Whether it has substitutions.
-    pub(in crate::shell) has_substitutions: bool,
 }
 
 pub(super) struct Reader<'text> {
@@ -72,8 +68,6 @@ pub(super) struct Reader<'text> {
     pub(super) scope: Scope,
     /// Whether a `case` was read, so that parentheses may end patterns.
     pub(super) has_case: bool,
-    /// Number of commands in pipelines.
-    pub(super) piped: usize,
     pub(super) reading: Reading,
 }
 
@@ -91,8 +85,6 @@ pub(super) struct Scope {
     pub(super) precedes_documents: bool,
     /// Whether the current command has process substitutions.
     pub(super) has_processes: bool,
-    /// The variables of the current command that may be secret.
-    pub(super) secrets: Vec<String>,
 }
 
 impl<'text> Reader<'text> {
@@ -209,7 +201,6 @@ impl<'text> Reader<'text> {
             let why = "a process substitution that may be left running";
             self.refuse(start..self.position, why);
         }
-        self.reading.has_substitutions = true;
         self.scope.has_processes |= is_process;
         Ok(())
     }
@@ -218,12 +209,6 @@ impl<'text> Reader<'text> {
         let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
         self.differs(self.has_case || has_documents);
         self.parentheses += 1;
-    }
-
-    /// Takes the secrets of words that belong to no command.
-    pub(super) fn take_from_no_command(&mut self) {
-        self.scope.has_processes = false;
-        self.reading.secrets.append(&mut self.scope.secrets);
     }
 }
 

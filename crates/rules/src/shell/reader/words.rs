@@ -349,8 +349,7 @@ impl<'text> Reader<'text> {
             let names = text.split('$').map(|rest| rest.trim_start_matches('{'));
             let names = names.map(|rest| rest.get(..identifier_length(rest)).unwrap_or_default());
             let secret = names.filter(|name| !name.is_empty() && may_be_secret(name));
-            let secret = secret.map(|name| format!("${name}"));
-            self.scope.secrets.extend(secret);
+            self.reading.secrets.extend(secret.map(str::to_owned));
         }
         match expanded {
             Expanded::Dollar => word.push("$"),
