@@ -357,7 +357,7 @@ impl Scope<'_> {
     fn input(&self, index: usize) -> Option<Option<String>> {
         let command = self.commands.get(index)?;
         match &command.input {
-            PartInput::Inherited | PartInput::Given => None,
+            PartInput::Other => None,
             PartInput::Text(text) => Some(text.clone()),
             PartInput::Pipe(commands) => {
                 let printed = self.commands.get(commands.clone()).map(printed);

@@ -91,13 +91,11 @@ pub enum Follows {
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PartInput {
-    /// The standard input of the command line.
+    /// A file, or the standard input of the command line.
     #[default]
-    Inherited,
+    Other,
     /// A pipe from the commands with these indexes in the line.
     Pipe(Range<usize>),
-    /// A file, or a redirection of an enclosing construct.
-    Given,
     /// A here-document or a here-string; `None` if its text is known only at run time.
     Text(Option<String>),
 }
@@ -107,7 +105,7 @@ impl PartInput {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => text.as_deref(),
-            Self::Inherited | Self::Pipe(_) | Self::Given => None,
+            Self::Other | Self::Pipe(_) => None,
         }
     }
 }

@@ -457,35 +457,35 @@ fn compound_commands_are_split_as_by_qwen_code() {
 #[test]
 fn the_source_of_standard_input_is_known() {
     let rows: &[(&str, &[PartInput])] = &[
-        ("a | b", &[PartInput::Inherited, PartInput::Pipe(0..1)]),
+        ("a | b", &[PartInput::Other, PartInput::Pipe(0..1)]),
         (
             "a; (b | c) | { d; e; }",
             &[
-                PartInput::Inherited,
-                PartInput::Inherited,
+                PartInput::Other,
+                PartInput::Other,
                 PartInput::Pipe(1..2),
                 PartInput::Pipe(1..3),
                 PartInput::Pipe(1..3),
             ],
         ),
-        ("a | b < c", &[PartInput::Inherited, PartInput::Given]),
+        ("a | b < c", &[PartInput::Other, PartInput::Other]),
         (
             "a | while b; do c; done < d",
             &[
-                PartInput::Inherited,
-                PartInput::Given,
-                PartInput::Given,
-                PartInput::Given,
+                PartInput::Other,
+                PartInput::Pipe(0..1),
+                PartInput::Pipe(0..1),
+                PartInput::Other,
             ],
         ),
         ("a <<< b", &[PartInput::Text(Some("b".to_owned()))]),
         ("a <<< $b", &[PartInput::Text(None)]),
         ("a <<E\nb\nE", &[PartInput::Text(Some("b\n".to_owned()))]),
-        ("a 3<<E\nb\nE", &[PartInput::Inherited]),
+        ("a 3<<E\nb\nE", &[PartInput::Other]),
         (
             "a | cat $(b)",
             &[
-                PartInput::Inherited,
+                PartInput::Other,
                 PartInput::Pipe(0..1),
                 PartInput::Pipe(0..1),
             ],

@@ -127,7 +127,7 @@ impl<'text> Reader<'text> {
         let input = self.scope.input.clone();
         let mut stages = 0;
         loop {
-            let (start, first) = (self.position, self.reading.commands.len());
+            let first = self.reading.commands.len();
             let is_redirected = self.command()?;
             self.skip_blanks();
             stages += 1;
@@ -142,7 +142,7 @@ impl<'text> Reader<'text> {
             }
             let takes_errors = self.peek_at(1) == Some(b'&');
             self.differs(is_redirected || takes_errors);
-            self.scope.input = PartInput::Pipe(start..self.position);
+            self.scope.input = PartInput::Pipe(first..self.reading.commands.len());
             self.scope.follows = Follows::Pipe;
             self.operator(if takes_errors { 2 } else { 1 });
             self.skip_line_breaks()?;
@@ -299,7 +299,7 @@ impl<'text> Reader<'text> {
             part.input = match redirection.operator {
                 "<<<" => PartInput::Text(redirection.target.value.clone()),
                 "<<" | "<<-" => PartInput::Text(None),
-                _ => PartInput::Given,
+                _ => PartInput::Other,
             };
         }
         let mut is_fed = matches!(part.input, PartInput::Text(_));

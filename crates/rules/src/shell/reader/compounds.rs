@@ -6,7 +6,7 @@ use super::state::{Read, Reader, ends_word};
 use super::words::Expansions;
 use crate::shell::commands::evaluates;
 use crate::shell::expansion::identifier_length;
-use crate::shell::parts::{CommandPart, Follows, PartInput};
+use crate::shell::parts::{CommandPart, Follows};
 use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
@@ -14,7 +14,6 @@ impl Reader<'_> {
     /// standard output is redirected.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
         self.reading.is_flat = false;
-        let (first, piped) = (self.reading.commands.len(), self.scope.input.clone());
         self.nested(read)?;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
@@ -28,16 +27,6 @@ impl Reader<'_> {
         }
         if redirections.is_empty() {
             return Ok(false);
-        }
-        if redirections
-            .iter()
-            .any(crate::shell::redirection::Redirection::is_input)
-        {
-            for command in self.reading.commands.iter_mut().skip(first) {
-                if command.input == piped {
-                    command.input = PartInput::Given;
-                }
-            }
         }
         Ok(self.finish_part(part, redirections))
     }

@@ -2,7 +2,7 @@
 
 use super::portability::differs_by_shell;
 use super::state::{Reader, Reading, Scope};
-use crate::shell::parts::{MAX_LENGTH, PartInput};
+use crate::shell::parts::MAX_LENGTH;
 
 /// Reads a command line.
 pub(in crate::shell) fn read(script: &str) -> Reading {
@@ -32,15 +32,6 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
     }
     reading.stop = stop;
     reading.commands.sort_by_key(|command| command.span.start);
-    let starts: Vec<usize> = (reading.commands.iter())
-        .map(|command| command.span.start)
-        .collect();
-    let index = |byte: usize| starts.partition_point(|start| *start < byte);
-    for command in &mut reading.commands {
-        if let PartInput::Pipe(stage) = &mut command.input {
-            *stage = index(stage.start)..index(stage.end);
-        }
-    }
     // The commands of longer lines are not checked.
     reading.is_portable = reading.is_portable
         && script.len() <= MAX_LENGTH

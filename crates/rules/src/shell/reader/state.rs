@@ -75,7 +75,6 @@ pub(super) struct Reader<'text> {
 #[derive(Default)]
 pub(super) struct Scope {
     pub(super) context: CommandContext,
-    /// A pipe is the byte range of the stage that writes to it.
     pub(super) input: PartInput,
     pub(super) follows: Follows,
     pub(super) is_substituted: bool,
@@ -177,11 +176,7 @@ impl<'text> Reader<'text> {
                 is_in_subshell: true,
                 ..self.scope.context
             },
-            input: if self.begins(">(") {
-                PartInput::Given
-            } else {
-                self.scope.input.clone()
-            },
+            input: self.scope.input.clone(),
             is_substituted: true,
             precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
             ..Scope::default()
