@@ -105,8 +105,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         _ if context.environment.get("POSIXLY_CORRECT").is_some() => {
             Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
         }
-        _ if analysis.reveals.is_some() && !context.shell.has_clean_environment => {
-            let name = analysis.reveals.as_deref().unwrap_or_default();
+        _ if analysis.line.reveals.is_some() && !context.shell.has_clean_environment => {
+            let name = analysis.line.reveals.as_deref().unwrap_or_default();
             Some(format!("`{name}` may print secrets of the environment"))
         }
         _ if entries().any(|entry| is_of_process(&entry)) => {

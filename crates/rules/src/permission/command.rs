@@ -17,9 +17,6 @@ use super::started::{Evaluated, Started, unread};
 use super::{directories, programs};
 use crate::shell::{CommandLine, CommandPart, PartWord};
 
-/// Options of any program whose value is a file that it writes.
-const OUTPUT_OPTIONS: [&str; 3] = ["--output", "--out-file", "--outfile"];
-
 /// A command of a command line.
 pub(super) struct Command<'a> {
     /// The source text.
@@ -268,7 +265,7 @@ impl Command<'_> {
         })
     }
 
-    /// Returns the files that the operands of writing programs, and the output options of any program, name.
+    /// Returns the files that the operands of writing programs name.
     pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.changed.get_or_init(|| {
             let mut changed = Vec::new();
@@ -277,13 +274,6 @@ impl Command<'_> {
                 for (_, writer, at) in known.filter(|(kind, ..)| *kind == Kind::Writer) {
                     changed.extend(changed_by(one, writer, at, context));
                 }
-                let outputs = one.words.iter().enumerate().filter(|(_, word)| {
-                    OUTPUT_OPTIONS
-                        .iter()
-                        .any(|option| word.text.starts_with(option))
-                });
-                let outputs = outputs.flat_map(|(at, _)| one.words.iter().skip(at).take(2));
-                changed.extend(files(one, outputs, context));
             }
             changed
         })

@@ -1,6 +1,6 @@
 //! The possible working directories of the commands of a command line.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::outline::outline;
@@ -51,12 +51,10 @@ pub(super) fn of(
             is_open: current.is_open || matches!(target, Target::Unknown),
         };
         if let Target::Known(to) = target {
-            after.known.extend(
-                current
-                    .known
-                    .iter()
-                    .flat_map(|from| led_to(from, &to, context)),
-            );
+            let from = current.known.iter();
+            after
+                .known
+                .extend(from.map(|from| normalised(&from.join(&to))));
         }
         if after.known.is_empty() || !is_certain(script, command) {
             after.known.extend_from_slice(&current.known);
@@ -68,17 +66,6 @@ pub(super) fn of(
         current = Rc::new(after);
     }
     found
-}
-
-/// Returns the directories that a path may lead to: `..` may follow a link or not.
-fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
-    let by_name = normalised(&from.join(to));
-    let is_upward = to.components().any(|part| part == Component::ParentDir);
-    let real = context.resolve(&from.join(to)).real.filter(|_| is_upward);
-    let real = real
-        .map(|real| real.to_path_buf())
-        .filter(|real| *real != by_name);
-    std::iter::once(by_name).chain(real).collect()
 }
 
 /// The directory that a command changes to.

@@ -7,22 +7,16 @@ use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs::{self, Kind, Usage};
-use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, parse};
+use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_options, parse};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
-
-/// Maximum number of words of all programs of a command: a wrapper with unknown options may start its command at
-/// several words.
-const MAX_WORDS: usize = 10_000;
 
 /// Everything that a command may run.
 #[derive(Default)]
 pub(super) struct Started {
     pub(super) invocations: Vec<Invocation>,
     pub(super) evaluated: Vec<Evaluated>,
-    /// The number of words of all invocations.
-    pub(super) words: usize,
 }
 
 /// A text that a program evaluates.
@@ -116,10 +110,7 @@ impl Started {
             return self.evaluate(&program, None);
         };
         let start = |started: &mut Self, words: &[PartWord]| {
-            started.words += words.len();
-            if started.words > MAX_WORDS {
-                started.evaluate(&program, None);
-            } else if !words.is_empty() {
+            if !words.is_empty() {
                 let inner = Invocation::new(words, Vec::new(), &directories, scope.context);
                 started.add(inner, index, depth, scope);
             }
@@ -128,13 +119,11 @@ impl Started {
             let words = words.get(at..).unwrap_or_default();
             match kind {
                 Kind::Wrapper => {
-                    for inner in commands_of_wrapper(usage, words) {
-                        let mut inner = inner.to_vec();
-                        if usage.has("input") {
-                            inner.push(PartWord::unknown(0..0, "\"$@\""));
-                        }
-                        start(self, &inner);
+                    let mut inner = behind_wrapper(usage, words).to_vec();
+                    if usage.has("input") && !inner.is_empty() {
+                        inner.push(PartWord::unknown(0..0, "\"$@\""));
                     }
+                    start(self, &inner);
                 }
                 Kind::Starts => {
                     for inner in commands_behind(usage, words) {
@@ -211,42 +200,16 @@ pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str>
     Some(script.get(unread.start..).unwrap_or(script))
 }
 
-/// Returns the words of the command that follows the options, assignments and operands of a wrapper. An option that the
-/// table does not have may have a value, so that the command may begin at one of two words.
-fn commands_of_wrapper(wrapper: Usage, words: &[PartWord]) -> Vec<&[PartWord]> {
-    let mut operands = wrapper.words().find_map(|word| word.parse().ok());
-    let operands: &mut usize = operands.get_or_insert(0);
-    let mut at = 1;
-    let mut found = Vec::new();
-    while let Some(word) = words.get(at) {
-        let text = word.value_or_text();
-        if wrapper.has(&format!("!{text}")) {
-            return Vec::new();
-        }
-        if text == "--" {
-            at += 1;
-            break;
-        }
-        if text.len() > 1 && text.starts_with('-') {
-            let is_unknown = text.starts_with("--") && !text.contains('=');
-            if is_unknown && *operands == 0 {
-                found.extend(words.get(at + 1..));
-            }
-            let next = words.get(at + 1);
-            let may_have_value = next.is_some_and(|next| !next.value_or_text().starts_with('-'));
-            at += 1 + usize::from(wrapper.has(text) || is_unknown && may_have_value);
-            continue;
-        }
-        let name = text.split('=').next().unwrap_or_default();
-        let is_assignment = name.len() < text.len() && crate::shell::is_identifier(name);
-        if !is_assignment && *operands == 0 {
-            break;
-        }
-        *operands -= usize::from(!is_assignment);
-        at += 1;
+/// Returns the words of the command that a wrapper starts. An option that the table does not have has no value.
+fn behind_wrapper(wrapper: Usage, words: &[PartWord]) -> &[PartWord] {
+    let options = words.iter().skip(1).map(PartWord::value_or_text);
+    let mut options = options.take_while(|text| text.starts_with('-'));
+    if options.any(|text| wrapper.has(&format!("!{text}"))) {
+        return &[];
     }
-    found.extend(words.get((at + *operands).min(words.len())..));
-    found
+    let operands = wrapper.words().find_map(|word| word.parse().ok());
+    let words = words.get(1..).unwrap_or_default();
+    behind_options(words, operands.unwrap_or(0), |option| wrapper.has(option))
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.

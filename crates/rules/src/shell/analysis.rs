@@ -27,8 +27,6 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
     /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
-    /// The first command or variable that may print secrets of the environment.
-    pub reveals: Option<String>,
     /// For a command line that is read-only except that it reads from servers, in the way of
     /// `tables/network.txt`: its requirements. The verdict is unknown.
     pub network_reads: Option<Vec<GitUse>>,
@@ -60,7 +58,6 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
             language: effects.language,
-            reveals: line.reveals.clone(),
             line,
         },
         Err(refusal) => Analysis {
@@ -71,7 +68,6 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: true,
             programs: Vec::new(),
             language: None,
-            reveals: None,
             network_reads: None,
             line,
         },
@@ -131,7 +127,7 @@ impl Analysis {
                 "no-leftovers",
             ),
             (self.network_reads.is_some(), "network"),
-            (self.reveals.is_some(), "clean-environment"),
+            (self.line.reveals.is_some(), "clean-environment"),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))
@@ -154,7 +150,6 @@ impl Analysis {
             changes_directory: self.changes_directory,
             programs: effects.programs(),
             language: None,
-            reveals: self.line.reveals.clone(),
             network_reads: None,
             line: Arc::clone(&self.line),
         }

@@ -25,7 +25,7 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use command_words::{is_subcommand, program_and_subcommand, program_name};
+pub use command_words::{behind_options, is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
 pub use line::{CommandLine, Unread, parse};

@@ -107,7 +107,7 @@ mod tests {
             "echo $(echo $API_KEY)",
         ] {
             let analysis = analyse(line);
-            let is_found = analysis.reveals.is_some() && analysis.verdict.is_read_only();
+            let is_found = analysis.line.reveals.is_some() && analysis.verdict.is_read_only();
             assert!(is_found, "{line}: {}", analysis.why);
             assert!(analysis.conditions().contains(&"clean-environment"));
         }
@@ -136,7 +136,7 @@ mod tests {
             "cat a | while read -r name rest; do echo \"$name $rest\"; done",
         ] {
             let analysis = analyse(line);
-            assert_eq!(analysis.reveals, None, "{line}");
+            assert_eq!(analysis.line.reveals, None, "{line}");
             assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
         }
     }
