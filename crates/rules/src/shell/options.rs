@@ -20,10 +20,15 @@ pub(super) fn read<'words>(
     };
     reader.run()?;
     let arguments = reader.arguments;
-    for rule in &command.rules {
-        rule(name, &arguments)?;
+    if command
+        .rules
+        .iter()
+        .all(|only_reads| only_reads(name, &arguments))
+    {
+        return Ok(arguments);
     }
-    Ok(arguments)
+    let why = format!("`{name}` with arguments that may change something");
+    Err(Refusal::unknown(0..0, why))
 }
 
 struct Reader<'table, 'words> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::verdict::{Checked, Refusal};
+use super::verdict::Refusal;
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,6 +192,16 @@ pub(super) enum Value<'words> {
     Begins(&'words str),
 }
 
+impl<'words> Given<'words> {
+    /// Returns the known beginning of its value.
+    pub(super) fn text(&self) -> Option<&'words str> {
+        match self.value {
+            Value::None => None,
+            Value::Text(text) | Value::Begins(text) => Some(text),
+        }
+    }
+}
+
 impl Arguments<'_> {
     pub(super) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|given| given.name == name)
@@ -200,12 +210,4 @@ impl Arguments<'_> {
     pub(super) fn has_one_of(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.has(name))
     }
-}
-
-/// Refuses a command because of a word, or as a whole.
-pub(super) fn refuse(word: Option<&PartWord>, why: impl Into<String>) -> Checked {
-    Err(Refusal::unknown(
-        word.map_or(0..0, |word| word.span.clone()),
-        why,
-    ))
 }

@@ -7,7 +7,7 @@ use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::table::{COMMANDS, NETWORK, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
-use crate::shell::word::{PartWord, refuse};
+use crate::shell::word::PartWord;
 
 /// Checks the variables that a command sets.
 pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -> Checked {
@@ -163,10 +163,7 @@ fn tar(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Check
         .iter()
         .all(|word| word.literal().is_some_and(|text| !text.contains(':')));
     if !is_local || !arguments.has_one_of(&["t", "list"]) {
-        return refuse(
-            Some(name),
-            "`tar` that does not list an archive of this machine",
-        );
+        return Err(name.refusal("`tar` that does not list an archive of this machine"));
     }
     Ok(())
 }

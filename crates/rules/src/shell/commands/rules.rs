@@ -1,11 +1,11 @@
 //! Rules that a table cannot express.
 
 use super::network::{gets_only, is_package, is_remote, names_no_server};
-use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, Given, PartWord, Value, refuse};
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::{Arguments, Given, PartWord, Value};
 
-/// An extra rule for a command, given its name and its arguments.
-pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
+/// Whether a command only reads with its arguments, given its name too.
+pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> bool;
 
 /// Returns the rule with this name in the tables.
 pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
@@ -26,88 +26,56 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     })
 }
 
-/// Accepts exactly one option that prints, lists or tests.
-fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether exactly one option says that the command prints, lists or tests.
+fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
     const LOOKING: &str = "l t c list test stdout to-stdout v p z Z";
     let unpacks = arguments.has_one_of(&["d", "decompress"]);
     let prints = arguments.has_one_of(&["c", "stdout", "to-stdout"]);
     let looking = arguments.options.iter();
     let looking = looking.filter(|given| is_one_of(LOOKING, given.name));
-    if looking.count() == 1 && (prints || !unpacks) {
-        return Ok(());
-    }
-    refuse(None, format!("`{name}` may unpack or replace files"))
+    looking.count() == 1 && (prints || !unpacks)
 }
 
-/// Refuses operands of `date` other than formats, which set the clock.
-fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether all operands of `date` are formats; others set the clock.
+fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> bool {
     let mut operands = arguments.operands.iter();
-    match operands.find(|word| !word.prefix().starts_with('+')) {
-        Some(word) => refuse(
-            Some(word),
-            "`date` with an operand other than a format sets the clock",
-        ),
-        None => Ok(()),
-    }
+    operands.all(|word| word.prefix().starts_with('+'))
 }
 
-/// Refuses `@file`, from which the binary utilities read further options at any position.
-fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
-    let value = arguments.options.iter().find(|given| match given.value {
-        Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
-        Value::None => false,
-    });
-    let mut operands = arguments.operands.iter();
-    let operand = operands.find(|word| word.prefix().starts_with('@'));
-    match value.map(|given| given.word).or(operand.copied()) {
-        Some(word) => refuse(Some(word), "options from a file (`@…`)"),
-        None => Ok(()),
-    }
+/// Whether there is no `@file`, from which the binary utilities read further options at any position.
+fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
+    let values = arguments.options.iter().filter_map(Given::text);
+    let mut operands = arguments.operands.iter().map(|word| word.prefix());
+    operands.all(|text| !text.starts_with('@'))
+        && values
+            .into_iter()
+            .all(|text| !text.is_empty() && !text.starts_with('@'))
 }
 
-/// Refuses programs of `jq` and `yq` that read other files, whose names they may compute.
-fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether a program of `jq` or `yq` reads no other files, whose names it may compute.
+fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> bool {
     let values = arguments.options.iter().map(|given| given.word);
     let mut words = values.chain(arguments.operands.iter().copied());
-    let imports = |word: &&PartWord| {
-        let readers = ["import", "include", "modulemeta"];
-        let own = ["load"].iter().filter(|_| name == "yq");
-        let mut readers = readers.iter().chain(own);
-        readers.any(|reader| word.prefix().contains(reader))
-    };
-    match words.find(imports) {
-        Some(word) => refuse(
-            Some(word),
-            format!("`{name}` reads the files that the program names"),
-        ),
-        None => Ok(()),
-    }
+    words.all(|word| {
+        let imports = |reader: &&str| word.prefix().contains(reader);
+        let mut readers = ["import", "include", "modulemeta"].iter();
+        !readers.any(imports) && !(name == "yq" && word.prefix().contains("load"))
+    })
 }
 
-fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Checked {
-    if arguments.options.is_empty() {
-        return refuse(None, format!("`{name}` only reads with certain options"));
-    }
-    Ok(())
+fn says_its_version(_: &str, arguments: &Arguments<'_>) -> bool {
+    !arguments.options.is_empty()
 }
 
-/// Refuses formats that request signatures, which another program verifies.
-fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let verifies = |given: &&Given<'_>| {
-        is_one_of("format pretty sort group", given.name)
-            && match given.value {
-                Value::None => false,
-                Value::Text(format) => may_verify_signatures(format),
-                Value::Begins(_) => true,
-            }
-    };
-    match arguments.options.iter().find(verifies) {
-        Some(given) => refuse(
-            Some(given.word),
-            format!("`{name}`: a format that may start a program to verify signatures"),
-        ),
-        None => Ok(()),
-    }
+/// Whether no format requests signatures, which another program verifies.
+fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
+    let mut options = arguments.options.iter();
+    options.all(|given| match given.value {
+        Value::None => true,
+        _ if !is_one_of("format pretty sort group", given.name) => true,
+        Value::Text(format) => !may_verify_signatures(format),
+        Value::Begins(_) => false,
+    })
 }
 
 /// Whether a format or sort key of git may request a signature, which another program verifies.
@@ -117,28 +85,17 @@ pub fn may_verify_signatures(format: &str) -> bool {
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// Refuses operands of `branch` and `tag`, which are created unless they list.
-fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Checked {
-    match arguments.operands.first() {
-        Some(word) if !arguments.has_one_of(&["l", "list"]) => {
-            Err(word.writes("a name without `--list` is created"))
-        }
-        _ => Ok(()),
-    }
+/// Whether `branch` and `tag` create no operand: only lists may have some.
+fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> bool {
+    arguments.operands.is_empty() || arguments.has_one_of(&["l", "list"])
 }
 
-/// Accepts a name alone, which is read; a name with a value is set.
-fn gets_settings(name: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether `config` has a name alone, which is read; a name with a value is set.
+fn gets_settings(_: &str, arguments: &Arguments<'_>) -> bool {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
-    match arguments.operands.as_slice() {
-        _ if arguments.has_one_of(ASKING) => Ok(()),
-        [setting] if setting.prefix().contains('.') => Ok(()),
-        [_, value, ..] => Err(value.writes("a setting is changed")),
-        _ => refuse(
-            None,
-            format!("`{name}` in a form not known to be read-only"),
-        ),
-    }
+    let is_name = |word: &&PartWord| word.prefix().contains('.');
+    arguments.has_one_of(ASKING)
+        || arguments.operands.len() == 1 && arguments.operands.iter().all(is_name)
 }
 
 #[cfg(test)]
