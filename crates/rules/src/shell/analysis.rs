@@ -64,7 +64,7 @@ pub fn analyse(command: &str) -> Analysis {
             verdict: refusal.verdict,
             // The reason quotes parts of the command.
             why: terminal_safe_line(&refusal.why),
-            span: within(command, &refusal.span),
+            span: Some(refusal.span).filter(|span| !span.is_empty()),
             changes_directory: true,
             programs: Vec::new(),
             language: None,
@@ -80,28 +80,12 @@ fn harmless(effects: &Effects) -> String {
     if effects.commands.is_empty() {
         return "nothing is run".to_owned();
     }
-    let names: Vec<String> = effects
-        .commands
-        .iter()
-        .take(NAMED)
-        .map(|name| excerpt(name))
-        .collect();
-    let more = match effects.commands.len() - names.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{}{more}: options within the accepted set",
-        names.join(", ")
-    )
-}
-
-/// Returns the span clipped to the command, if it is not empty and on character boundaries.
-fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
-    let end = span.end.min(command.len());
-    let is_span =
-        span.start < end && command.is_char_boundary(span.start) && command.is_char_boundary(end);
-    is_span.then_some(span.start..end)
+    let names = effects.commands.iter().take(NAMED);
+    let mut names: Vec<String> = names.map(|name| excerpt(name)).collect();
+    if effects.commands.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    format!("{}: options within the accepted set", names.join(", "))
 }
 
 impl Analysis {

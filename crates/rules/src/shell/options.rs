@@ -27,8 +27,12 @@ pub(super) fn read<'words>(
     {
         return Ok(arguments);
     }
-    let why = format!("`{name}` with arguments that may change something");
-    Err(Refusal::unknown(0..0, why))
+    Err(Refusal::unknown(0..0, may_change(name)))
+}
+
+/// Returns the reason against the arguments of a command.
+pub(super) fn may_change(name: &str) -> String {
+    format!("`{name}` with arguments that may change something")
 }
 
 struct Reader<'table, 'words> {

@@ -1,10 +1,9 @@
 //! `awk` with programs that select and print fields: every token is known and unambiguous.
 
-use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
-use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{PartWord, Value, WordShape};
+use crate::shell::verdict::{Refusal, is_one_of};
+use crate::shell::word::{PartWord, WordShape};
 
 /// Keywords before an expression or a statement.
 const KEYWORDS: &str = "BEGIN END else if in next print printf";
@@ -20,31 +19,21 @@ const RESERVED: &str = "and asort asorti atan2 bindtextdomain break case close c
                         sin split sprintf sqrt srand strftime strtonum sub substr switch system \
                         systime tolower toupper typeof while xor";
 
-/// Checks the options, the program, and the files and assignments after it.
-pub(super) fn check(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether the options, the program, and the files and assignments after it only print.
+pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("awk", words)?;
-    for given in &arguments.options {
-        let variable = match given.value {
-            Value::Text(text) | Value::Begins(text) => text.split_once('=').map(|(name, _)| name),
-            Value::None => None,
-        };
-        if matches!(given.name, "v" | "assign") && !variable.is_some_and(is_harmless_variable) {
-            return Err(given
-                .word
-                .refusal("a variable that may have a special meaning in awk"));
-        }
-    }
-    let rest = words.get(arguments.read..).unwrap_or_default();
-    let Some((program, files)) = rest.split_first() else {
-        return Err(name.refusal("`awk` without a program"));
+    let mut options = arguments.options.iter();
+    let is_harmless = options.all(|given| {
+        let variable = given.text().and_then(|text| text.split_once('='));
+        given.name != "v" || variable.is_some_and(|(name, _)| is_harmless_variable(name))
+    });
+    let (program, files) = match words.get(arguments.read..) {
+        Some([program, files @ ..]) => (program, files),
+        _ => return Ok(false),
     };
-    if !program.literal().is_some_and(only_prints) {
-        return Err(program.refusal("an awk program that is not known to only print"));
-    }
-    match files.iter().find(|file| !is_harmless_operand(file)) {
-        Some(file) => Err(file.refusal("an operand that awk may not treat as a file")),
-        None => Ok(()),
-    }
+    Ok(is_harmless
+        && program.literal().is_some_and(only_prints)
+        && files.iter().all(is_harmless_operand))
 }
 
 fn is_harmless_variable(name: &str) -> bool {

@@ -27,51 +27,38 @@ pub(super) fn change_directory(
     Ok(())
 }
 
-/// `read`: variables from standard input.
-pub(super) fn read(_: &mut CheckedCommand<'_>, _: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether `read` sets ordinary variables.
+pub(super) fn reads_into_variables(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("read", words)?;
-    let mut names = arguments.operands.iter();
-    match names.find(|word| !word.literal().is_some_and(may_be_set)) {
-        Some(word) => Err(word.refusal("`read` into something other than an ordinary variable")),
-        None => Ok(()),
-    }
+    let mut names = arguments.operands.iter().map(|word| word.literal());
+    Ok(names.all(|name| name.is_some_and(may_be_set)))
 }
 
-/// `set`: options that only make the shell stricter or print what it runs.
-pub(super) fn set(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether the options of `set` only make the shell stricter or print what it runs.
+pub(super) fn sets_strict_options(words: &[PartWord]) -> Result<bool, Refusal> {
     const STRICT: &str =
         "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
-    let is_strict = |word: &PartWord| word.literal().is_some_and(|text| is_one_of(STRICT, text));
+    let mut options = words.iter().map(|word| word.literal().unwrap_or_default());
     let begins = words
         .first()
         .is_some_and(|first| first.prefix().starts_with('-'));
     let ends = words
         .last()
         .is_some_and(|last| !last.prefix().ends_with('o'));
-    if begins && ends && words.iter().all(is_strict) {
-        return Ok(());
-    }
-    Err(name.refusal("`set` with options that do not make the shell stricter"))
+    Ok(begins && ends && options.all(|option| is_one_of(STRICT, option)))
 }
 
-/// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    let format = match words.split_first() {
-        Some((first, rest)) if first.literal() == Some("--") => rest.first(),
-        Some((first, _)) if first.prefix().starts_with('-') => None,
-        Some((first, _)) => Some(first),
-        None => None,
+/// Whether the format of `printf` assigns nothing. `-v` and the conversion `%n` assign variables.
+pub(super) fn prints_a_format(words: &[PartWord]) -> Result<bool, Refusal> {
+    let format = match words {
+        [first, format, ..] if first.literal() == Some("--") => format,
+        [format, ..] if !format.prefix().starts_with('-') => format,
+        _ => return Ok(false),
     };
-    let is_accepted = format.and_then(PartWord::literal).is_some_and(|format| {
-        conversions(format).all(|conversion| !matches!(conversion, 'n' | '\0'))
-    });
-    if is_accepted {
-        return Ok(());
-    }
-    Err(Refusal::unknown(
-        format.unwrap_or(name).span.clone(),
-        "`printf` with a format that may assign a variable",
-    ))
+    let assigns = |conversion| matches!(conversion, 'n' | '\0');
+    Ok(format
+        .literal()
+        .is_some_and(|format| !conversions(format).any(assigns)))
 }
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.

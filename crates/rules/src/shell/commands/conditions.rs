@@ -13,46 +13,34 @@ const BINARY: &str = "= == != < > -ef -nt -ot";
 /// Operators between numbers. `[[` would evaluate the operands.
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
-/// `[ … ]`
-pub(super) fn bracket(
-    call: &mut CheckedCommand<'_>,
-    name: &PartWord,
-    words: &[PartWord],
-) -> Checked {
+/// Whether `[` ends with a bracket, and evaluates nothing.
+pub(super) fn is_plain_bracket(words: &[PartWord]) -> Result<bool, Refusal> {
     match words.split_last() {
-        Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
-        _ => Err(name.refusal("an unclosed `[`")),
+        Some((last, condition)) if last.literal() == Some("]") => is_plain_test(condition),
+        _ => Ok(false),
     }
 }
 
-/// `test …`: one condition, whose operator is written out.
-pub(super) fn test(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    let is_operator = |word: &PartWord, operators| {
+/// Whether `test` has one condition, whose operator is written out.
+pub(super) fn is_plain_test(words: &[PartWord]) -> Result<bool, Refusal> {
+    let is_one = |operators, word: &PartWord| {
         let literal = word.literal();
         literal.is_some_and(|text| is_one_of(operators, text))
     };
+    let is_binary = |word| is_one(BINARY, word) || is_one(NUMERIC, word);
     let condition = match words {
         // With three words, an operator in the middle has precedence.
-        [_, operator, _] if is_operator(operator, BINARY) || is_operator(operator, NUMERIC) => {
-            words
-        }
+        [_, operator, _] if is_binary(operator) => words,
         [first, rest @ ..] if !rest.is_empty() && first.literal() == Some("!") => rest,
         _ => words,
     };
-    let accepted = words.iter().all(PartWord::is_one_argument)
-        && match condition {
-            [] | [_] => true,
-            [operator, _] => is_operator(operator, UNARY),
-            [_, operator, _] => is_operator(operator, BINARY) || is_operator(operator, NUMERIC),
-            _ => false,
-        };
-    if accepted {
-        return Ok(());
-    }
-    Err(name.refusal(format!(
-        "`{}` with a condition that may evaluate something",
-        name.prefix()
-    )))
+    let is_plain = match condition {
+        [] | [_] => true,
+        [operator, _] => is_one(UNARY, operator),
+        [_, operator, _] => is_binary(operator),
+        _ => false,
+    };
+    Ok(is_plain && words.iter().all(PartWord::is_one_argument))
 }
 
 /// Whether a word of `[[` may be an operator that evaluates a name or a number.

@@ -2,7 +2,7 @@
 
 use super::{awk, builtins, conditions, git, prints_environment, sed};
 use crate::shell::call::{CheckedCommand, GitCall, Own};
-use crate::shell::options::{self, arguments};
+use crate::shell::options::{self, arguments, may_change};
 use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::table::{COMMANDS, NETWORK, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
@@ -34,27 +34,37 @@ pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -
 
 /// Whether some commands of this program only read, by the analysis.
 pub fn has_reading_form(program: &str) -> bool {
-    own_check(program).is_some() || COMMANDS.get(program).is_some()
+    own_check(program).is_some() || own_rule(program).is_some() || COMMANDS.get(program).is_some()
 }
 
-/// Returns the check of a command whose arguments have a grammar of their own.
+/// Whether a command only reads with its arguments.
+type Rule = fn(&[PartWord]) -> Result<bool, Refusal>;
+
+/// Returns the rule of a command whose arguments have a grammar of their own.
+fn own_rule(name: &str) -> Option<Rule> {
+    Some(match name {
+        "[" => conditions::is_plain_bracket,
+        "test" => conditions::is_plain_test,
+        "awk" | "gawk" | "mawk" | "original-awk" => awk::only_reads,
+        "printf" => builtins::prints_a_format,
+        "read" => builtins::reads_into_variables,
+        "sed" | "gsed" => sed::only_reads,
+        "set" => builtins::sets_strict_options,
+        "tar" => lists_archive,
+        _ => return None,
+    })
+}
+
+/// Returns the check of a command that starts others, or has effects besides writing.
 fn own_check(name: &str) -> Option<Own> {
     Some(match name {
-        "[" => conditions::bracket,
-        "test" => conditions::test,
-        "awk" | "gawk" | "mawk" | "original-awk" => awk::check,
         "cd" => builtins::change_directory,
-        "printf" => builtins::printf,
-        "read" => builtins::read,
-        "set" => builtins::set,
         "." | "eval" | "exec" | "source" => builtins::unknown_code,
         "command" | "time" | "timeout" => builtins::wrapper,
         "env" => builtins::env,
         "xargs" => builtins::xargs,
         "find" => conditions::find,
         "git" => git::check,
-        "sed" | "gsed" => sed::check,
-        "tar" => tar,
         _ => return None,
     })
 }
@@ -93,6 +103,12 @@ impl CheckedCommand<'_> {
         if name != "git" {
             // `git` is recorded with its subcommand.
             self.effects.ran(name);
+        }
+        if let Some(only_reads) = own_rule(name) {
+            return match only_reads(arguments)? {
+                true => Ok(()),
+                false => Err(first.refusal(may_change(name))),
+            };
         }
         match (own_check(name), listed) {
             (Some(check), _) => check(self, first, arguments),
@@ -149,8 +165,8 @@ impl CheckedCommand<'_> {
     }
 }
 
-/// Checks `tar`, which must list an archive of this machine. It accepts option letters without a dash.
-fn tar(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether `tar` lists an archive of this machine. It accepts option letters without a dash.
+fn lists_archive(words: &[PartWord]) -> Result<bool, Refusal> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
         && let Some(letters) = first.literal().filter(|text| !text.starts_with('-'))
@@ -158,14 +174,9 @@ fn tar(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Check
         // In letters before the last one, `f` and `C` would have their values elsewhere.
         *first = PartWord::plain(first.span.clone(), &format!("-{letters}"));
     }
-    let arguments = arguments("tar", &words)?;
-    let is_local = words
-        .iter()
-        .all(|word| word.literal().is_some_and(|text| !text.contains(':')));
-    if !is_local || !arguments.has_one_of(&["t", "list"]) {
-        return Err(name.refusal("`tar` that does not list an archive of this machine"));
-    }
-    Ok(())
+    let is_local = |word: &PartWord| word.literal().is_some_and(|text| !text.contains(':'));
+    let lists = arguments("tar", &words)?.has_one_of(&["t", "list"]);
+    Ok(lists && words.iter().all(is_local))
 }
 
 /// Returns the effect of a command, as text that follows its name.

@@ -1,31 +1,23 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
-use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::Checked;
-use crate::shell::word::{Given, PartWord, Value};
+use crate::shell::verdict::{Refusal, is_one_of};
+use crate::shell::word::{PartWord, Value};
 
-/// Checks the options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether all scripts only print: the values of `-e`, or else the first operand.
+pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("sed", words)?;
     let given = arguments.options.iter();
-    let given = given.filter(|given| matches!(given.name, "e" | "expression"));
-    let text = |given: &Given<'_>| match given.value {
-        Value::Text(script) => only_prints(script),
-        Value::None | Value::Begins(_) => false,
-    };
-    let only_prints = if given.clone().count() > 0 {
-        given.clone().all(text)
-    } else {
+    let mut given = given
+        .filter(|given| is_one_of("e expression", given.name))
+        .peekable();
+    if given.peek().is_none() {
         let script = arguments.operands.first();
-        script
+        return Ok(script
             .and_then(|script| script.literal())
-            .is_some_and(only_prints)
-    };
-    if only_prints {
-        return Ok(());
+            .is_some_and(only_prints));
     }
-    Err(name.refusal("`sed` with a script that is not known to only print"))
+    Ok(given.all(|given| matches!(given.value, Value::Text(script) if only_prints(script))))
 }
 
 /// Whether every command of a script only prints, deletes or replaces, in all versions of sed.
