@@ -241,7 +241,7 @@ fn texts(
         let following = arguments.get(at + 1..).unwrap_or_default();
         text_of_option(usage, is_shell, word, following)
     });
-    let mut texts: Vec<Option<String>> = given.collect();
+    let mut texts: Vec<Option<String>> = given.map(|word| word.value).collect();
     let mut operands = operands(arguments).peekable();
     if usage.has("all") && operands.peek().is_some() {
         let all: Option<Vec<&str>> = operands.clone().map(|word| word.value.as_deref()).collect();
@@ -279,7 +279,7 @@ fn text_of_option(
     is_shell: bool,
     word: &PartWord,
     following: &[PartWord],
-) -> Option<Option<String>> {
+) -> Option<PartWord> {
     let text = word.value_or_text();
     let attached = usage.options().find_map(|option| {
         if option.len() > 2 {
@@ -295,14 +295,15 @@ fn text_of_option(
         Some(if is_shell { "" } else { rest })
     })?;
     if !attached.is_empty() {
-        return Some(word.value.as_ref().map(|_| attached.to_owned()));
+        let known = word.value.as_ref().map(|_| PartWord::known(attached));
+        return Some(known.unwrap_or_else(|| word.clone()));
     }
     let value = if is_shell {
         operands(following).next()
     } else {
         following.first()
     };
-    Some(value?.value.clone())
+    value.cloned()
 }
 
 /// Returns the words that are neither options nor the names of options of shells.
@@ -316,15 +317,14 @@ fn operands(words: &[PartWord]) -> impl Iterator<Item = &PartWord> + Clone {
 }
 
 impl Scope<'_> {
-    /// Returns the standard input of a command, unless it is a file.
-    fn input(&self, index: usize) -> Option<Option<String>> {
-        let command = self.commands.get(index)?;
-        match &command.input {
-            PartInput::Other => None,
-            PartInput::Text(text) => Some(text.clone()),
-            PartInput::Pipe(commands) => {
+    /// Returns the text of the standard input of a command, unless it is a file.
+    fn input(&self, index: usize) -> Vec<Option<String>> {
+        match self.commands.get(index).map(|command| &command.input) {
+            None | Some(PartInput::Other) => Vec::new(),
+            Some(PartInput::Text(text)) => vec![text.clone()],
+            Some(PartInput::Pipe(commands)) => {
                 let printed = self.commands.get(commands.clone()).map(printed);
-                Some(printed.flatten())
+                vec![printed.flatten()]
             }
         }
     }

@@ -98,8 +98,9 @@ fn braced(text: &str) -> Result<(Expanded, usize), &'static str> {
         operator = after;
     }
     let is_accepted = match operator.as_bytes() {
-        [] | [b'-' | b'+' | b'?' | b'#' | b'%' | b'/' | b'^' | b',', ..] => true,
-        [b':', b'-' | b'+' | b'?', ..] => true,
+        []
+        | [b'-' | b'+' | b'?' | b'#' | b'%' | b'/' | b'^' | b',', ..]
+        | [b':', b'-' | b'+' | b'?', ..] => true,
         // A substring; its bounds are arithmetic.
         [b':', bounds @ ..] => bounds
             .iter()

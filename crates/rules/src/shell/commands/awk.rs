@@ -27,9 +27,8 @@ pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
         let variable = given.text().and_then(|text| text.split_once('='));
         given.name != "v" || variable.is_some_and(|(name, _)| is_harmless_variable(name))
     });
-    let (program, files) = match words.get(arguments.read..) {
-        Some([program, files @ ..]) => (program, files),
-        _ => return Ok(false),
+    let Some([program, files @ ..]) = words.get(arguments.read..) else {
+        return Ok(false);
     };
     Ok(is_harmless
         && program.literal().is_some_and(only_prints)

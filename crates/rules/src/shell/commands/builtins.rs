@@ -35,7 +35,7 @@ pub(super) fn reads_into_variables(words: &[PartWord]) -> Result<bool, Refusal> 
 }
 
 /// Whether the options of `set` only make the shell stricter or print what it runs.
-pub(super) fn sets_strict_options(words: &[PartWord]) -> Result<bool, Refusal> {
+pub(super) fn sets_strict_options(words: &[PartWord]) -> bool {
     const STRICT: &str =
         "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
     let mut options = words.iter().map(|word| word.literal().unwrap_or_default());
@@ -45,20 +45,20 @@ pub(super) fn sets_strict_options(words: &[PartWord]) -> Result<bool, Refusal> {
     let ends = words
         .last()
         .is_some_and(|last| !last.prefix().ends_with('o'));
-    Ok(begins && ends && options.all(|option| is_one_of(STRICT, option)))
+    begins && ends && options.all(|option| is_one_of(STRICT, option))
 }
 
 /// Whether the format of `printf` assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn prints_a_format(words: &[PartWord]) -> Result<bool, Refusal> {
+pub(super) fn prints_a_format(words: &[PartWord]) -> bool {
     let format = match words {
         [first, format, ..] if first.literal() == Some("--") => format,
         [format, ..] if !format.prefix().starts_with('-') => format,
-        _ => return Ok(false),
+        _ => return false,
     };
     let assigns = |conversion| matches!(conversion, 'n' | '\0');
-    Ok(format
+    format
         .literal()
-        .is_some_and(|format| !conversions(format).any(assigns)))
+        .is_some_and(|format| !conversions(format).any(assigns))
 }
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.

@@ -14,15 +14,15 @@ const BINARY: &str = "= == != < > -ef -nt -ot";
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
 /// Whether `[` ends with a bracket, and evaluates nothing.
-pub(super) fn is_plain_bracket(words: &[PartWord]) -> Result<bool, Refusal> {
+pub(super) fn is_plain_bracket(words: &[PartWord]) -> bool {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => is_plain_test(condition),
-        _ => Ok(false),
+        _ => false,
     }
 }
 
 /// Whether `test` has one condition, whose operator is written out.
-pub(super) fn is_plain_test(words: &[PartWord]) -> Result<bool, Refusal> {
+pub(super) fn is_plain_test(words: &[PartWord]) -> bool {
     let is_one = |operators, word: &PartWord| {
         let literal = word.literal();
         literal.is_some_and(|text| is_one_of(operators, text))
@@ -40,7 +40,7 @@ pub(super) fn is_plain_test(words: &[PartWord]) -> Result<bool, Refusal> {
         [_, operator, _] => is_binary(operator),
         _ => false,
     };
-    Ok(is_plain && words.iter().all(PartWord::is_one_argument))
+    is_plain && words.iter().all(PartWord::is_one_argument)
 }
 
 /// Whether a word of `[[` may be an operator that evaluates a name or a number.

@@ -43,13 +43,13 @@ type Rule = fn(&[PartWord]) -> Result<bool, Refusal>;
 /// Returns the rule of a command whose arguments have a grammar of their own.
 fn own_rule(name: &str) -> Option<Rule> {
     Some(match name {
-        "[" => conditions::is_plain_bracket,
-        "test" => conditions::is_plain_test,
+        "[" => |words| Ok(conditions::is_plain_bracket(words)),
+        "test" => |words| Ok(conditions::is_plain_test(words)),
         "awk" | "gawk" | "mawk" | "original-awk" => awk::only_reads,
-        "printf" => builtins::prints_a_format,
+        "printf" => |words| Ok(builtins::prints_a_format(words)),
         "read" => builtins::reads_into_variables,
         "sed" | "gsed" => sed::only_reads,
-        "set" => builtins::sets_strict_options,
+        "set" => |words| Ok(builtins::sets_strict_options(words)),
         "tar" => lists_archive,
         _ => return None,
     })
@@ -105,9 +105,11 @@ impl CheckedCommand<'_> {
             self.effects.ran(name);
         }
         if let Some(only_reads) = own_rule(name) {
-            return match only_reads(arguments)? {
-                true => Ok(()),
-                false => Err(first.refusal(may_change(name))),
+            let only_reads = only_reads(arguments)?;
+            return if only_reads {
+                Ok(())
+            } else {
+                Err(first.refusal(may_change(name)))
             };
         }
         match (own_check(name), listed) {

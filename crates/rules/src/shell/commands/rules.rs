@@ -59,7 +59,7 @@ fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> bool {
     words.all(|word| {
         let imports = |reader: &&str| word.prefix().contains(reader);
         let mut readers = ["import", "include", "modulemeta"].iter();
-        !readers.any(imports) && !(name == "yq" && word.prefix().contains("load"))
+        !(readers.any(imports) || name == "yq" && imports(&"load"))
     })
 }
 

@@ -79,10 +79,10 @@ impl Reader<'_> {
             self.expanded_text(start..text_end)?;
         }
         let index = document.command.unwrap_or(usize::MAX);
-        if let Some(command) = self.reading.commands.get_mut(index) {
-            if document.is_input {
-                command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
-            }
+        if let Some(command) = self.reading.commands.get_mut(index)
+            && document.is_input
+        {
+            command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
         }
         self.position = end;
         self.refuse_control()?;
