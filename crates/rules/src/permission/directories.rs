@@ -46,18 +46,17 @@ pub(super) fn of(
         let Some(target) = target else {
             continue;
         };
-        let mut after = Directories {
-            known: Vec::new(),
-            is_open: current.is_open || matches!(target, Target::Unknown),
-        };
-        if let Target::Known(to) = target {
-            let from = current.known.iter();
-            after
-                .known
-                .extend(from.map(|from| normalised(&from.join(&to))));
-        }
-        if after.known.is_empty() || !is_certain(script, command) {
-            after.known.extend_from_slice(&current.known);
+        let mut after = Directories::clone(&current);
+        match target {
+            Target::Unknown => after.is_open = true,
+            Target::Known(to) => {
+                if is_certain(script, command) {
+                    after.known.clear();
+                }
+                let from = current.known.iter();
+                let reached = from.map(|from| normalised(&from.join(&to)));
+                after.known.extend(reached);
+            }
         }
         after.known.sort_unstable();
         after.known.dedup();

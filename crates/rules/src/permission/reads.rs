@@ -8,16 +8,13 @@ use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GLOB, Wildcard, escaped};
 
-/// Whether the shell may expand a name with wildcards to a link in a directory.
-fn may_match_link(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
+/// Whether the shell may expand a name with wildcards to a link in a directory, or to `..`, as dash and old versions of
+/// bash do with `.*`.
+fn may_lead_elsewhere(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
     let pattern = Wildcard::parse(&escaped(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);
-    links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
-}
-
-/// Whether the shell may expand a name to `..`, as dash and old versions of bash do with `.*`.
-fn may_match_parent(name: &str) -> bool {
-    name.starts_with('.') && Wildcard::parse(&escaped(name).replace(GLOB, "*")).covers("..")
+    name.starts_with('.') && pattern.covers("..")
+        || links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
 }
 
 impl Command<'_> {
@@ -30,7 +27,8 @@ impl Command<'_> {
     pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
         let is_inside =
             |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
-        let leads_outside = |name: &str| {
+        // The names that match a pattern may be printed only, and not opened.
+        let leads_outside = |name: &str, is_opened: bool| {
             let files = NamedFile::of(name, &self.directories, context);
             NamedFile::is_unknown(name)
                 || name.contains("{}")
@@ -41,26 +39,26 @@ impl Command<'_> {
                         let (above, name) = path.rsplit_once('/').unwrap_or_default();
                         let above = Path::new(above);
                         above.to_string_lossy().contains(GLOB)
-                            || !name.contains(GLOB)
                             || !is_inside(&context.resolve(above))
-                            || may_match_parent(name)
-                            || may_match_link(name, above, context)
+                            || is_opened
+                                && (!name.contains(GLOB)
+                                    || may_lead_elsewhere(name, above, context))
                     }
                 })
         };
         let names = self.invocations().iter().flat_map(|one| {
             let files: Vec<usize> = one.files().collect();
-            // The shell looks for names that match, also for programs that only print them.
             let names = one.outlines.iter().enumerate().skip(1);
-            let names = names
-                .filter(move |(index, name)| files.contains(index) || name.contains(GLOB))
-                .map(|(_, name)| name.clone());
+            let names = names.map(move |(index, name)| (name.clone(), files.contains(&index)));
             let repeated = one.reads.iter().filter(|_| one.words.is_empty());
-            names.chain(repeated.map(|word| outline(word, context)))
+            let repeated = repeated.map(|word| (outline(word, context), false));
+            names
+                .chain(repeated)
+                .filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no program.
         let redirected = self.levels.iter().flat_map(|level| &level.reads);
-        let redirected = redirected.map(|word| outline(word, context));
+        let redirected = redirected.map(|word| (outline(word, context), true));
         let directories = &self.directories;
         directories.is_open
             || self.takes_names()
@@ -68,9 +66,9 @@ impl Command<'_> {
                 .known
                 .iter()
                 .all(|directory| is_inside(&context.resolve(directory)))
-            || names
-                .chain(redirected)
-                .any(|outline| names_in(&outline).any(leads_outside))
+            || names.chain(redirected).any(|(outline, is_opened)| {
+                names_in(&outline).any(|name| leads_outside(name, is_opened))
+            })
     }
 
     /// Whether it takes the names of files from its input or a file.

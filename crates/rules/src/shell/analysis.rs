@@ -98,6 +98,8 @@ impl Analysis {
         };
         let mut uses = requires.iter();
         let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
+        let starts_others =
+            |command: &CommandPart| command.is_substituted || command.unwrapped().is_some();
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -105,9 +107,9 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
-            // A process that waits for a file, such as a named pipe, may outlive the others.
+            // A process that waits for a file, such as a named pipe, may outlive the one that started it.
             (
-                self.line.commands.len() > 1 || self.language.is_some(),
+                self.line.commands.iter().any(starts_others) || self.language.is_some(),
                 "no-leftovers",
             ),
             (self.network_reads.is_some(), "network"),
