@@ -244,6 +244,13 @@ impl Reader<'_> {
             } else if rest.starts_with('\n') {
                 self.line_break()?;
             } else if rest.starts_with(['&', '|', '<', '>', '(', ')']) && !is_process {
+                if rest.starts_with('>') {
+                    let span = self.position..self.position + 1;
+                    self.refuse(
+                        span,
+                        "`>` in `[[`, which other shells read as a redirection",
+                    );
+                }
                 self.position += 1;
             } else {
                 let word = self.word(Expansions::Unsplit);
