@@ -233,11 +233,11 @@ impl<'text> Reader<'text> {
     fn plain_text_before(&self, signs: &[char]) -> Option<&'text str> {
         let rest = self.rest();
         let ends = |letter: char| " \t\n;&|".contains(letter) || signs.contains(&letter);
-        let text = rest.get(..rest.floor_char_boundary(MAX_NAME))?;
-        let text = text.split(ends).next()?;
-        let is_plain =
-            text.len() + 4 < MAX_NAME && !text.contains(['\'', '"', '\\', '$', '`', '<']);
-        is_plain.then_some(text)
+        let near = rest.get(..rest.floor_char_boundary(MAX_NAME))?;
+        let text = near.split(ends).next()?;
+        let is_whole = text.len() < near.len() || near.len() == rest.len();
+        let is_plain = !text.contains(['\'', '"', '\\', '$', '`', '<']);
+        (is_whole && is_plain).then_some(text)
     }
 
     /// Reads `$'…'`. Its value is not needed.
