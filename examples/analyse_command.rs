@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example program")]
 
-use turnpipe::shell::{PartWord, Verdict, analyse};
+use turnpipe::shell::{GitUse, PartWord, Verdict, analyse};
 use turnpipe::text::terminal_safe_line;
 
 pub(crate) fn describe(command: &str) -> Vec<String> {
@@ -15,9 +15,11 @@ pub(crate) fn describe(command: &str) -> Vec<String> {
     };
     let mut lines = vec![format!("{verdict}: {}", analysis.why)];
     if let Verdict::ReadOnly { requires } = &analysis.verdict {
-        for requirement in requires {
-            lines.push(format!("requires {requirement}"));
-        }
+        lines.extend(
+            requires
+                .iter()
+                .map(|_| format!("requires {}", GitUse::CONDITION)),
+        );
     }
     for command in &analysis.line.commands {
         let words: Vec<&str> = command.words.iter().map(PartWord::value_or_text).collect();

@@ -7,7 +7,7 @@ use super::constant::{PermissionCheck, ShellCheck, TextCheck};
 use super::tool_result::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
 use crate::permission::CheckedPart;
-use crate::shell::{Analysis, Verdict};
+use crate::shell::{Analysis, GitUse, Verdict};
 
 /// Effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -35,12 +35,7 @@ impl CheckShellRecord {
     pub fn new(command: &str, analysis: Analysis, conditions: Vec<&str>) -> Self {
         let mut requires = Vec::new();
         if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
-            for requirement in open {
-                let name = requirement.to_string();
-                if !requires.contains(&name) {
-                    requires.push(name);
-                }
-            }
+            requires.extend(open.first().map(|_| GitUse::CONDITION.to_owned()));
             requires.extend(conditions.into_iter().map(str::to_owned));
         }
         Self {

@@ -13,7 +13,7 @@ use crate::records::{
     CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, VerdictAccess, name_of,
 };
 use crate::session::input_gist;
-use crate::shell::{Analysis, Verdict};
+use crate::shell::{Analysis, GitUse, Verdict};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line, with_separators};
 
 /// Minimum width of a call without a terminal, in columns.
@@ -145,9 +145,9 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
     // Writing to a string cannot fail.
     let _ = write!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict
-        && let Some(requirement) = requires.first()
+        && !requires.is_empty()
     {
-        let _ = write!(text, " (requires {requirement})");
+        let _ = write!(text, " (requires {})", GitUse::CONDITION);
     }
     text.push_str("\n\n");
     text

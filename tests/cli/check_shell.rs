@@ -81,11 +81,6 @@ fn plain_lines_and_explanations() {
             .contains("\"requires\":[\"temporary-directory\"]"),
         "{told:?}"
     );
-    let told = run(&["check", "shell", "--plain"], b"diff <(ls a) <(ls b)\n");
-    assert!(
-        told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
-        "{told:?}"
-    );
     for command in [
         // Bash warns about the NUL and exits before the command that it reads from.
         "{ x=$(head -c1 /dev/zero; sleep 60); } 2>&1 | true\n",

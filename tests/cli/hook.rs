@@ -104,12 +104,7 @@ fn commands_with_languages_are_allowed_on_request() {
     };
     let trust = ["--trust-analysis"];
     let deny = ["--trust-analysis", "--deny", "Read(.env)"];
-    for command in [
-        "git reflog",
-        "find . -daystart -name '*.rs'",
-        "sed -n '1{p}' a",
-        "awk '{print \"\\t\" $1}' a",
-    ] {
+    for command in ["git reflog", "tar -tf a.tar", "gzip -cd a.gz"] {
         assert!(!hook(&[], command), "{command}");
         assert!(hook(&trust, command), "{command}");
     }
@@ -117,7 +112,7 @@ fn commands_with_languages_are_allowed_on_request() {
         "git log --oneline | head",
         "find . -name '*.rs'",
         "sed -n 1,9p a",
-        "awk '{print $1}' a",
+        "awk '{print \"\\t\" $1}' a",
     ] {
         assert!(hook(&[], command), "{command}");
     }

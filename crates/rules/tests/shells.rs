@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use turnpipe_rules::shell::{CommandLine, CommandPart, PartWord, parse};
+use turnpipe_rules::shell::{CommandLine, CommandPart, parse};
 
 #[path = "../../../tests/skip/mod.rs"]
 mod skip;
@@ -235,24 +235,19 @@ impl Drop for Sandbox {
 fn is_listed(line: &CommandLine, call: &[String]) -> bool {
     let mut levels = line.commands.iter().flat_map(CommandPart::levels);
     levels.any(|command| {
-        let values = |word: &PartWord| {
-            let alternatives = word.alternatives().into_iter();
-            alternatives
-                .map(|one| one.value)
-                .collect::<Option<Vec<String>>>()
-        };
-        let known: Vec<_> = command.words.iter().map(values).collect();
-        matches(&known, call)
+        let values = command.words.iter().map(|word| word.value.as_deref());
+        matches(&values.collect::<Vec<_>>(), call)
     })
 }
 
 /// Whether arguments are those of words, of which unknown ones are any arguments.
-fn matches(words: &[Option<Vec<String>>], call: &[String]) -> bool {
+fn matches(words: &[Option<&str>], call: &[String]) -> bool {
     match words.split_first() {
         None => call.is_empty(),
-        Some((Some(values), rest)) => call
-            .strip_prefix(values.as_slice())
-            .is_some_and(|call| matches(rest, call)),
+        Some((Some(value), rest)) => match call.split_first() {
+            Some((first, call)) => first == value && matches(rest, call),
+            None => false,
+        },
         Some((None, rest)) => (0..=call.len()).any(|taken| matches(rest, &call[taken..])),
     }
 }

@@ -9,7 +9,7 @@ use super::script::FinalDirectory;
 use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::permission::Action;
-use crate::shell::{self, Analysis, CommandLine, CommandPart, Requirement, Verdict};
+use crate::shell::{self, Analysis, CommandLine, CommandPart, Verdict};
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
 /// Assesses a command line that starts now.
@@ -105,8 +105,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         _ if context.environment.get("POSIXLY_CORRECT").is_some() => {
             Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
         }
-        _ if analysis.reveals.is_some() && !context.shell.has_clean_environment => {
-            let name = analysis.reveals.as_deref().unwrap_or_default();
+        _ if analysis.line.reveals.is_some() && !context.shell.has_clean_environment => {
+            let name = analysis.line.reveals.as_deref().unwrap_or_default();
             Some(format!("`{name}` may print secrets of the environment"))
         }
         _ if entries().any(|entry| is_of_process(&entry)) => {
@@ -133,7 +133,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !context.shell.reads_git_settings {
         return analysis.settled(|_| Ok(()));
     }
-    analysis.settled(|Requirement::CleanGitConfig(git)| git_repository::check(git, context))
+    analysis.settled(|git| git_repository::check(git, context))
 }
 
 /// Marks as writing the commands whose words name a program of the workspace, that may print secrets, or whose
@@ -144,7 +144,7 @@ fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) ->
     let parts = line.commands.iter().cloned().map(|mut part| {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
-        let is_open = context.shell.has_clean_environment || part.reveals.is_empty();
+        let is_open = context.shell.has_clean_environment || line.reveals.is_none();
         part.only_reads = part.only_reads && is_open && workspace.find(names).is_none();
         if part.only_reads && !part.requires.is_empty() {
             let settled = settled(analysis.of_command(&part), context);

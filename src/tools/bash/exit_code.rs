@@ -1,6 +1,6 @@
 //! Exit statuses that are results, not failures, and commands that print nothing on success.
 
-use crate::shell::{CommandLine, CommandPart, Follows, PartWord, parse, program_name};
+use crate::shell::{CommandLine, CommandPart, Follows, PartWord, program_name};
 
 /// Commands whose exit status 1 is a result, with its meaning.
 const RESULTS: &[(&str, &str)] = &[
@@ -19,34 +19,24 @@ const SILENT: &[&str] = &[
 /// Returns the meaning of exit status `code`, if it is a result of a known command and not a
 /// failure. `printed_errors`: stderr was not empty.
 pub(super) fn interpretation(
-    command: &str,
+    line: &CommandLine,
     code: i32,
     printed_errors: bool,
 ) -> Option<&'static str> {
-    if code != 1 {
-        return None;
-    }
-    let last = last_command(command)?;
-    if last.after_cd && printed_errors {
-        return None;
-    }
-    let mut name = program_of(&last.command).to_owned();
+    let last = last_command(line).filter(|last| code == 1 && !(last.after_cd && printed_errors))?;
+    let mut name = program_of(last.command).to_owned();
     if name == "git" {
         name = format!("git {}", last.command.operands().first().unwrap_or(&""));
     }
-    RESULTS
-        .iter()
-        .find(|(names, _)| names.split(',').any(|known| known == name))
-        .map(|(_, meaning)| *meaning)
+    let mut results = RESULTS.iter();
+    let known = results.find(|(names, _)| names.split(',').any(|known| known == name));
+    known.map(|(_, meaning)| *meaning)
 }
 
 /// Whether a command line prints nothing on success.
-pub(super) fn expects_no_output(command: &str) -> bool {
-    let line = parse(command);
-    let mut commands = line.commands.iter();
-    is_certain(&line)
-        && !line.commands.is_empty()
-        && commands.all(|command| SILENT.contains(&program_of(command)))
+pub(super) fn expects_no_output(line: &CommandLine) -> bool {
+    let is_silent = |command| SILENT.contains(&program_of(command));
+    is_certain(line) && !line.commands.is_empty() && line.commands.iter().all(is_silent)
 }
 
 /// Whether a line has only simple commands, without texts that other commands print.
@@ -65,9 +55,9 @@ fn first_word(command: &CommandPart) -> Option<&str> {
 
 /// The command that determined the exit status.
 #[derive(Debug, PartialEq, Eq)]
-struct LastCommand {
+struct LastCommand<'line> {
     /// Never without words.
-    command: CommandPart,
+    command: &'line CommandPart,
     /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
     /// error.
     after_cd: bool,
@@ -82,21 +72,19 @@ const CHANGE_THE_RULES: &[&str] = &[
 ];
 
 /// Returns the command that determines the status, if certain.
-fn last_command(line: &str) -> Option<LastCommand> {
-    let read = parse(line);
-    let changes_the_rules =
-        (read.commands.iter().filter_map(first_word)).any(|word| CHANGE_THE_RULES.contains(&word));
-    if !is_certain(&read) || changes_the_rules {
+fn last_command(line: &CommandLine) -> Option<LastCommand<'_>> {
+    let mut words = line.commands.iter().filter_map(first_word);
+    if !is_certain(line) || words.any(|word| CHANGE_THE_RULES.contains(&word)) {
         return None;
     }
+    let commands = line.commands.iter().rev();
+    let mut commands = commands.filter(|command| !command.is_substituted);
+    let command = commands.next().filter(|last| !last.words.is_empty())?;
     let mut after_cd = false;
-    let commands = read.commands.into_iter();
-    let mut commands = commands.filter(|command| !command.is_substituted).rev();
-    let last = commands.next()?;
-    let mut follows = last.follows;
+    let mut follows = command.follows;
     for before in commands {
         match follows {
-            Follows::And => match first_word(&before) {
+            Follows::And => match first_word(before) {
                 Some("cd") => after_cd = true,
                 Some(word) if NEVER_FAIL.contains(&word) => {}
                 _ => return None,
@@ -108,15 +96,13 @@ fn last_command(line: &str) -> Option<LastCommand> {
         }
         follows = before.follows;
     }
-    (!last.words.is_empty()).then_some(LastCommand {
-        command: last,
-        after_cd,
-    })
+    Some(LastCommand { command, after_cd })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell::parse;
 
     #[test]
     fn statuses_that_are_results_are_not_failures() {
@@ -163,7 +149,7 @@ mod tests {
         ];
         for (command, code, printed_errors, expected) in rows {
             assert_eq!(
-                interpretation(command, *code, *printed_errors),
+                interpretation(&parse(command), *code, *printed_errors),
                 *expected,
                 "{command}"
             );
@@ -173,10 +159,10 @@ mod tests {
     #[test]
     fn silent_commands_are_known() {
         for command in ["mkdir -p a", "cd a && rm b", "/bin/cp a b; touch c"] {
-            assert!(expects_no_output(command), "{command}");
+            assert!(expects_no_output(&parse(command)), "{command}");
         }
         for command in ["ls", "rm a; ls", "make; touch x", "git rm a", ""] {
-            assert!(!expects_no_output(command), "{command}");
+            assert!(!expects_no_output(&parse(command)), "{command}");
         }
     }
 
@@ -223,7 +209,8 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in rows {
-            let found = last_command(line).map(|last| (words(&last.command), last.after_cd));
+            let line_read = parse(line);
+            let found = last_command(&line_read).map(|last| (words(last.command), last.after_cd));
             let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
             assert_eq!(found, expected, "{line}");
         }

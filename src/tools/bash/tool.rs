@@ -182,12 +182,12 @@ impl ShellCall {
             "stderr": joined_lines([printed.stderr(INLINE_LIMIT).as_str(), &notes]),
             "interrupted": finished.ended == Ended::Cancelled,
             "isImage": false,
-            "noOutputExpected": expects_no_output(&self.command),
+            "noOutputExpected": expects_no_output(&self.analysis.line),
         });
         let failure = failure_of(&finished, "Command", timeout);
         let is_error = matches!(failure, Some((CallStatus::Error, _)));
         let code = finished.status.shell_code();
-        let meaning = interpretation(&self.command, code, printed.has_errors());
+        let meaning = interpretation(&self.analysis.line, code, printed.has_errors());
         let meaning = meaning.filter(|_| is_error);
         if let Some(meaning) = meaning {
             structured["returnCodeInterpretation"] = meaning.into();

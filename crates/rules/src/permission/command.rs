@@ -12,13 +12,10 @@ use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
-use super::programs::{Writer, WrittenOperands};
-use super::started::{Evaluated, Started, Text, unread};
+use super::programs::{Kind, Usage};
+use super::started::{Evaluated, Started, unread};
 use super::{directories, programs};
 use crate::shell::{CommandLine, CommandPart, PartWord};
-
-/// Options of any program whose value is a file that it writes.
-const OUTPUT_OPTIONS: [&str; 3] = ["--output", "--out-file", "--outfile"];
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -63,7 +60,7 @@ pub(super) fn commands<'a>(
     if let Some(rest) = unread(script, line) {
         let evaluated = Evaluated {
             program: String::new(),
-            text: Text::Literal(rest.to_owned()),
+            text: Some(rest.to_owned()),
         };
         let started = Started {
             evaluated: vec![evaluated],
@@ -143,21 +140,15 @@ impl Command<'_> {
     ) -> bool {
         let mut evaluated = self.started.evaluated.iter();
         evaluated.any(|one| {
-            let is_about = match &one.text {
-                Text::Literal(text) => pattern.is_mentioned_in(text),
-                Text::Unknown => true,
-            };
-            is_about && !is_trusted(&one.program)
+            let mut text = one.text.iter();
+            text.all(|text| pattern.is_mentioned_in(text)) && !is_trusted(&one.program)
         })
     }
 
     /// Whether it evaluates a text that mentions a file.
     pub(super) fn evaluates_name(&self, pattern: &PathPattern, context: &PathContext<'_>) -> bool {
         let evaluated = self.started.evaluated.iter();
-        let texts = evaluated.filter_map(|one| match &one.text {
-            Text::Literal(text) => Some(text.as_str()),
-            Text::Unknown => None,
-        });
+        let texts = evaluated.filter_map(|one| one.text.as_deref());
         let is_name_end =
             |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}=,".contains(letter);
         let mut names = texts
@@ -274,87 +265,60 @@ impl Command<'_> {
         })
     }
 
-    /// Returns the files that the operands of writing programs, and the output options of any program, name.
+    /// Returns the files that the operands of writing programs name.
     pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.changed.get_or_init(|| {
             let mut changed = Vec::new();
             for one in self.invocations() {
-                for (known, at) in one.known() {
-                    if let Some(writer) = known.writer.as_ref().filter(|writer| writer.is_used(one))
-                    {
-                        changed.extend(writer.changed(one, at, context));
-                    }
+                let known = one.known().into_iter();
+                for (_, writer, at) in known.filter(|(kind, ..)| *kind == Kind::Writer) {
+                    changed.extend(changed_by(one, writer, at, context));
                 }
-                let outputs = one.words.iter().enumerate().filter(|(_, word)| {
-                    OUTPUT_OPTIONS
-                        .iter()
-                        .any(|option| word.text.starts_with(option))
-                });
-                let outputs = outputs.flat_map(|(at, _)| one.words.iter().skip(at).take(2));
-                changed.extend(files(one, outputs, context));
             }
             changed
         })
     }
 }
 
-impl Writer {
-    /// Whether the options are given with which a program changes files.
-    fn is_used(&self, one: &Invocation) -> bool {
-        let is_given = |option: &&str| {
-            let letter = option
-                .strip_prefix('-')
-                .filter(|letters| letters.len() == 1);
-            one.outlines.iter().skip(1).any(|word| {
-                let is_cluster = word.starts_with('-') && !word.starts_with("--");
-                word.starts_with(option)
-                    || is_cluster && letter.is_some_and(|letter| word.contains(letter))
-            })
-        };
-        self.condition.is_empty() || self.condition.iter().any(is_given)
+/// Returns the files that a program changes. `at` is the index of the name of the program or its subcommand.
+fn changed_by(
+    one: &Invocation,
+    writer: Usage,
+    at: usize,
+    context: &PathContext<'_>,
+) -> Vec<NamedFile> {
+    let words = one.words.get(at + 1..).unwrap_or_default();
+    // Whether a word is an option, or has its letter.
+    let is_given = |word: &PartWord| {
+        let text = word.value_or_text();
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        writer.options().any(|option| {
+            let is_in_cluster = option.len() == 2 && is_cluster && text.contains(&option[1..]);
+            text.starts_with(option) || is_in_cluster
+        })
+    };
+    if writer.has("of") {
+        let outputs = words.iter().enumerate().filter(|(_, word)| is_given(word));
+        let outputs = outputs.flat_map(|(at, _)| words.iter().skip(at).take(2));
+        return files(one, outputs, context);
     }
-
-    /// Returns the files that it changes. `at` is the index of the name of the program or its subcommand.
-    fn changed(&self, one: &Invocation, at: usize, context: &PathContext<'_>) -> Vec<NamedFile> {
-        let operands = one
-            .words
-            .iter()
-            .skip(at + 1)
-            .filter(|word| !word.text.starts_with('-'));
-        let operands: Vec<&PartWord> = operands.collect();
-        match self.operands {
-            WrittenOperands::All => files(one, operands.into_iter(), context),
-            WrittenOperands::Last => {
-                let Some((target, sources)) = operands.split_last() else {
-                    return Vec::new();
-                };
-                // The copies in a directory have the same names.
-                let target_name = outline(target, context);
-                let copies = sources.iter().flat_map(|source| {
-                    let source = outline(source, context);
-                    let copy = format!(
-                        "{target_name}/{}",
-                        programs::name(source.trim_end_matches('/'))
-                    );
-                    NamedFile::of(&copy, &one.directories, context)
-                });
-                copies
-                    .chain(files(one, std::iter::once(*target), context))
-                    .collect()
-            }
-            WrittenOperands::None => {
-                let is_output = |word: &PartWord| {
-                    let is_cluster = word.text.starts_with('-') && !word.text.starts_with("--");
-                    let mut letters = self.outputs.iter().map(|option| &option[1..]);
-                    is_cluster && letters.any(|letter| word.text.contains(letter))
-                };
-                let words = one.words.iter().enumerate().skip(at + 1);
-                let outputs = words.filter(|(_, word)| is_output(word));
-                let outputs = outputs.flat_map(|(at, _)| one.words.iter().skip(at).take(2));
-                files(one, outputs, context)
-            }
-        }
+    if writer.has("if") && !one.words.iter().any(is_given) {
+        return Vec::new();
     }
+    let operands = words.iter().filter(|word| !word.text.starts_with('-'));
+    let operands: Vec<&PartWord> = operands.collect();
+    let Some((target, sources)) = operands.split_last().filter(|_| writer.has("last")) else {
+        return files(one, operands.into_iter(), context);
+    };
+    // The copies in a directory have the same names.
+    let directory = outline(target, context);
+    let copies = sources.iter().flat_map(|source| {
+        let source = outline(source, context);
+        let name = programs::name(source.trim_end_matches('/'));
+        NamedFile::of(&format!("{directory}/{name}"), &one.directories, context)
+    });
+    let target = files(one, std::iter::once(*target), context);
+    copies.chain(target).collect()
 }
 
 /// Returns the files that words, or parts of them, may name.

@@ -13,8 +13,6 @@ pub(super) struct CommandPattern {
     pattern: Wildcard,
     /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
-    /// These two without the directory of the program, if they have one.
-    by_name: Vec<Wildcard>,
     /// Its words, for deny and ask rules; `None` if the program has a star.
     words: Option<Words>,
     /// The words of its words without a star, in their order: those that a text in another language must have.
@@ -59,16 +57,6 @@ impl CommandPattern {
             .strip_suffix(" *")
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
-        let program = pattern.split_whitespace().next();
-        let directory = program.map_or(0, |program| program.len() - programs::name(program).len());
-        let named = pattern
-            .trim_start()
-            .get(directory..)
-            .filter(|_| directory > 0);
-        let shortened = named.and_then(|named| named.strip_suffix(" *"));
-        let shortened = shortened.filter(|_| without_arguments.is_some());
-        let by_name = named.into_iter().chain(shortened);
-        let by_name = by_name.map(Wildcard::parse).collect();
         let literals = pattern
             .split_whitespace()
             .filter(|word| !word.contains('*'));
@@ -81,7 +69,6 @@ impl CommandPattern {
             words: Words::parse(&pattern),
             pattern: wildcard,
             without_arguments,
-            by_name,
             text: pattern,
         }
     }
@@ -105,12 +92,7 @@ impl CommandPattern {
 
     /// Whether it matches a command.
     pub(super) fn covers(&self, text: &str) -> bool {
-        self.alternatives().any(|pattern| pattern.covers(text))
-    }
-
-    /// Whether it matches a command by any path of the program.
-    pub(super) fn covers_by_name(&self, text: &str) -> bool {
-        let mut patterns = self.alternatives().chain(&self.by_name);
+        let mut patterns = std::iter::once(&self.pattern).chain(&self.without_arguments);
         patterns.any(|pattern| pattern.covers(text))
     }
 
@@ -139,10 +121,6 @@ impl CommandPattern {
         };
         let quotes = ['"', '\'', '\\'];
         has_literals(text) || text.contains(quotes) && has_literals(&text.replace(quotes, ""))
-    }
-
-    fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
-        std::iter::once(&self.pattern).chain(&self.without_arguments)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::call::ParsedCall;
 use super::command::Command;
 use super::hint::{of_call, of_command};
-use super::path_context::PathContext;
+use super::path_context::{PathContext, ResolvedPath};
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::shell::MAX_LENGTH;
@@ -189,7 +189,7 @@ impl Rules {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> Verdict {
-        if let Some(rule) = self.restricting_command(command, context) {
+        if let Some(rule) = self.restricting(|rule| rule.restricts_command(command, context)) {
             return by_rule(rule);
         }
         let is_long = context.script().len() > MAX_LENGTH && self.are_about_commands();
@@ -242,12 +242,9 @@ impl Rules {
         context: &PathContext<'_>,
     ) -> Option<Verdict> {
         let targets = command.redirection_targets(context)?;
-        let rules: Option<Vec<&Rule>> = targets
-            .iter()
-            .map(|path| self.allowing_to_write(path, context))
-            .collect();
-        let accepts_edits =
-            mode == Mode::AcceptEdits && targets.iter().all(|path| context.is_inside(path));
+        let are_inside = targets.iter().all(|path| context.is_inside(path));
+        let rules = self.allowing_to_write(targets.into_iter(), context);
+        let accepts_edits = mode == Mode::AcceptEdits && are_inside;
         let mut allowing = self.that(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
             && (rules.is_some() || accepts_edits)
@@ -272,7 +269,7 @@ impl Rules {
     fn decide_other(&self, mode: Mode, call: &ParsedCall<'_>) -> Verdict {
         let context = call.context;
         let request = context.request;
-        if let Some(rule) = self.restricting_call(call) {
+        if let Some(rule) = self.restricting(|rule| rule.restricts(call)) {
             return by_rule(rule);
         }
         let writes = &call.writes;
@@ -308,13 +305,23 @@ impl Rules {
         if mode == Mode::AcceptEdits && writes.iter().all(|path| context.is_inside(path)) {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
-        let rules: Option<Vec<&Rule>> = writes
-            .iter()
-            .map(|path| self.allowing_to_write(path, context))
-            .collect();
+        let rules = self.allowing_to_write(writes.iter(), context);
         rules
             .and_then(|rules| rules.first().copied())
             .map_or_else(left_open, by_rule)
+    }
+
+    /// Returns for each file a rule that allows changing it, if all have one.
+    fn allowing_to_write<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p ResolvedPath>,
+        context: &PathContext<'_>,
+    ) -> Option<Vec<&Rule>> {
+        let allowing = |path| {
+            let mut rules = self.that(Behavior::Allow);
+            rules.find(|rule| rule.allows_writing(path, context))
+        };
+        paths.map(allowing).collect()
     }
 }
 

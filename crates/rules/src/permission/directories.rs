@@ -1,6 +1,6 @@
 //! The possible working directories of the commands of a command line.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::outline::outline;
@@ -32,9 +32,9 @@ pub(super) fn of(
         .iter()
         .map(|command| target(command, context))
         .collect();
-    let repeats = targets.iter().any(Option::is_some) && may_repeat(script, commands);
+    let mut moves = commands.iter().zip(&targets);
     let mut current = Rc::clone(start);
-    if repeats {
+    if moves.any(|(command, target)| command.is_repeated() && target.is_some()) {
         current = Rc::new(Directories {
             is_open: true,
             ..(*current).clone()
@@ -46,20 +46,17 @@ pub(super) fn of(
         let Some(target) = target else {
             continue;
         };
-        let mut after = Directories {
-            known: Vec::new(),
-            is_open: current.is_open || matches!(target, Target::Unknown),
-        };
-        if let Target::Known(to) = target {
-            after.known.extend(
-                current
-                    .known
-                    .iter()
-                    .flat_map(|from| led_to(from, &to, context)),
-            );
-        }
-        if after.known.is_empty() || !is_certain(script, command) {
-            after.known.extend_from_slice(&current.known);
+        let mut after = Directories::clone(&current);
+        match target {
+            Target::Unknown => after.is_open = true,
+            Target::Known(to) => {
+                if is_certain(script, command) {
+                    after.known.clear();
+                }
+                let from = current.known.iter();
+                let reached = from.map(|from| normalised(&from.join(&to)));
+                after.known.extend(reached);
+            }
         }
         after.known.sort_unstable();
         after.known.dedup();
@@ -68,32 +65,6 @@ pub(super) fn of(
         current = Rc::new(after);
     }
     found
-}
-
-/// Whether commands may run several times, or later than they are written.
-fn may_repeat(script: &str, commands: &[CommandPart]) -> bool {
-    const REPEATS: &[&str] = &[
-        "for", "while", "until", "function", "repeat", "foreach", "select",
-    ];
-    let is_separator = |letter: char| letter.is_whitespace() || ";&|(){}`".contains(letter);
-    commands
-        .iter()
-        .any(|command| command.program() == Some("trap"))
-        || script.replace(' ', "").contains("()")
-        || script
-            .split(is_separator)
-            .any(|word| REPEATS.contains(&word))
-}
-
-/// Returns the directories that a path may lead to: `..` may follow a link or not.
-fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
-    let by_name = normalised(&from.join(to));
-    let is_upward = to.components().any(|part| part == Component::ParentDir);
-    let real = context.resolve(&from.join(to)).real.filter(|_| is_upward);
-    let real = real
-        .map(|real| real.to_path_buf())
-        .filter(|real| *real != by_name);
-    std::iter::once(by_name).chain(real).collect()
 }
 
 /// The directory that a command changes to.

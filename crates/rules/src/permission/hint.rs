@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::command::Command;
 use super::domain::host;
 use super::path_context::PathContext;
+use super::programs::Kind;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, RuleSource, programs};
 use crate::shell::is_subcommand;
@@ -47,21 +48,23 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
 fn needs_exact_rule(program: &str) -> bool {
     const OTHERS: [&str; 7] = ["make", "just", "docker", "podman", "ssh", "su", "curl"];
     OTHERS.contains(&program)
-        || programs::known(program).is_some_and(|known| {
-            let evaluates = known.evaluator.as_ref();
-            let evaluates =
-                evaluates.is_some_and(|texts| texts.has_input || texts.has_all || texts.has_first);
-            changes_operands(program)
-                || known.wrapper.is_some()
-                || !known.starts.is_empty()
-                || evaluates
-        })
+        || changes_operands(program)
+        || programs::known(program)
+            .iter()
+            .any(|(kind, usage)| match kind {
+                Kind::Wrapper | Kind::Starts => true,
+                Kind::Shell | Kind::Code | Kind::Text => {
+                    ["stdin", "all", "first"].iter().any(|form| usage.has(form))
+                }
+                Kind::Writer => false,
+            })
 }
 
 /// Whether a program changes the files that its operands name, with any options.
 pub(super) fn changes_operands(program: &str) -> bool {
-    let writer = programs::known(program).and_then(|known| known.writer.as_ref());
-    writer.is_some_and(|writer| writer.condition.is_empty() && writer.outputs.is_empty())
+    programs::known(program)
+        .iter()
+        .any(|(kind, usage)| *kind == Kind::Writer && usage.options().next().is_none())
 }
 
 /// Suggests a rule for one command: its program and subcommand with any arguments. Programs that

@@ -6,7 +6,7 @@ use super::command_pattern::CommandPattern;
 use super::directories::Directories;
 use super::outline::outline;
 use super::path_context::PathContext;
-use super::programs::{self, Program};
+use super::programs::{self, Kind, Usage};
 use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{PartAssignment, PartWord, pattern_index};
 
@@ -34,10 +34,9 @@ impl Invocation {
         directories: &Rc<Directories>,
         context: &PathContext<'_>,
     ) -> Self {
-        let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
         Self {
             outlines: words.iter().map(|word| outline(word, context)).collect(),
-            words,
+            words: words.to_vec(),
             assignments,
             reads: Vec::new(),
             writes: Vec::new(),
@@ -59,18 +58,17 @@ impl Invocation {
 
     /// Returns what the table says about the program and its subcommand, each with the index of its name. Each option
     /// before the subcommand may or may not have a value.
-    pub(super) fn known(&self) -> Vec<(&'static Program, usize)> {
-        let mut known: Vec<_> = programs::known(self.program())
-            .map(|program| (program, 0))
-            .into_iter()
-            .collect();
+    pub(super) fn known(&self) -> Vec<(Kind, Usage, usize)> {
+        let program = programs::known(self.program()).iter();
+        let mut known: Vec<_> = program.map(|(kind, usage)| (*kind, *usage, 0)).collect();
         let mut has_option = false;
         for (at, word) in self.outlines.iter().enumerate().skip(1) {
             if word.starts_with('-') {
                 has_option = true;
                 continue;
             }
-            known.extend(programs::known_with(self.program(), word).map(|program| (program, at)));
+            let rows = programs::known_with(self.program(), word).iter();
+            known.extend(rows.map(|(kind, usage)| (*kind, *usage, at)));
             if !std::mem::take(&mut has_option) {
                 break;
             }
@@ -99,34 +97,23 @@ impl Invocation {
         if pattern.matches_words(self.program(), &arguments) {
             return true;
         }
-        pattern.has_text(self.program())
-            && self
-                .texts(context)
-                .any(|text| pattern.covers_by_name(&text))
+        pattern.has_text(self.program()) && self.texts(context).any(|text| pattern.covers(&text))
     }
 
-    /// Returns its spellings: with the values of words, with the name of the program only, as written, with
-    /// the assignments before it, and with a redirection behind it.
+    /// Returns its spellings: with the values of words, with the name of the program only, with the assignments before
+    /// it, and with a redirection behind it.
     fn texts(&self, context: &PathContext<'_>) -> impl Iterator<Item = String> {
         let arguments = self.outlines.iter().skip(1).map(String::as_str);
         let first = self.outlines.first().map(String::as_str);
         let meant = joined(first.into_iter().chain(arguments.clone()));
         let by_name = joined(std::iter::once(self.program()).chain(arguments));
-        let written = joined(self.words.iter().map(|word| word.text.as_str()));
-        let set = self
-            .assignments
-            .iter()
-            .map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
-        let set: String = set.collect();
-        let set = (!set.is_empty()).then(|| format!("{set}{meant}"));
+        let set = self.assignments.iter();
+        let set = set.map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
+        let set = set.collect::<String>() + &meant;
         let targets = self.writes.iter().map(|word| outline(word, context));
-        let redirected: Vec<String> = targets
-            .map(|target| format!("{meant} > {target}"))
-            .collect();
-        [meant, by_name, written]
-            .into_iter()
-            .chain(set)
-            .chain(redirected)
+        let redirected = targets.map(|target| format!("{meant} > {target}"));
+        let redirected: Vec<String> = redirected.collect();
+        [meant, by_name, set].into_iter().chain(redirected)
     }
 }
 

@@ -4,9 +4,6 @@ use super::path_context::PathContext;
 use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{PartWord, WordPiece};
 
-/// Maximum number of option letters in one word that a value may follow.
-const MAX_LETTERS: usize = 255;
-
 /// Maximum length of a word that may name files, in bytes: the limit of paths.
 const MAX_PATH: usize = 4096;
 
@@ -19,8 +16,7 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
     for (index, piece) in word.pieces.iter().enumerate() {
         match piece {
             WordPiece::Text(known) => text.push_str(known),
-            WordPiece::Brace(letter) => text.push(*letter),
-            WordPiece::Glob | WordPiece::Bracket => text.push(GLOB),
+            WordPiece::Glob => text.push(GLOB),
             WordPiece::Home => {
                 let is_own = match word.pieces.get(index + 1) {
                     None => true,
@@ -32,36 +28,23 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
                     None => text.push(UNKNOWN),
                 }
             }
-            _ => text.push(UNKNOWN),
+            WordPiece::Unknown => text.push(UNKNOWN),
         }
     }
     text
 }
 
-/// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:`, `,`, `)`, `{` or `//`, to the end or the next sign.
+/// Returns the parts of a word that may name a file: the whole word, and the text behind an option of one letter, `=`,
+/// `@`, `:`, `,` or `{`, to the end or the next sign.
 pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let is_path = word.len() <= MAX_PATH && !word.contains('\n');
     let word = if is_path { word } else { "" };
-    let behind_sign = word
-        .match_indices(['=', '@', ':', ')', ',', '{'])
-        .filter_map(|(at, _)| word.get(at + 1..));
-    let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
-    let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
-    let digits = letters.get(count..).unwrap_or_default();
-    let behind_digits = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let behind_scheme = word.match_indices("//").flat_map(|(at, _)| {
-        let rest = word.get(at + 2..).unwrap_or_default();
-        let is_file = word[..at].to_ascii_lowercase().ends_with("file:");
-        let behind_host = rest.find('/').filter(|_| is_file);
-        std::iter::once(rest).chain(behind_host.and_then(|host| rest.get(host..)))
-    });
+    let behind_sign = word.match_indices(['=', '@', ':', ',', '{']);
+    let behind_sign = behind_sign.filter_map(|(at, _)| word.get(at + 1..));
+    let behind_option = word.get(2..).filter(|_| word.starts_with('-'));
     let names = std::iter::once(word)
         .chain(behind_sign)
-        .chain(behind_scheme)
-        .chain(behind_letters)
-        .chain(Some(behind_digits));
+        .chain(behind_option);
     // `-v ./x:/y`, `file:///x?y`
     let before_sign = |name: &'a str| {
         let (before, _) = name.split_once([':', ',', '?', '#', '}'])?;

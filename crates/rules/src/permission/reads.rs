@@ -3,23 +3,18 @@
 use std::path::Path;
 
 use super::command::Command;
-use super::invocation::Invocation;
 use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GLOB, Wildcard, escaped};
-use crate::shell::PartWord;
 
-/// Whether the shell may expand a name with wildcards to a link in a directory.
-fn may_match_link(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
+/// Whether the shell may expand a name with wildcards to a link in a directory, or to `..`, as dash and old versions of
+/// bash do with `.*`.
+fn may_lead_elsewhere(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
     let pattern = Wildcard::parse(&escaped(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);
-    links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
-}
-
-/// Whether the shell may expand a name to `..`, as dash and old versions of bash do with `.*`.
-fn may_match_parent(name: &str) -> bool {
-    name.starts_with('.') && Wildcard::parse(&escaped(name).replace(GLOB, "*")).covers("..")
+    name.starts_with('.') && pattern.covers("..")
+        || links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
 }
 
 impl Command<'_> {
@@ -32,7 +27,8 @@ impl Command<'_> {
     pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
         let is_inside =
             |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
-        let leads_outside = |name: &str| {
+        // The names that match a pattern may be printed only, and not opened.
+        let leads_outside = |name: &str, is_opened: bool| {
             let files = NamedFile::of(name, &self.directories, context);
             NamedFile::is_unknown(name)
                 || name.contains("{}")
@@ -43,20 +39,26 @@ impl Command<'_> {
                         let (above, name) = path.rsplit_once('/').unwrap_or_default();
                         let above = Path::new(above);
                         above.to_string_lossy().contains(GLOB)
-                            || !name.contains(GLOB)
                             || !is_inside(&context.resolve(above))
-                            || may_match_parent(name)
-                            || may_match_link(name, above, context)
+                            || is_opened
+                                && (!name.contains(GLOB)
+                                    || may_lead_elsewhere(name, above, context))
                     }
                 })
         };
         let names = self.invocations().iter().flat_map(|one| {
-            let words = one.files().map(|index| &one.outlines[index]);
-            words.skip(1).cloned()
+            let files: Vec<usize> = one.files().collect();
+            let names = one.outlines.iter().enumerate().skip(1);
+            let names = names.map(move |(index, name)| (name.clone(), files.contains(&index)));
+            let repeated = one.reads.iter().filter(|_| one.words.is_empty());
+            let repeated = repeated.map(|word| (outline(word, context), false));
+            names
+                .chain(repeated)
+                .filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no program.
         let redirected = self.levels.iter().flat_map(|level| &level.reads);
-        let redirected = redirected.map(|word| outline(word, context));
+        let redirected = redirected.map(|word| (outline(word, context), true));
         let directories = &self.directories;
         directories.is_open
             || self.takes_names()
@@ -64,37 +66,9 @@ impl Command<'_> {
                 .known
                 .iter()
                 .all(|directory| is_inside(&context.resolve(directory)))
-            || names
-                .chain(redirected)
-                .any(|outline| names_in(&outline).any(leads_outside))
-            || self.lists_outside(context)
-    }
-
-    /// Whether the shell may look for names that match a pattern outside the working directories. Words of programs
-    /// that only print them, and of loops, have patterns too.
-    fn lists_outside(&self, context: &PathContext<'_>) -> bool {
-        let looks_outside = |outline: &str| {
-            let Some((before, after)) = outline.split_once(GLOB) else {
-                return false;
-            };
-            let above = before.rfind('/').map_or("./", |at| &before[..=at]);
-            let below = after.split_once('/').map_or("", |(_, below)| below);
-            // Directories that match may be links.
-            NamedFile::is_unknown(above)
-                || below.contains(GLOB)
-                || NamedFile::of(above, &self.directories, context)
-                    .iter()
-                    .any(|file| !context.is_inside(&file.resolved()))
-        };
-        let is_loop = |one: &&Invocation| one.words.is_empty();
-        let invocations = self.invocations().iter();
-        let given = invocations
-            .clone()
-            .flat_map(|one| one.outlines.iter().cloned());
-        let repeated = invocations.filter(is_loop).flat_map(|one| &one.reads);
-        let repeated = repeated.flat_map(PartWord::alternatives);
-        let repeated = repeated.map(|word| outline(&word, context));
-        given.chain(repeated).any(|outline| looks_outside(&outline))
+            || names.chain(redirected).any(|(outline, is_opened)| {
+                names_in(&outline).any(|name| leads_outside(name, is_opened))
+            })
     }
 
     /// Whether it takes the names of files from its input or a file.

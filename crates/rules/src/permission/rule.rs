@@ -179,13 +179,13 @@ impl Rule {
             Specifier::Writing(pattern) => {
                 any(command.redirected(context), pattern) || any(command.changed(context), pattern)
             }
-            Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Any => {
                 self.tool.is("Edit")
                     && !(command.redirected(context).is_empty()
                         && command.changed(context).is_empty())
             }
             Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
+            Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
         }
     }

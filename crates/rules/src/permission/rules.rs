@@ -3,56 +3,31 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::ToolName;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::path_pattern::PathUnion;
 use super::rule::{OutsideAccess, Specifier};
-use super::{Action, Behavior, Request, Rule};
+use super::{Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
 pub struct Rules {
     /// Stricter rules first, then in source order.
     all: Vec<Rule>,
-    /// The path patterns of restricting rules and of allow rules.
-    restricted: PathUnion,
-    allowed: PathUnion,
 }
 
 impl Rules {
     /// Creates a set from rules in source order.
     pub fn new(mut rules: Vec<Rule>) -> Self {
         rules.sort_by_key(|rule| Reverse(rule.behavior));
-        let paths = |allows: bool| {
-            let rules = rules.iter().enumerate();
-            let rules = rules.filter(move |(_, rule)| (rule.behavior == Behavior::Allow) == allows);
-            rules.filter_map(|(index, rule)| Some((index, rule.paths()?)))
-        };
-        Self {
-            restricted: PathUnion::of(paths(false)),
-            allowed: PathUnion::of(paths(true)),
-            all: rules,
-        }
-    }
-
-    /// Creates a set that checks every rule for every file.
-    #[cfg(test)]
-    pub(super) fn one_by_one(self) -> Self {
-        Self {
-            restricted: PathUnion::default(),
-            allowed: PathUnion::default(),
-            ..self
-        }
+        Self { all: rules }
     }
 
     /// Adds a rule.
     pub fn add(&mut self, rule: Rule) {
-        let mut rules = std::mem::take(&mut self.all);
-        rules.push(rule);
-        *self = Self::new(rules);
+        self.all.push(rule);
+        self.all.sort_by_key(|rule| Reverse(rule.behavior));
     }
 
     /// Returns the rules that deny files.
@@ -72,10 +47,8 @@ impl Rules {
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
             let file = NamedFile::Known(ResolvedPath { name, real });
-            let may_restrict = self.restricted.may_restrict(&file, &context);
-            self.that(Behavior::Deny).any(|rule| {
-                (may_restrict || rule.paths().is_none()) && rule.restricts_reading(&file, &context)
-            })
+            self.that(Behavior::Deny)
+                .any(|rule| rule.restricts_reading(&file, &context))
         };
         self.that(Behavior::Deny)
             .any(Rule::denies_files)
@@ -110,24 +83,6 @@ impl Rules {
             .filter(move |rule| rule.behavior == behavior)
     }
 
-    /// Returns the strictest rule that restricts a command.
-    pub(super) fn restricting_command(
-        &self,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> Option<&Rule> {
-        let files = command
-            .named(context)
-            .iter()
-            .chain(command.redirected(context))
-            .chain(command.changed(context));
-        let mut files = files;
-        let is_about_files = files.any(|file| self.restricted.may_restrict(file, context));
-        self.restricting(|rule| {
-            (is_about_files || rule.paths().is_none()) && rule.restricts_command(command, context)
-        })
-    }
-
     /// Whether a command needs approval because of what it evaluates. An allow rule for a program trusts the texts that
     /// the program evaluates.
     pub(super) fn may_restrict_evaluated(
@@ -144,33 +99,6 @@ impl Rules {
     /// Whether a deny or ask rule is about commands.
     pub(super) fn are_about_commands(&self) -> bool {
         self.restricting(Rule::is_about_commands).is_some()
-    }
-
-    /// Returns the strictest rule that restricts a call other than a command line.
-    pub(super) fn restricting_call(&self, call: &ParsedCall<'_>) -> Option<&Rule> {
-        let context = call.context;
-        let mut writes = call.writes.iter();
-        let mut reads = call.reads.iter();
-        let is_about_files = *context.request.action == Action::Anything
-            || writes.any(|path| self.restricted.may_cover(path, context))
-            || reads.any(|file| self.restricted.may_restrict(file, context));
-        self.restricting(|rule| (is_about_files || rule.paths().is_none()) && rule.restricts(call))
-    }
-
-    /// Returns a rule that allows changing a file.
-    pub(super) fn allowing_to_write(
-        &self,
-        path: &ResolvedPath,
-        context: &PathContext<'_>,
-    ) -> Option<&Rule> {
-        let is_covering = self.allowed.covering(&path.name, context);
-        let mut rules = self.all.iter().enumerate();
-        let allowing = rules.find(|(index, rule)| {
-            rule.behavior == Behavior::Allow
-                && (rule.paths().is_none() || is_covering(*index))
-                && rule.allows_writing(path, context)
-        });
-        allowing.map(|(_, rule)| rule)
     }
 
     /// Returns the strictest restricting rule that satisfies `restricts`.

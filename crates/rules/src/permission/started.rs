@@ -1,32 +1,22 @@
 //! The programs that a command of a line starts: itself, the commands behind wrappers, and those of literal command lines
 //! in its arguments and its input. And the other texts that it evaluates.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
-use super::programs::{self, Evaluator, Language, Wrapper};
-use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, parse};
+use super::programs::{self, Kind, Usage};
+use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_options, parse};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
-
-/// Maximum number of words of all programs of a command: a wrapper with unknown options may start its command at
-/// several words.
-const MAX_WORDS: usize = 10_000;
-
-/// Programs that print their operands or their input.
-const PRINTS: [&str; 3] = ["echo", "printf", "cat"];
 
 /// Everything that a command may run.
 #[derive(Default)]
 pub(super) struct Started {
     pub(super) invocations: Vec<Invocation>,
     pub(super) evaluated: Vec<Evaluated>,
-    /// The number of words of all invocations.
-    pub(super) words: usize,
 }
 
 /// A text that a program evaluates.
@@ -34,20 +24,8 @@ pub(super) struct Started {
 pub(super) struct Evaluated {
     /// The program.
     pub(super) program: String,
-    pub(super) text: Text,
-}
-
-/// A text that may be known only at run time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Text {
-    Literal(String),
-    Unknown,
-}
-
-impl Text {
-    fn of(literal: Option<&str>) -> Self {
-        literal.map_or(Self::Unknown, |text| Self::Literal(text.to_owned()))
-    }
+    /// `None` if it is known only at run time.
+    pub(super) text: Option<String>,
 }
 
 /// A command line whose commands are collected.
@@ -110,11 +88,11 @@ impl Started {
     /// Adds the variable of an assignment, if its value is a program.
     fn add_assignment(&mut self, name: &str, value: Option<&str>) {
         if programs::names_program(name) {
-            self.evaluate(name, Text::of(value));
+            self.evaluate(name, value.map(str::to_owned));
         }
     }
 
-    fn evaluate(&mut self, program: &str, text: Text) {
+    fn evaluate(&mut self, program: &str, text: Option<String>) {
         self.evaluated.push(Evaluated {
             program: program.to_owned(),
             text,
@@ -129,46 +107,51 @@ impl Started {
         let known = invocation.known();
         self.invocations.push(invocation);
         let Some(depth) = depth.checked_sub(1) else {
-            return self.evaluate(&program, Text::Unknown);
+            return self.evaluate(&program, None);
         };
         let start = |started: &mut Self, words: &[PartWord]| {
-            started.words += words.len();
-            if started.words > MAX_WORDS {
-                started.evaluate(&program, Text::Unknown);
-            } else if !words.is_empty() {
+            if !words.is_empty() {
                 let inner = Invocation::new(words, Vec::new(), &directories, scope.context);
                 started.add(inner, index, depth, scope);
             }
         };
-        for (known, at) in known {
+        for (kind, usage, at) in known {
             let words = words.get(at..).unwrap_or_default();
-            if let Some(wrapper) = &known.wrapper {
-                for inner in wrapper.commands(words) {
-                    let mut inner = inner.to_vec();
-                    if wrapper.adds_input {
+            match kind {
+                Kind::Wrapper => {
+                    let mut inner = behind_wrapper(usage, words).to_vec();
+                    if usage.has("input") && !inner.is_empty() {
                         inner.push(PartWord::unknown(0..0, "\"$@\""));
                     }
                     start(self, &inner);
                 }
-            }
-            for inner in commands_behind(&known.starts, words) {
-                start(self, inner);
-            }
-            if let Some(evaluator) = &known.evaluator {
-                let texts = evaluator.texts(words, index, scope);
-                for text in texts {
-                    match (evaluator.language, text) {
-                        (Language::Shell, Text::Literal(text)) => {
-                            self.add_script(&program, &text, &directories, depth, scope.context);
-                        }
-                        (Language::Text, Text::Unknown) => {}
-                        // An alias of git is one of its commands.
-                        (_, Text::Literal(text)) if program == "git" => {
-                            self.evaluate(&program, Text::Literal(format!("git {text}")));
-                        }
-                        (_, text) => self.evaluate(&program, text),
+                Kind::Starts => {
+                    for inner in commands_behind(usage, words) {
+                        start(self, inner);
                     }
                 }
+                Kind::Shell | Kind::Code | Kind::Text => {
+                    for text in texts(kind, usage, words, index, scope) {
+                        match (kind, text) {
+                            (Kind::Shell, Some(text)) => {
+                                self.add_script(
+                                    &program,
+                                    &text,
+                                    &directories,
+                                    depth,
+                                    scope.context,
+                                );
+                            }
+                            (Kind::Text, None) => {}
+                            // An alias of git is one of its commands.
+                            (_, Some(text)) if program == "git" => {
+                                self.evaluate(&program, Some(format!("git {text}")));
+                            }
+                            (_, text) => self.evaluate(&program, text),
+                        }
+                    }
+                }
+                Kind::Writer => {}
             }
         }
         // `export PAGER=less`, `env PAGER=less git log`
@@ -206,7 +189,7 @@ impl Started {
         }
         self.add_words(&line.words, directories.first().unwrap_or(start), context);
         if let Some(rest) = unread(script, &line) {
-            self.evaluate(program, Text::of(Some(rest)));
+            self.evaluate(program, Some(rest.to_owned()));
         }
     }
 }
@@ -217,155 +200,110 @@ pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str>
     Some(script.get(unread.start..).unwrap_or(script))
 }
 
-impl Wrapper {
-    /// Returns the words of the command that follows the options, assignments and operands of a wrapper. An option that
-    /// the table does not have may have a value, so that the command may begin at one of two words.
-    fn commands<'w>(&self, words: &'w [PartWord]) -> Vec<&'w [PartWord]> {
-        let mut operands = self.operands;
-        let mut at = 1;
-        let mut found = Vec::new();
-        while let Some(word) = words.get(at) {
-            let text = word.value_or_text();
-            if self.without_command.contains(&text) {
-                return Vec::new();
-            }
-            if text == "--" {
-                at += 1;
-                break;
-            }
-            if text.len() > 1 && text.starts_with('-') {
-                let is_unknown = text.starts_with("--") && !text.contains('=');
-                let has_value = self.with_value.contains(&text);
-                if is_unknown && operands == 0 {
-                    found.extend(words.get(at + 1..));
-                }
-                at += 1 + usize::from(has_value || is_unknown && !is_last_option(words, at));
-                continue;
-            }
-            let is_assignment = text
-                .split_once('=')
-                .is_some_and(|(name, _)| crate::shell::is_identifier(name));
-            if !is_assignment && operands == 0 {
-                break;
-            }
-            operands -= usize::from(!is_assignment);
-            at += 1;
-        }
-        found.extend(words.get((at + operands).min(words.len())..));
-        found
+/// Returns the words of the command that a wrapper starts. An option that the table does not have has no value.
+fn behind_wrapper(wrapper: Usage, words: &[PartWord]) -> &[PartWord] {
+    let options = words.iter().skip(1).map(PartWord::value_or_text);
+    let mut options = options.take_while(|text| text.starts_with('-'));
+    if options.any(|text| wrapper.has(&format!("!{text}"))) {
+        return &[];
     }
-}
-
-/// Whether the word behind an option is another option, so that the option has no value.
-fn is_last_option(words: &[PartWord], at: usize) -> bool {
-    words
-        .get(at + 1)
-        .is_none_or(|word| word.value_or_text().starts_with('-'))
+    let operands = wrapper.words().find_map(|word| word.parse().ok());
+    let words = words.get(1..).unwrap_or_default();
+    behind_options(words, operands.unwrap_or(0), |option| wrapper.has(option))
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.
-fn commands_behind<'w>(options: &[&str], words: &'w [PartWord]) -> Vec<&'w [PartWord]> {
-    let is_option = |word: &PartWord| {
+fn commands_behind(options: Usage, words: &[PartWord]) -> impl Iterator<Item = &[PartWord]> {
+    let is_option = move |word: &PartWord| {
         word.value
             .as_deref()
-            .is_some_and(|value| options.contains(&value))
+            .is_some_and(|value| options.has(value))
     };
-    let starts = words
-        .iter()
-        .enumerate()
-        .skip(1)
-        .filter(|(_, word)| is_option(word));
-    let behind = starts.filter_map(|(at, _)| words.get(at + 1..));
     let ends = |word: &PartWord| matches!(word.value.as_deref(), Some(";" | "+"));
-    let commands = behind.map(|words| words.split(ends).next().unwrap_or_default());
-    commands.collect()
+    let starts = words.iter().enumerate().skip(1);
+    let starts = starts.filter(move |(_, word)| is_option(word));
+    let behind = starts.filter_map(|(at, _)| words.get(at + 1..));
+    behind.map(move |words| words.split(ends).next().unwrap_or_default())
 }
 
-impl Evaluator {
-    /// Returns the texts that a program evaluates.
-    fn texts(&self, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Text> {
-        let arguments = words.get(1..).unwrap_or_default();
-        let mut texts: Vec<Text> = Vec::new();
-        for (at, word) in arguments.iter().enumerate() {
-            if let Some(text) =
-                self.text_of_option(word, arguments.get(at + 1..).unwrap_or_default())
-            {
-                texts.push(text);
-            }
-        }
-        let mut operands = operands(arguments).peekable();
-        if self.has_all {
-            let all: Option<Vec<&str>> =
-                operands.clone().map(|word| word.value.as_deref()).collect();
-            if operands.peek().is_some() {
-                let all = all.map(|all| joined(all.into_iter()));
-                texts.push(Text::of(all.as_deref()));
-            }
-        }
-        if self.has_first && texts.is_empty() {
-            let first = operands.clone().next();
-            texts.extend(first.map(|word| Text::of(word.value.as_deref())));
-        }
-        if self.has_values {
-            let values = operands.clone().filter_map(|word| {
-                let (_, value) = word.value_or_text().split_once('=')?;
-                Some(Text::of(word.value.as_ref().map(|_| value)))
-            });
-            texts.extend(values);
-        }
-        if self.has_file || self.has_input && texts.is_empty() {
+/// Returns the texts that a program evaluates.
+fn texts(
+    kind: Kind,
+    usage: Usage,
+    words: &[PartWord],
+    index: usize,
+    scope: &Scope<'_>,
+) -> Vec<Option<String>> {
+    let arguments = words.get(1..).unwrap_or_default();
+    // A bundle of letters of a shell ends before the operand: `bash -ce TEXT`.
+    let is_shell = kind == Kind::Shell && usage.has("stdin");
+    let given = arguments.iter().enumerate().filter_map(|(at, word)| {
+        let following = arguments.get(at + 1..).unwrap_or_default();
+        text_of_option(usage, is_shell, word, following)
+    });
+    let mut texts: Vec<Option<String>> = given.map(|word| word.value).collect();
+    let mut operands = operands(arguments).peekable();
+    if usage.has("all") && operands.peek().is_some() {
+        let all: Option<Vec<&str>> = operands.clone().map(|word| word.value.as_deref()).collect();
+        texts.push(all.map(|all| joined(all.into_iter())));
+    }
+    if usage.has("first") && texts.is_empty() {
+        texts.extend(operands.peek().map(|word| word.value.clone()));
+    }
+    if usage.has("value") {
+        texts.extend(operands.clone().filter_map(|word| {
+            let (_, value) = word.value_or_text().split_once('=')?;
+            Some(word.value.as_ref().map(|_| value.to_owned()))
+        }));
+    }
+    let reads_input = usage.has("stdin");
+    if usage.has("file") || reads_input && texts.is_empty() {
+        let is_input = |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
+        let is_dot = usage.has("file") && operands.peek().is_some_and(is_input);
+        let has_module = arguments
+            .iter()
+            .any(|word| word.value.as_deref() == Some("-m"));
+        match operands.next().filter(|word| !is_input(word)) {
             // `bash <(curl …)`
-            let is_input =
-                |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
-            let is_dot = self.has_file && operands.peek().is_some_and(is_input);
-            let script = operands.next().filter(|word| !is_input(word));
-            match script {
-                Some(word) if word.text.starts_with("<(") => {
-                    texts.push(Text::of(scope.printed_inside(&word.span).as_deref()));
-                }
-                None if is_dot || self.has_input && !has_module(arguments) => {
-                    texts.extend(scope.input(index));
-                }
-                Some(_) | None => {}
-            }
+            Some(word) if word.text.starts_with("<(") => texts.push(None),
+            None if is_dot || reads_input && !has_module => texts.extend(scope.input(index)),
+            Some(_) | None => {}
         }
-        texts
     }
+    texts
+}
 
-    /// Returns the text that an option gives: in the same word, or in the next one.
-    fn text_of_option(&self, word: &PartWord, following: &[PartWord]) -> Option<Text> {
-        let text = word.value_or_text();
-        let is_shell = self.language == Language::Shell && self.has_input;
-        for option in &self.options {
-            let attached = if option.starts_with("--") || option.len() > 2 {
-                match text.strip_prefix(option) {
-                    Some("") => "",
-                    Some(rest) if rest.starts_with('=') => &rest[1..],
-                    _ => continue,
-                }
-            } else {
-                let letters = text
-                    .strip_prefix('-')
-                    .filter(|letters| !letters.starts_with('-'));
-                let Some((_, rest)) = letters.and_then(|letters| letters.split_once(&option[1..]))
-                else {
-                    continue;
-                };
-                // `bash -ce` has two options.
-                if is_shell { "" } else { rest }
-            };
-            if !attached.is_empty() {
-                return Some(Text::of(word.value.as_ref().map(|_| attached)));
-            }
-            let value = if is_shell {
-                operands(following).next()
-            } else {
-                following.first()
-            };
-            return Some(Text::of(value?.value.as_deref()));
+/// Returns the text that an option gives: in the same word, or in the next one.
+fn text_of_option(
+    usage: Usage,
+    is_shell: bool,
+    word: &PartWord,
+    following: &[PartWord],
+) -> Option<PartWord> {
+    let text = word.value_or_text();
+    let attached = usage.options().find_map(|option| {
+        if option.len() > 2 {
+            let rest = text.strip_prefix(option)?;
+            return rest
+                .strip_prefix('=')
+                .or(Some(rest).filter(|rest| rest.is_empty()));
         }
-        None
+        let letters = text
+            .strip_prefix('-')
+            .filter(|letters| !letters.starts_with('-'))?;
+        let (_, rest) = letters.split_once(&option[1..])?;
+        Some(if is_shell { "" } else { rest })
+    })?;
+    if !attached.is_empty() {
+        let known = word.value.as_ref().map(|_| PartWord::known(attached));
+        return Some(known.unwrap_or_else(|| word.clone()));
     }
+    let value = if is_shell {
+        operands(following).next()
+    } else {
+        following.first()
+    };
+    value.cloned()
 }
 
 /// Returns the words that are neither options nor the names of options of shells.
@@ -378,56 +316,31 @@ fn operands(words: &[PartWord]) -> impl Iterator<Item = &PartWord> + Clone {
     })
 }
 
-/// Whether a program runs a module.
-fn has_module(arguments: &[PartWord]) -> bool {
-    arguments
-        .iter()
-        .any(|word| word.value.as_deref() == Some("-m"))
-}
-
 impl Scope<'_> {
-    /// Returns the standard input of a command, unless it is a file.
-    fn input(&self, index: usize) -> Option<Text> {
-        let command = self.commands.get(index)?;
-        match &command.input {
-            PartInput::Inherited | PartInput::Given => None,
-            PartInput::Text(text) => Some(Text::of(text.as_deref())),
-            PartInput::Pipe(commands) => Some(Text::of(self.printed(commands.clone()).as_deref())),
+    /// Returns the text of the standard input of a command, unless it is a file.
+    fn input(&self, index: usize) -> Vec<Option<String>> {
+        match self.commands.get(index).map(|command| &command.input) {
+            None | Some(PartInput::Other) => Vec::new(),
+            Some(PartInput::Text(text)) => vec![text.clone()],
+            Some(PartInput::Pipe(commands)) => {
+                let printed = self.commands.get(commands.clone()).map(printed);
+                vec![printed.flatten()]
+            }
         }
     }
+}
 
-    /// Returns what the commands of a process substitution print.
-    fn printed_inside(&self, span: &Range<usize>) -> Option<String> {
-        let is_inside = |command: &CommandPart| {
-            span.start <= command.span.start && command.span.end <= span.end
-        };
-        let first = self.commands.iter().position(is_inside)?;
-        let count = self
-            .commands
-            .iter()
-            .skip(first)
-            .take_while(|command| is_inside(command))
-            .count();
-        self.printed(first..first + count)
-    }
-
-    /// Returns what commands print, if it is known.
-    fn printed(&self, commands: Range<usize>) -> Option<String> {
-        let texts = self.commands.get(commands)?.iter().map(|command| {
-            let (program, operands) = command.words.split_first()?;
-            let program = programs::name(program.value.as_deref()?);
-            let operands: Option<Vec<&str>> =
-                operands.iter().map(|word| word.value.as_deref()).collect();
-            match operands?.as_slice() {
-                [] if program == "cat" => command.input.text().map(str::to_owned),
-                operands if PRINTS.contains(&program) && program != "cat" => {
-                    Some(joined(operands.iter().copied()).replace("\\n", "\n"))
-                }
-                _ => None,
-            }
-        });
-        texts
-            .collect::<Option<Vec<_>>>()
-            .map(|texts| texts.join("\n"))
-    }
+/// Returns what commands print, if each prints its operands or its here-document.
+fn printed(commands: &[CommandPart]) -> Option<String> {
+    let texts = commands.iter().map(|command| match command.program()? {
+        "echo" | "printf" => {
+            let operands = command.words.iter().skip(1);
+            let operands = operands.map(|word| word.value.as_deref());
+            let operands = operands.collect::<Option<Vec<_>>>()?;
+            Some(joined(operands.into_iter()).replace("\\n", "\n"))
+        }
+        "cat" if command.words.len() == 1 => command.input.text().map(str::to_owned),
+        _ => None,
+    });
+    Some(texts.collect::<Option<Vec<_>>>()?.join("\n"))
 }

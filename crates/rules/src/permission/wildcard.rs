@@ -9,11 +9,6 @@ pub(super) const GLOB: char = '\x01';
 /// Placeholder for a part of a word that is known only at run time: a name that no rule has.
 pub(super) const UNKNOWN: char = '\x02';
 
-/// Whether the start of a text is unknown.
-fn begins_with_gap(text: &str) -> bool {
-    text.starts_with([GAP, GLOB])
-}
-
 /// Maximum length of a text with gaps for comparison, in bytes; longer texts may always match. The
 /// time is the product of the lengths of text and pattern.
 const MAX_COMPARED: usize = 1024;
@@ -60,9 +55,6 @@ impl Wildcard {
         let Some((first, others)) = self.pieces.split_first() else {
             return false;
         };
-        if begins_otherwise(text, first) {
-            return false;
-        }
         let Some(mut rest) = text.strip_prefix(first.as_str()) else {
             return false;
         };
@@ -81,9 +73,6 @@ impl Wildcard {
     /// Whether it may match the text for some values of its gaps.
     pub(super) fn may_cover(&self, text: &str) -> bool {
         let first = self.pieces.first().map_or("", String::as_str);
-        if begins_otherwise(text, first) && !begins_with_gap(text) {
-            return false;
-        }
         let Some((known, _)) = text.split_once([GAP, GLOB]) else {
             return self.covers(text);
         };
@@ -124,12 +113,6 @@ impl Wildcard {
         }
         below.first().copied().unwrap_or_default()
     }
-}
-
-/// Whether the first bytes differ: a cheap check that rules out most patterns.
-fn begins_otherwise(text: &str, beginning: &str) -> bool {
-    let first = beginning.as_bytes().first();
-    first.is_some() && first != text.as_bytes().first()
 }
 
 /// Converts a text to a pattern that matches only the text.

@@ -8,7 +8,7 @@ use super::check::check;
 use super::line::CommandLine;
 use super::parts::CommandPart;
 use super::reader::read;
-use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
+use super::verdict::{GitScope, GitUse, Verdict, excerpt};
 use crate::text::terminal_safe_line;
 
 /// The result of an analysis.
@@ -27,14 +27,9 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
     /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
-    /// The first command or variable that may print secrets of the environment.
-    pub reveals: Option<String>,
     /// For a command line that is read-only except that it reads from servers, in the way of
     /// `tables/network.txt`: its requirements. The verdict is unknown.
-    pub network_reads: Option<Vec<Requirement>>,
-    /// Whether a process that waits for a file, such as a named pipe, may outlive it. Calls of a
-    /// session end such processes.
-    pub may_leave_processes: bool,
+    pub network_reads: Option<Vec<GitUse>>,
     /// Its commands.
     pub line: Arc<CommandLine>,
 }
@@ -48,7 +43,7 @@ pub fn analyse(command: &str) -> Analysis {
     let mut reading = read(command);
     let effects = check(command, &mut reading);
     let line = Arc::new(CommandLine::new(reading));
-    match effects.and_then(|effects| Ok((requirements(&effects)?, effects))) {
+    match effects.and_then(|effects| Ok((effects.git_uses(&effects.moves)?, effects))) {
         Ok((requires, effects)) => Analysis {
             why: match &effects.network {
                 Some(name) => format!("`{name}` reads from a server"),
@@ -62,30 +57,21 @@ pub fn analyse(command: &str) -> Analysis {
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
-            may_leave_processes: effects.may_leave_processes,
             language: effects.language,
-            reveals: effects.reveals.into_iter().next(),
             line,
         },
         Err(refusal) => Analysis {
             verdict: refusal.verdict,
             // The reason quotes parts of the command.
             why: terminal_safe_line(&refusal.why),
-            span: within(command, &refusal.span),
+            span: Some(refusal.span).filter(|span| !span.is_empty()),
             changes_directory: true,
             programs: Vec::new(),
             language: None,
-            reveals: None,
             network_reads: None,
-            may_leave_processes: false,
             line,
         },
     }
-}
-
-fn requirements(effects: &Effects) -> Result<Vec<Requirement>, Refusal> {
-    let uses = effects.git_uses(&effects.moves)?;
-    Ok(uses.into_iter().map(Requirement::CleanGitConfig).collect())
 }
 
 fn harmless(effects: &Effects) -> String {
@@ -94,28 +80,12 @@ fn harmless(effects: &Effects) -> String {
     if effects.commands.is_empty() {
         return "nothing is run".to_owned();
     }
-    let names: Vec<String> = effects
-        .commands
-        .iter()
-        .take(NAMED)
-        .map(|name| excerpt(name))
-        .collect();
-    let more = match effects.commands.len() - names.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{}{more}: options within the accepted set",
-        names.join(", ")
-    )
-}
-
-/// Returns the span clipped to the command, if it is not empty and on character boundaries.
-fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
-    let end = span.end.min(command.len());
-    let is_span =
-        span.start < end && command.is_char_boundary(span.start) && command.is_char_boundary(end);
-    is_span.then_some(span.start..end)
+    let names = effects.commands.iter().take(NAMED);
+    let mut names: Vec<String> = names.map(|name| excerpt(name)).collect();
+    if effects.commands.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    format!("{}: options within the accepted set", names.join(", "))
 }
 
 impl Analysis {
@@ -126,10 +96,10 @@ impl Analysis {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return Vec::new();
         };
-        let looks_at_files = requires.iter().any(|requirement| {
-            let Requirement::CleanGitConfig(context) = requirement;
-            context.scope == GitScope::WorkTree
-        });
+        let mut uses = requires.iter();
+        let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
+        let starts_others =
+            |command: &CommandPart| command.is_substituted || command.unwrapped().is_some();
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -137,13 +107,13 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
-            // Programs outside the plain core may end before programs that they start.
+            // A process that waits for a file, such as a named pipe, may outlive the one that started it.
             (
-                self.may_leave_processes || self.language.is_some(),
+                self.line.commands.iter().any(starts_others) || self.language.is_some(),
                 "no-leftovers",
             ),
             (self.network_reads.is_some(), "network"),
-            (self.reveals.is_some(), "clean-environment"),
+            (self.line.reveals.is_some(), "clean-environment"),
         ]
         .into_iter()
         .filter_map(|(holds, name)| holds.then_some(name))
@@ -166,9 +136,7 @@ impl Analysis {
             changes_directory: self.changes_directory,
             programs: effects.programs(),
             language: None,
-            reveals: command.reveals.first().cloned(),
             network_reads: None,
-            may_leave_processes: false,
             line: Arc::clone(&self.line),
         }
     }
@@ -190,20 +158,17 @@ impl Analysis {
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
-    pub fn settled(self, mut holds: impl FnMut(&Requirement) -> Result<(), String>) -> Self {
+    pub fn settled(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
-        match requires
-            .iter()
-            .find_map(|requirement| holds(requirement).err())
-        {
-            Some(why) => Self {
+        match requires.iter().try_for_each(holds) {
+            Err(why) => Self {
                 verdict: Verdict::Unknown,
                 why,
                 ..self
             },
-            None => Self {
+            Ok(()) => Self {
                 verdict: Verdict::ReadOnly {
                     requires: Vec::new(),
                 },
@@ -219,21 +184,16 @@ impl Analysis {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
-        let elsewhere = requires.iter().find_map(|requirement| {
-            let Requirement::CleanGitConfig(context) = requirement;
-            (!context.is_here() && context.scope != GitScope::Objects)
-                .then(|| context.steps.join("/"))
-        });
-        match elsewhere {
-            Some(directory) => Self {
-                verdict: Verdict::Unknown,
-                why: format!(
-                    "git in `{}`, whose configuration is unknown",
-                    terminal_safe_line(&directory)
-                ),
-                ..self
-            },
-            None => self,
+        let mut uses = requires.iter();
+        let elsewhere = uses.find(|git| !git.steps.is_empty() && git.scope != GitScope::Objects);
+        let Some(git) = elsewhere else {
+            return self;
+        };
+        let directory = terminal_safe_line(&git.steps.join("/"));
+        Self {
+            verdict: Verdict::Unknown,
+            why: format!("git in `{directory}`, whose configuration is unknown"),
+            ..self
         }
     }
 }

@@ -1,23 +1,14 @@
 //! The check of a command line that was read: whether it, and each of its commands, only reads.
 
-use std::ops::Range;
-
-use super::call::Effects;
+use super::call::{CheckedCommand, Effects};
 use super::commands;
-use super::context::{CommandContext, Shell};
-use super::parts::{CommandPart, MAX_LENGTH, Substitution};
+use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::Reading;
-use super::verdict::{Checked, Refusal, Requirement};
-use super::word::PartWord;
+use super::verdict::{Checked, Refusal};
 
-/// Commands that read all operands to the end, so that no process substitution outlives them, and
-/// option letters that do not change this.
-const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
-const SAFE_FLAGS: &str = "bBilnruw123";
-
-/// Maximum number of redirection operators. The shell itself opens redirections of groups, and when
-/// out of descriptors it abandons a pipeline that is partly started.
-const MAX_REDIRECTIONS: usize = 64;
+/// Maximum number of commands and redirections. A shell that fails to start a process, or to open a file, may abandon a
+/// pipeline that is partly started.
+const MAX_COMMANDS: usize = 64;
 
 /// Checks a command line, and records in its commands whether they only read.
 ///
@@ -28,12 +19,8 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
         let why = "the command exceeds 16 KiB, the limit of the analysis";
         return Err(Refusal::unknown(0..0, why));
     }
-    let mut effects = Effects {
-        may_leave_processes: reading.has_substitutions,
-        ..Effects::default()
-    };
+    let mut effects = Effects::default();
     let mut refusals = std::mem::take(&mut reading.refusals);
-    wait_for_processes(&mut reading.commands, &mut refusals);
     let mut checked = Vec::new();
     for command in &reading.commands {
         let found = check_command(script, command);
@@ -46,16 +33,13 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
     for found in &mut checked {
         moves.append(&mut found.effects.moves);
     }
-    let names: Vec<String> = set_names(reading);
-    let is_own = |name: &String| names.binary_search(name).is_ok();
     let is_whole = reading.stop.is_none();
     let mut is_clean = is_whole;
     for (command, found) in reading.commands.iter_mut().zip(&mut checked) {
-        let uses = found.effects.git_uses(&moves);
-        let requires = uses.map(|uses| uses.into_iter().map(Requirement::CleanGitConfig));
-        command.requires = requires.map(Iterator::collect).unwrap_or_default();
+        // In an unknown directory, git does not only read.
+        command.requires = found.effects.git_uses(&moves).unwrap_or_default();
         // Earlier commands could change the configuration.
-        let can_be_required = is_clean && !command.context.repeated;
+        let can_be_required = is_clean && !command.context.is_repeated;
         command.only_reads = found.only_reads
             && !reading.has_functions
             && (found.effects.git.is_empty() || (!command.requires.is_empty() && can_be_required));
@@ -63,25 +47,28 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
         if !command.only_reads {
             command.requires.clear();
         }
-        let revealed = found.effects.reveals.iter().cloned();
-        if found.only_reads {
-            command.reveals.splice(0..0, revealed);
-        }
-        command.reveals.retain(|name| !is_own(name));
     }
-    let commands = reading.commands.iter();
-    let secrets = commands.flat_map(|command| &command.reveals);
-    effects
-        .reveals
-        .extend(secrets.chain(&reading.secrets).cloned());
+    let printing = checked
+        .iter()
+        .find_map(|found| found.effects.reveals.clone());
+    let mut secrets = reading.secrets.iter();
+    let secret = secrets.find(|name| !sets(reading, name));
+    reading.reveals = printing.or(secret.map(|name| format!("${name}")));
     for found in checked {
         effects.add(found.effects);
     }
-    effects.reveals.retain(|name| !is_own(name));
     effects.moves = moves;
     refusals.sort_by_key(|refusal| refusal.span.start);
-    if let Some(refusal) = screen(script).err().or(refusals.into_iter().next()) {
+    let commands = reading.commands.iter();
+    let size = commands.map(|command| 1 + command.redirections.len());
+    if size.sum::<usize>() > MAX_COMMANDS {
+        return Err(Refusal::unknown(0..0, "too many commands"));
+    }
+    if let Some(refusal) = refusals.into_iter().next() {
         return Err(refusal);
+    }
+    if script.trim_ascii().is_empty() {
+        return Err(Refusal::unknown(0..0, "the command is empty"));
     }
     match &reading.stop {
         Some(stop) => Err(Refusal::unknown(stop.span.clone(), stop.why.clone())),
@@ -89,29 +76,14 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
     }
 }
 
-/// Refuses text that can be read but is not read-only.
-fn screen(script: &str) -> Checked {
-    let redirections = script.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
-    let why = if redirections.count() > MAX_REDIRECTIONS {
-        "too many redirections"
-    } else if script.trim_matches([' ', '\t', '\n']).is_empty() {
-        "the command is empty"
-    } else {
-        return Ok(());
+/// Whether the line sets a variable.
+fn sets(reading: &Reading, name: &str) -> bool {
+    let mut commands = reading.commands.iter();
+    let reads = |command: &CommandPart| {
+        let mut words = command.words.iter();
+        command.program() == Some("read") && words.any(|word| word.literal() == Some(name))
     };
-    Err(Refusal::unknown(0..0, why))
-}
-
-/// Returns the variables that the line sets, as `$NAME`, sorted.
-fn set_names(reading: &Reading) -> Vec<String> {
-    let read = reading.commands.iter();
-    let read = read.filter(|command| command.program() == Some("read"));
-    let read = read.flat_map(|command| &command.words);
-    let read = read.map(PartWord::known_value);
-    let names = reading.names.iter().map(String::as_str).chain(read);
-    let mut names: Vec<String> = names.map(|name| format!("${name}")).collect();
-    names.sort_unstable();
-    names
+    reading.names.contains(name) || commands.any(reads)
 }
 
 /// The check of a command.
@@ -133,66 +105,21 @@ fn check_command(script: &str, command: &CommandPart) -> Found {
         effects.read_language("[[");
         Ok(())
     } else {
-        commands::check_words(&command.words, command.context, &mut effects)
+        let mut call = CheckedCommand {
+            context: command.context,
+            effects: &mut effects,
+            level: 0,
+        };
+        call.check(&command.words)
     };
-    let is_process = |substitution: &Substitution| substitution.is_process;
     let only_reads = words.is_ok()
         && (!command.words.is_empty() || assigned.is_ok())
         && effects.language.is_none()
         && effects.network.is_none()
-        && !command.substitutions.iter().any(is_process);
+        && !command.has_processes;
     Found {
         line: opened.and(assigned).and(words),
         effects,
         only_reads,
     }
-}
-
-/// Moves the process substitutions that a command certainly reads into shells that may outlive the line, and refuses
-/// others.
-fn wait_for_processes(commands: &mut [CommandPart], refusals: &mut Vec<Refusal>) {
-    let mut waiting: Vec<Range<usize>> = Vec::new();
-    for command in commands.iter().filter(|one| !one.substitutions.is_empty()) {
-        let waits = !command.context.is_piped && reads_all(command);
-        for substitution in command.substitutions.iter().filter(|one| one.is_process) {
-            let span = substitution.span.clone();
-            if waits {
-                waiting.push(span);
-            } else {
-                let why = "a process substitution that may be left running";
-                refusals.push(Refusal::unknown(span, why));
-            }
-        }
-    }
-    for span in waiting {
-        let first = commands.partition_point(|command| command.span.start < span.start);
-        let inside = commands.iter_mut().skip(first);
-        for command in inside.take_while(|command| command.span.start < span.end) {
-            command.context = CommandContext {
-                shell: Shell::Unattended,
-                ..command.context
-            };
-        }
-    }
-}
-
-/// Whether a command certainly reads all of its substitutions: it has no other operand or
-/// redirection, which could fail and end it early.
-fn reads_all(command: &CommandPart) -> bool {
-    let Some((name, arguments)) = command.words.split_first() else {
-        return false;
-    };
-    let spans = || command.substitutions.iter().map(|one| &one.span);
-    let is_fine = |word: &PartWord| {
-        let letters = word.literal().and_then(|text| text.strip_prefix('-'));
-        letters.is_some_and(|letters| {
-            !letters.is_empty() && letters.chars().all(|letter| SAFE_FLAGS.contains(letter))
-        }) || (word.text.len() > 1 && spans().any(|span| *span == word.span))
-    };
-    command.redirections.is_empty()
-        && command.assignments.is_empty()
-        && name
-            .literal()
-            .is_some_and(|name| READS_ALL_OPERANDS.contains(&name))
-        && arguments.iter().all(is_fine)
 }

@@ -97,7 +97,7 @@ impl CommandPart {
 
     /// Whether it is in a loop.
     pub fn is_repeated(&self) -> bool {
-        self.context.repeated
+        self.context.is_repeated
     }
 }
 
@@ -108,21 +108,37 @@ fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
         let name = name.join(" ");
         let launcher = LAUNCHERS
             .get(&name)
-            .filter(|entry| entry.is(Property::FirstOperandEnds));
+            .filter(|entry| entry.is(Property::First));
         let wrapper = launcher.or_else(|| WRAPPERS.get(&name))?;
         Some((name, wrapper, words.get(length..)?))
     };
-    let (name, wrapper, mut rest) = find(2).or_else(|| find(1))?;
-    if rest.is_empty() {
-        return None;
+    let (name, wrapper, rest) = find(2).or_else(|| find(1))?;
+    let operands = wrapper.most_operands.unwrap_or(0);
+    let has_value = |option: &str| takes_next_word(&name, option);
+    (!rest.is_empty()).then(|| behind_options(rest, operands, has_value))
+}
+
+/// Returns the words behind options, assignments and a number of operands. `has_value` says which options have the next
+/// word as their value.
+pub fn behind_options(
+    words: &[PartWord],
+    mut operands: usize,
+    has_value: impl Fn(&str) -> bool,
+) -> &[PartWord] {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let text = word.label();
+        if text.len() > 1 && text.starts_with('-') {
+            at += usize::from(has_value(text));
+        } else if assigned_name(text).is_none() {
+            if operands == 0 {
+                break;
+            }
+            operands -= 1;
+        }
+        at += 1;
     }
-    while let [first, others @ ..] = rest
-        && (first.label().starts_with('-') || assigned_name(first.label()).is_some())
-    {
-        let skipped = usize::from(takes_next_word(&name, first.label()));
-        rest = others.get(skipped..).unwrap_or_default();
-    }
-    rest.get(wrapper.most_operands.unwrap_or(0)..)
+    words.get(at..).unwrap_or_default()
 }
 
 /// Whether an option of a program takes the next word as its value.

@@ -16,6 +16,8 @@ pub struct CommandLine {
     pub words: Vec<PartWord>,
     /// The part that was not read: from the command with the first token that is not understood to the end.
     pub unread: Option<Unread>,
+    /// The first command or variable that may print secrets of the environment.
+    pub reveals: Option<String>,
     /// Whether bash, zsh and dash read it alike; false for lines that are too long to be analysed.
     pub is_portable: bool,
     /// Whether all commands are simple ones in lists and pipelines.
@@ -49,6 +51,7 @@ impl CommandLine {
             is_flat: reading.is_flat && unread.is_none(),
             commands: reading.commands,
             words: reading.words,
+            reveals: reading.reveals,
             unread,
             is_portable: reading.is_portable,
         }

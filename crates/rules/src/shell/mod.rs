@@ -9,7 +9,6 @@ mod call;
 mod check;
 mod command_words;
 mod commands;
-mod context;
 mod expansion;
 mod line;
 mod options;
@@ -26,7 +25,7 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use command_words::{is_subcommand, program_and_subcommand, program_name};
+pub use command_words::{behind_options, is_subcommand, program_and_subcommand, program_name};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
 pub use line::{CommandLine, Unread, parse};
@@ -35,7 +34,7 @@ pub use pattern::pattern_index;
 pub use redirection::{Redirection, is_connection};
 pub use sandbox_call::inside_sandbox;
 pub use variables::keeps_ascii;
-pub use verdict::{GitScope, GitUse, Requirement, Verdict};
+pub use verdict::{GitScope, GitUse, Verdict};
 pub use word::{PartWord, WordPiece};
 
 #[cfg(test)]

@@ -20,10 +20,19 @@ pub(super) fn read<'words>(
     };
     reader.run()?;
     let arguments = reader.arguments;
-    for rule in &command.rules {
-        rule(name, &arguments)?;
+    if command
+        .rules
+        .iter()
+        .all(|only_reads| only_reads(name, &arguments))
+    {
+        return Ok(arguments);
     }
-    Ok(arguments)
+    Err(Refusal::unknown(0..0, may_change(name)))
+}
+
+/// Returns the reason against the arguments of a command.
+pub(super) fn may_change(name: &str) -> String {
+    format!("`{name}` with arguments that may change something")
 }
 
 struct Reader<'table, 'words> {
@@ -38,11 +47,9 @@ struct Reader<'table, 'words> {
 
 impl<'words> Reader<'_, 'words> {
     fn run(&mut self) -> Checked {
-        let mut only_operands = self.command.is(Property::OnlyText);
+        let mut only_operands = self.command.is(Property::Text);
         while let Some(word) = self.words.get(self.next) {
-            if self.command.is(Property::FirstOperandEnds)
-                && (only_operands || !may_be_option(word))
-            {
+            if self.command.is(Property::First) && (only_operands || !may_be_option(word)) {
                 break;
             }
             self.next += 1;
@@ -57,9 +64,7 @@ impl<'words> Reader<'_, 'words> {
         self.arguments.read = self.next;
         let rest = self.words.get(self.next..).unwrap_or_default();
         let mut operands = self.arguments.operands.iter().copied().chain(rest);
-        match operands
-            .find(|word| self.command.is(Property::PlainOperands) && !word.cannot_be_option())
-        {
+        match operands.find(|word| self.command.is(Property::Plain) && !word.cannot_be_option()) {
             Some(word) => Err(self.may_become_option(word)),
             None => Ok(()),
         }
@@ -98,14 +103,8 @@ impl<'words> Reader<'_, 'words> {
                 Err(self.may_become_option(word))
             };
         };
-        if self.command.is(Property::WholeWords) {
+        if self.command.is(Property::Whole) {
             return self.long(word, text);
-        }
-        if self.command.is(Property::Digits)
-            && word.shape() == WordShape::Literal
-            && letters.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            return Ok(());
         }
         self.letters(word, letters)
     }
@@ -156,13 +155,12 @@ impl<'words> Reader<'_, 'words> {
             let takes = self
                 .command
                 .takes_after_letter(letter)
-                .ok_or_else(|| self.not_accepted_letter(word, letter))?;
+                .ok_or_else(|| self.not_accepted(word))?;
             let ends = rest.is_empty() && word.shape() == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
                 Takes::Value if ends => self.following(word)?,
-                _ if self.command.is(Property::ValuesApart) => return Err(self.not_accepted(word)),
                 Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
                     self.attached(word, std::mem::take(&mut rest))?
                 }
@@ -200,25 +198,13 @@ impl<'words> Reader<'_, 'words> {
             return Err(option.refusal(format!("`{}` without the value of the option", self.name)));
         };
         self.next += 1;
-        match word.shape() {
-            WordShape::Literal => {
-                let text = word.prefix();
-                let is_number = text
-                    .strip_prefix('-')
-                    .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-                if text.starts_with('-') && !is_number {
-                    return Err(
-                        word.refusal(format!("`{}` could be a value or an option", excerpt(text)))
-                    );
-                }
-                Ok(Value::Text(text))
-            }
-            WordShape::Single => Ok(Value::Begins(word.prefix())),
-            WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
-                Ok(Value::Begins(word.prefix()))
-            }
-            WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
+        let text = word.prefix();
+        let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());
+        if digits.is_some_and(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit())) {
+            let why = format!("`{}` could be a value or an option", excerpt(text));
+            return Err(word.refusal(why));
         }
+        self.attached(word, text)
     }
 
     fn not_accepted(&self, word: &PartWord) -> Refusal {
@@ -227,18 +213,6 @@ impl<'words> Reader<'_, 'words> {
             "`{}`: the option `{option}` is not in the accepted set",
             self.name
         ))
-    }
-
-    fn not_accepted_letter(&self, word: &PartWord, letter: char) -> Refusal {
-        let mut refusal = self.not_accepted(word);
-        if word.prefix().len() > 2 {
-            refusal.why = format!(
-                "`{}`: the option `-{letter}` in `{}` is not in the accepted set",
-                self.name,
-                excerpt(word.prefix())
-            );
-        }
-        refusal
     }
 
     fn may_become_option(&self, word: &PartWord) -> Refusal {

@@ -6,12 +6,11 @@
 
 use std::ops::Range;
 
-use super::context::CommandContext;
 use super::expansion::assigned_name;
 use super::options;
 use super::redirection::Redirection;
 use super::table::WRAPPERS;
-use super::verdict::Requirement;
+use super::verdict::GitUse;
 use super::word::PartWord;
 
 /// Maximum length of an analysed command line, in bytes.
@@ -45,23 +44,23 @@ pub struct CommandPart {
     /// Words in other languages are not checked.
     pub only_reads: bool,
     /// The conditions of `only_reads` outside the text.
-    pub requires: Vec<Requirement>,
-    /// The commands and variables in it that may print secrets of the environment.
-    pub reveals: Vec<String>,
+    pub requires: Vec<GitUse>,
     /// Whether it is in a substitution of another command.
     pub is_substituted: bool,
     /// Whether it is a condition in `[[ … ]]`.
     pub(crate) is_condition: bool,
+    /// Whether processes of `<(…)` or `>(…)` run beside it.
+    pub(crate) has_processes: bool,
     pub(crate) context: CommandContext,
-    pub(crate) substitutions: Vec<Substitution>,
 }
 
-/// A substitution in a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Substitution {
-    pub(super) span: Range<usize>,
-    /// Whether a process runs beside the command.
-    pub(super) is_process: bool,
+/// The context of a command in its line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CommandContext {
+    /// Whether a subshell runs it, whose directory has no effect afterwards.
+    pub(super) is_in_subshell: bool,
+    /// Whether it may run more than once.
+    pub(super) is_repeated: bool,
 }
 
 /// `NAME=value` before a command.
@@ -92,13 +91,11 @@ pub enum Follows {
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PartInput {
-    /// The standard input of the command line.
+    /// A file, or the standard input of the command line.
     #[default]
-    Inherited,
+    Other,
     /// A pipe from the commands with these indexes in the line.
     Pipe(Range<usize>),
-    /// A file, or a redirection of an enclosing construct.
-    Given,
     /// A here-document or a here-string; `None` if its text is known only at run time.
     Text(Option<String>),
 }
@@ -108,7 +105,7 @@ impl PartInput {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => text.as_deref(),
-            Self::Inherited | Self::Pipe(_) | Self::Given => None,
+            Self::Other | Self::Pipe(_) => None,
         }
     }
 }

@@ -26,35 +26,24 @@ impl Redirection {
         let Self {
             operator, target, ..
         } = self;
-        let span = self.span.clone();
-        match *operator {
-            "<" if may_be_socket(target) => Err(Refusal::unknown(
-                span,
-                "a redirection from a path that may be a network connection",
-            )),
-            "<<<" if target.literal().is_none() => Err(Refusal::unknown(
-                span,
-                "a here-string known only at run time, which may need a file",
-            )),
-            "<" | "<<" | "<<-" | "<<<" => Ok(()),
-            "<&" | ">&" if is_descriptor(target) => Ok(()),
-            _ if target.text.starts_with(">(") => Err(Refusal::unknown(
-                span,
-                "a process that reads `>(…)` may change anything",
-            )),
-            "<>" => Err(Refusal::writes(span, "`<>` creates files")),
-            "<&" => Err(Refusal::unknown(
-                span,
-                "`<&` with something other than a descriptor",
-            )),
-            _ if target.literal() == Some(HARMLESS_TARGET) => Ok(()),
-            _ => Err(match target.literal() {
-                Some(file) => {
-                    Refusal::writes(span, format!("`{operator}` writes to `{}`", excerpt(file)))
-                }
-                None => Refusal::writes(span, format!("`{operator}` writes to a file")),
-            }),
+        let is_safe = match *operator {
+            "<" => !may_be_socket(target),
+            "<<<" => target.literal().is_some(),
+            "<&" | ">&" if is_descriptor(target) => true,
+            "<>" | "<&" => false,
+            "<<" | "<<-" => true,
+            _ if target.literal() == Some(HARMLESS_TARGET) => true,
+            _ => {
+                let file = excerpt(&target.text);
+                let why = format!("`{operator}` writes to `{file}`");
+                return Err(Refusal::writes(self.span.clone(), why));
+            }
+        };
+        if is_safe {
+            return Ok(());
         }
+        let why = format!("`{operator}` with a target that is not known to be a file");
+        Err(Refusal::unknown(self.span.clone(), why))
     }
 
     /// Whether it opens a file for reading and for writing.

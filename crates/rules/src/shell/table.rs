@@ -3,6 +3,10 @@
 
 use std::sync::OnceLock;
 
+use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error, StrDeserializer};
+
 use super::commands::{Check, rule};
 
 /// Accepted arguments of a command. Anything else is not known to be read-only; abbreviated names
@@ -22,23 +26,20 @@ pub(super) struct Command {
     pub(super) rules: Vec<Check>,
 }
 
-/// Further properties of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A further property of a command, a word of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Property {
     /// Options start with one dash and are whole words.
-    WholeWords,
-    /// The value of a letter is always the next word.
-    ValuesApart,
-    /// `-5` is an option.
-    Digits,
+    Whole,
     /// All options are read-only, so unknown words are accepted anywhere.
     Harmless,
     /// The first operand ends the options.
-    FirstOperandEnds,
+    First,
     /// No operand may start with a dash.
-    PlainOperands,
+    Plain,
     /// Every word is text.
-    OnlyText,
+    Text,
     /// Its arguments are a language, or contradict each other.
     Language,
     /// The first operand is a pattern or a program, unless an option gives it.
@@ -46,29 +47,9 @@ pub(super) enum Property {
     /// Git writes nothing, not even its index: trusted without the kernel if every word is known.
     Safe,
     /// Git accesses the index, the files, or the contents of changes.
-    LooksAtFiles,
+    Files,
     /// Git accesses them only with an option of `@diff`.
-    MayShowChanges,
-}
-
-impl Property {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "whole" => Self::WholeWords,
-            "apart" => Self::ValuesApart,
-            "digits" => Self::Digits,
-            "harmless" => Self::Harmless,
-            "first" => Self::FirstOperandEnds,
-            "plain" => Self::PlainOperands,
-            "text" => Self::OnlyText,
-            "language" => Self::Language,
-            "pattern" => Self::Pattern,
-            "safe" => Self::Safe,
-            "files" => Self::LooksAtFiles,
-            "changes" => Self::MayShowChanges,
-            _ => return None,
-        })
-    }
+    Changes,
 }
 
 /// The form of an option's value.
@@ -143,7 +124,7 @@ impl Command {
         for word in properties.split_whitespace() {
             if let Some(name) = word.strip_prefix("--") {
                 self.long.push(name);
-            } else if word.starts_with('-') && self.is(Property::WholeWords) {
+            } else if word.starts_with('-') && self.is(Property::Whole) {
                 self.long.push(word);
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.short.push(letters);
@@ -159,13 +140,16 @@ impl Command {
             } else if let Some(name) = word.strip_prefix("rule=") {
                 self.rules
                     .push(rule(name).ok_or(format!("unknown check {word}"))?);
+            } else if word == "digits" {
+                self.short.push("0123456789");
             } else if let Some(most) = word.strip_prefix("operands=") {
                 self.most_operands = Some(
                     most.parse()
                         .map_err(|_| format!("{word} is not a number"))?,
                 );
             } else {
-                let property = Property::named(word).ok_or(format!("unknown property {word}"))?;
+                let word: StrDeserializer<'_, Error> = word.into_deserializer();
+                let property = Property::deserialize(word).map_err(|error| error.to_string())?;
                 self.properties.push(property);
             }
         }
@@ -295,7 +279,7 @@ mod tests {
     fn values_of_options_are_parsed() {
         let table = parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits").unwrap();
         let a = table.get("a").unwrap();
-        assert!(table.get("b").is_some() && a.is(Property::Digits) && !a.is(Property::Harmless));
+        assert!(table.get("b").is_some() && a.lists("5") && !a.is(Property::Harmless));
         let rows = [
             ("x", Some(Takes::Nothing)),
             ("y", Some(Takes::Value)),

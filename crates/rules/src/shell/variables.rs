@@ -9,32 +9,9 @@ const RESERVED: &str = "auto_resume histchars";
 /// Upper-case names that no program reads. Single letters are accepted too.
 const ORDINARY: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESULT TOTAL";
 
-/// Variables that may be passed to a command, with the form of their values.
-const PASSED: &[(&str, Accepted)] = &[
-    (
-        "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANGUAGE \
-         LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM",
-        Accepted::Plain,
-    ),
-    ("LANG LC_ALL LC_CTYPE", Accepted::Locale),
-    ("TZ", Accepted::TimeZone),
-    (
-        "GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT",
-        Accepted::OneOf(&["0"]),
-    ),
-    ("GIT_PAGER PAGER", Accepted::OneOf(&["", "cat"])),
-];
-
-enum Accepted {
-    /// Letters, digits and a few signs; no slash, so no path.
-    Plain,
-    /// The same, and ASCII bytes stand for themselves.
-    Locale,
-    /// Those of `Plain`, and slashes inside.
-    TimeZone,
-    /// One of these.
-    OneOf(&'static [&'static str]),
-}
+/// Variables that may be passed to a command with any plain value.
+const PASSED: &str = "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANGUAGE LC_COLLATE \
+    LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM";
 
 /// Whether setting a variable of the shell changes nothing but its expansion. These
 /// are names that no program reads: plain lower-case ones and a few more.
@@ -54,22 +31,24 @@ pub(super) fn may_be_passed(name: &str, value: &PartWord) -> bool {
     let Some(value) = value.literal() else {
         return false;
     };
-    PASSED
-        .iter()
-        .find(|(names, _)| is_one_of(names, name))
-        .is_some_and(|(_, accepted)| match accepted {
-            Accepted::Plain => value.bytes().all(is_plain),
-            // With an empty value, another variable decides.
-            Accepted::Locale => {
-                !value.is_empty() && value.bytes().all(is_plain) && keeps_ascii(value)
-            }
-            Accepted::TimeZone => {
-                value.starts_with(|first: char| first.is_ascii_alphabetic())
-                    && !value.contains("..")
-                    && value.bytes().all(|byte| is_plain(byte) || byte == b'/')
-            }
-            Accepted::OneOf(values) => values.contains(&value),
-        })
+    let is_plain = |others: &str| {
+        let is_known =
+            |letter: char| letter.is_ascii_alphanumeric() || "._-:;=@+,*".contains(letter);
+        value
+            .chars()
+            .all(|letter| is_known(letter) || others.contains(letter))
+    };
+    match name {
+        // With an empty value, another variable decides.
+        "LANG" | "LC_ALL" | "LC_CTYPE" => !value.is_empty() && is_plain("") && keeps_ascii(value),
+        "TZ" => {
+            let is_name = value.starts_with(|first: char| first.is_ascii_alphabetic());
+            is_name && is_plain("/") && !value.contains("..")
+        }
+        "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT" => value == "0",
+        "GIT_PAGER" | "PAGER" => matches!(value, "" | "cat"),
+        _ => is_one_of(PASSED, name) && is_plain(""),
+    }
 }
 
 /// Whether no character of a locale contains an ASCII byte besides ASCII characters, as `\` in GBK: `C` or UTF-8.
@@ -77,8 +56,4 @@ pub fn keeps_ascii(locale: &str) -> bool {
     let locale = locale.to_ascii_lowercase().replace('-', "");
     let charset = locale.split('@').next().unwrap_or_default();
     ["", "c", "posix"].contains(&&*locale) || charset.rsplit('.').next() == Some("utf8")
-}
-
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"._-:;=@+,*".contains(&byte)
 }

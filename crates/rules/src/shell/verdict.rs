@@ -1,6 +1,5 @@
 //! Verdicts on command lines: their conditions, and the reasons against read-only ones.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,10 @@ use std::path::{Path, PathBuf};
 /// programs chosen by data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Read-only if all requirements hold.
+    /// Read-only if the configuration that git finds runs no program, in each use.
     ReadOnly {
-        /// Conditions outside the text; empty for most commands.
-        requires: Vec<Requirement>,
+        /// The uses of git; empty for most commands.
+        requires: Vec<GitUse>,
     },
     /// The command line changes something.
     Writes,
@@ -26,21 +25,6 @@ impl Verdict {
     }
 }
 
-/// A condition outside the text for a command to be read-only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Requirement {
-    /// The configuration that git finds in a directory runs no program.
-    CleanGitConfig(GitUse),
-}
-
-impl fmt::Display for Requirement {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CleanGitConfig(_) => formatter.write_str("clean-git-config"),
-        }
-    }
-}
-
 /// One use of git in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitUse {
@@ -51,16 +35,14 @@ pub struct GitUse {
 }
 
 impl GitUse {
+    /// The condition as named in records: the configuration that git finds runs no program.
+    pub const CONDITION: &str = "clean-git-config";
+
     /// Returns the directory of git if the shell starts in `directory`.
     pub fn directory(&self, directory: &Path) -> PathBuf {
         self.steps
             .iter()
             .fold(directory.to_owned(), |directory, step| directory.join(step))
-    }
-
-    /// Whether git runs where the shell starts.
-    pub fn is_here(&self) -> bool {
-        self.steps.is_empty()
     }
 }
 

@@ -1,11 +1,9 @@
 //! `awk` with programs that select and print fields: every token is known and unambiguous.
 
-use super::sed::delimited_length;
-use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
-use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, PartWord, Value, WordShape};
+use crate::shell::verdict::{Refusal, is_one_of};
+use crate::shell::word::{PartWord, WordShape};
 
 /// Keywords before an expression or a statement.
 const KEYWORDS: &str = "BEGIN END else if in next print printf";
@@ -21,49 +19,20 @@ const RESERVED: &str = "and asort asorti atan2 bindtextdomain break case close c
                         sin split sprintf sqrt srand strftime strtonum sub substr switch system \
                         systime tolower toupper typeof while xor";
 
-/// Checks the options, the program, and the files and assignments after it.
-pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether the options, the program, and the files and assignments after it only print.
+pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("awk", words)?;
-    for given in &arguments.options {
-        let variable = match given.value {
-            Value::Text(text) | Value::Begins(text) => text.split_once('=').map(|(name, _)| name),
-            Value::None => None,
-        };
-        if matches!(given.name, "v" | "assign") && !variable.is_some_and(is_harmless_variable) {
-            return Err(given
-                .word
-                .refusal("a variable that may have a special meaning in awk"));
-        }
-    }
-    let rest = words.get(arguments.read..).unwrap_or_default();
-    let Some((program, files)) = rest.split_first() else {
-        if arguments.has_one_of(&["V", "help", "version"]) {
-            return Ok(());
-        }
-        return Err(name.refusal("`awk` without a program"));
+    let mut options = arguments.options.iter();
+    let is_harmless = options.all(|given| {
+        let variable = given.text().and_then(|text| text.split_once('='));
+        given.name != "v" || variable.is_some_and(|(name, _)| is_harmless_variable(name))
+    });
+    let Some([program, files @ ..]) = words.get(arguments.read..) else {
+        return Ok(false);
     };
-    if !program
-        .literal()
-        .is_some_and(|text| is_simple_awk(&arguments, text))
-    {
-        call.effects.read_language("awk");
-    }
-    let writes = |text: &str| {
-        let signs = ["system(", "print >", "print |", "print>"];
-        signs.iter().any(|sign| text.contains(sign))
-    };
-    match program.literal() {
-        None => return Err(program.refusal("`awk` with a program known only at run time")),
-        Some(text) if only_prints(text) => {}
-        Some(text) if writes(text) => {
-            return Err(program.writes("this awk program writes or runs something"));
-        }
-        Some(_) => return Err(program.refusal("an awk program that cannot be analysed")),
-    }
-    match files.iter().find(|file| !is_harmless_operand(file)) {
-        Some(file) => Err(file.refusal("an operand that awk may not treat as a file")),
-        None => Ok(()),
-    }
+    Ok(is_harmless
+        && program.literal().is_some_and(only_prints)
+        && files.iter().all(is_harmless_operand))
 }
 
 fn is_harmless_variable(name: &str) -> bool {
@@ -91,108 +60,59 @@ fn is_harmless_operand(word: &PartWord) -> bool {
     }
 }
 
-/// Reads a program token by token.
+/// Whether every token of a program is known, and read alike by all versions of awk.
 fn only_prints(program: &str) -> bool {
-    let mut rest = program;
-    // Whether a slash starts a regular expression in every awk. Nothing is divided.
-    let mut may_match = true;
+    let mut rest = program.trim_start();
+    // The sign before. A slash starts a pattern only where nothing can be divided.
+    let mut previous = ';';
     let mut is_printing = false;
-    while let Some(letter) = rest.chars().next() {
-        let length = match letter {
-            ' ' | '\t' => {
-                rest = rest.get(1..).unwrap_or_default();
-                continue;
-            }
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
             '"' => string_length(rest),
-            '0'..='9' => number_length(rest),
-            '/' if may_match => {
-                let pattern = rest.get(1..).unwrap_or_default();
-                delimited_length(pattern, '/').map(|length| 1 + length)
-            }
+            '/' if ";}(,!~&|".contains(previous) => pattern_length(rest),
             '>' if is_printing => None,
-            'a'..='z' | 'A'..='Z' => word_length(rest),
-            _ => operator_length(rest),
+            _ if first.is_ascii_alphanumeric() => word_length(rest),
+            _ if rest.starts_with("||") => Some(2),
+            _ => "$+-*%^!<>=~?:,;()[]{}&\n".contains(first).then_some(1),
         };
-        let Some(length) = length else {
+        let Some((token, after)) = length.and_then(|length| rest.split_at_checked(length)) else {
             return false;
         };
-        let (token, after) = rest.split_at_checked(length).unwrap_or_default();
-        may_match = is_one_of("; } ( , ! ~ && ||", token) || token == "\n";
-        is_printing = (is_printing || token.starts_with("print")) && !is_one_of("; }", token);
-        rest = after;
+        previous = if first == '\n' { ';' } else { first };
+        is_printing = (is_printing || token.starts_with("print")) && !";}".contains(token);
+        rest = after.trim_start_matches([' ', '\t']);
     }
     true
 }
 
-/// Returns the length of a known word. `length` is the only function.
+/// Returns the length of a number, or of a known word. `length` is the only function.
 fn word_length(text: &str) -> Option<usize> {
-    let length = identifier_length(text);
-    let (word, follows) = text.split_at_checked(length)?;
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+    let (word, follows) = text.split_at(text.find(|letter| !is_part(letter)).unwrap_or(text.len()));
     let is_called = follows.trim_start().starts_with('(');
     let is_known = match word {
         "length" => follows.starts_with('(') || !is_called,
+        _ if word.starts_with(|first: char| first.is_ascii_digit()) => {
+            word.matches('.').count() < 2
+                && !word.contains(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+        }
         _ => is_one_of(KEYWORDS, word) || (!is_called && is_harmless_variable(word)),
     };
-    is_known.then_some(length)
+    is_known.then_some(word.len())
 }
 
-/// Returns the length of a number that is a separate token.
-fn number_length(text: &str) -> Option<usize> {
-    let length = text
-        .bytes()
-        .take_while(|byte| byte.is_ascii_digit() || *byte == b'.')
-        .count();
-    let follows = text.get(length..).unwrap_or_default();
-    let is_alone = !follows.starts_with(|next: char| next.is_alphanumeric() || next == '_');
-    (is_alone && text.get(..length)?.matches('.').count() < 2).then_some(length)
-}
-
-/// Returns the length of a text in quotes with common escapes.
+/// Returns the length of a text in quotes without other escapes than those of line feeds and tabs.
 fn string_length(text: &str) -> Option<usize> {
-    let mut letters = text.char_indices().skip(1);
-    loop {
-        match letters.next()? {
-            (index, '"') => return Some(index + 1),
-            (_, '\\') => {
-                letters
-                    .next()
-                    .filter(|(_, escaped)| "nt\"\\".contains(*escaped))?;
-            }
-            (_, '\n') => return None,
-            _ => {}
-        }
-    }
+    let inside = text.get(1..)?.split('"').next()?;
+    let mut escapes = inside.split('\\').skip(1);
+    let is_plain = escapes.all(|after| after.starts_with(['n', 't'])) && !inside.contains('\n');
+    is_plain.then_some(inside.len() + 2)
 }
 
-/// Returns the length of an operator or bracket. Not `|`, `>>`, `@`, `#` and backslashes.
-fn operator_length(text: &str) -> Option<usize> {
-    const TWO: &str = "&& || == != <= >= += -= *= %= ^= ++ --";
-    const ONE: &str = "$+-*%^!<>=~?:,;()[]{}\n";
-    if text.get(..2).is_some_and(|two| is_one_of(TWO, two)) {
-        return Some(2);
-    }
-    let is_known = text.starts_with(|first| ONE.contains(first)) && !text.starts_with(">>");
-    is_known.then_some(1)
-}
-
-/// Whether an accepted `awk` program has no escapes and at most one pattern, at its start, so that all
-/// versions split it into the same tokens, and no sign of output to files and commands.
-fn is_simple_awk(arguments: &Arguments<'_>, program: &str) -> bool {
-    let mut rest = program.trim_start();
-    if let Some(pattern) = rest.strip_prefix('/') {
-        let Some((pattern, after)) = pattern.split_once('/') else {
-            return false;
-        };
-        if pattern.contains(['[', '\\', '\n']) {
-            return false;
-        }
-        rest = after;
-    }
-    let mut printed = rest.split("print");
-    printed.next();
-    arguments.options.iter().all(|given| given.name == "F")
-        && !rest.contains(['/', '\\'])
-        && printed.all(|text| !text.contains(['>', '|']))
+/// Returns the length of a pattern without signs that versions read in different ways.
+fn pattern_length(text: &str) -> Option<usize> {
+    let inside = text.get(1..)?.split('/').next()?;
+    (!inside.contains(['[', '\\', '\n', '"'])).then_some(inside.len() + 2)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Commands of the shell itself, and wrappers: commands that start a command in their arguments.
 
-use crate::shell::call::CheckedCommand;
+use crate::shell::call::{CheckedCommand, Move};
 use crate::shell::options::arguments;
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
@@ -22,89 +22,44 @@ pub(super) fn change_directory(
         .and_then(|word| word.literal())
         .filter(|target| *target != "-" && !target.is_empty())
         .map(str::to_owned);
-    call.effects.moved(target, call.context);
+    let context = call.context;
+    call.effects.moves.push(Move { target, context });
     Ok(())
 }
 
-/// `read`: variables from standard input.
-pub(super) fn read(_: &mut CheckedCommand<'_>, _: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether `read` sets ordinary variables.
+pub(super) fn reads_into_variables(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("read", words)?;
-    let arrays = arguments
-        .options
-        .iter()
-        .filter(|given| given.name == "a")
-        .map(|given| match given.value {
-            Value::Text(text) => (Some(text), given.word),
-            Value::None | Value::Begins(_) => (None, given.word),
-        });
-    let plain = arguments
-        .operands
-        .iter()
-        .map(|word| (word.literal(), *word));
-    for (variable, word) in arrays.chain(plain) {
-        if !variable.is_some_and(may_be_set) {
-            return Err(word.refusal("`read` into something other than an ordinary variable"));
-        }
-    }
-    Ok(())
+    let mut names = arguments.operands.iter().map(|word| word.literal());
+    Ok(names.all(|name| name.is_some_and(may_be_set)))
 }
 
-/// `set`: options that only make the shell stricter or print what it runs.
-pub(super) fn set(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
-    let mut words = words.iter().peekable();
-    let refuse = |word: &PartWord| {
-        Err(word.refusal(format!(
-            "`{}` with options that do not make the shell stricter",
-            name.prefix()
-        )))
+/// Whether the options of `set` only make the shell stricter or print what it runs.
+pub(super) fn sets_strict_options(words: &[PartWord]) -> bool {
+    const STRICT: &str =
+        "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
+    let mut options = words.iter().map(|word| word.literal().unwrap_or_default());
+    let begins = words
+        .first()
+        .is_some_and(|first| first.prefix().starts_with('-'));
+    let ends = words
+        .last()
+        .is_some_and(|last| !last.prefix().ends_with('o'));
+    begins && ends && options.all(|option| is_one_of(STRICT, option))
+}
+
+/// Whether the format of `printf` assigns nothing. `-v` and the conversion `%n` assign variables.
+pub(super) fn prints_a_format(words: &[PartWord]) -> bool {
+    let format = match words {
+        [first, format, ..] if first.literal() == Some("--") => format,
+        [format, ..] if !format.prefix().starts_with('-') => format,
+        _ => return false,
     };
-    if words.peek().is_none() {
-        return refuse(name);
-    }
-    while let Some(word) = words.next() {
-        let letters = word
-            .literal()
-            .and_then(|text| text.strip_prefix(['-', '+']));
-        let flags = letters.map(|letters| letters.strip_suffix('o').unwrap_or(letters));
-        let is_accepted = flags.is_some_and(|flags| {
-            letters != Some("") && flags.bytes().all(|letter| b"euxfC".contains(&letter))
-        });
-        if !is_accepted {
-            return refuse(word);
-        }
-        if letters != flags {
-            let option = words.next().and_then(PartWord::literal);
-            if !option.is_some_and(|option| is_one_of(NAMES, option)) {
-                return refuse(word);
-            }
-        }
-    }
-    Ok(())
+    let assigns = |conversion| matches!(conversion, 'n' | '\0');
+    format
+        .literal()
+        .is_some_and(|format| !conversions(format).any(assigns))
 }
-
-/// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    let format = match words.split_first() {
-        Some((first, rest)) if first.literal() == Some("--") => rest.first(),
-        Some((first, _)) if first.prefix().starts_with('-') => None,
-        Some((first, _)) => Some(first),
-        None => None,
-    };
-    let is_accepted = format.and_then(PartWord::literal).is_some_and(|format| {
-        conversions(format).all(|conversion| CONVERSIONS.contains(conversion))
-    });
-    if is_accepted {
-        return Ok(());
-    }
-    Err(Refusal::unknown(
-        format.unwrap_or(name).span.clone(),
-        "`printf` with a format that may assign a variable",
-    ))
-}
-
-/// Conversions that only print; `(` is a time.
-const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.
 pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[PartWord]) -> Checked {
@@ -114,36 +69,22 @@ pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[Par
     )))
 }
 
-/// `timeout [options] duration command`
-pub(super) fn timeout(
+/// `command`, `time`, and `timeout` with a duration, with options before the command that they start.
+pub(super) fn wrapper(
     call: &mut CheckedCommand<'_>,
     name: &PartWord,
     words: &[PartWord],
 ) -> Checked {
-    let read = arguments("timeout", words)?.read;
-    match words.get(read..).unwrap_or_default().split_first() {
-        Some((duration, inner)) if duration.literal().is_some() => started(call, name, inner),
-        _ => Err(without_command(name)),
-    }
-}
-
-/// `time [-p] command`: the keyword, or the program.
-pub(super) fn time(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    let read = arguments("time", words)?.read;
-    started(call, name, words.get(read..).unwrap_or_default())
-}
-
-/// `command [-pvV] command`
-pub(super) fn command(
-    call: &mut CheckedCommand<'_>,
-    name: &PartWord,
-    words: &[PartWord],
-) -> Checked {
-    let arguments = arguments("command", words)?;
-    if arguments.has_one_of(&["v", "V"]) {
+    let arguments = arguments(name.prefix(), words)?;
+    if name.prefix() == "command" && arguments.has_one_of(&["v", "V"]) {
         return Ok(());
     }
-    started(call, name, words.get(arguments.read..).unwrap_or_default())
+    let own = arguments.read + usize::from(name.prefix() == "timeout");
+    let (own, inner) = words.split_at_checked(own).unwrap_or_default();
+    if own.iter().any(|word| word.literal().is_none()) {
+        return Err(name.refusal("a duration known only at run time"));
+    }
+    started(call, name, inner)
 }
 
 /// `env [NAME=value …] [command]`
@@ -168,7 +109,7 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartW
         rest = others;
     }
     if rest.is_empty() {
-        call.effects.reveals.push(name.prefix().to_owned());
+        call.effects.reveals = Some(name.prefix().to_owned());
         return Ok(());
     }
     started(call, name, rest)
@@ -178,57 +119,38 @@ pub(super) fn env(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartW
 /// so they are not accepted together.
 pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("xargs", words)?;
-    let mut replaced = None;
-    for given in &arguments.options {
-        match (given.name, given.value) {
-            ("I", Value::Text(text)) if !text.is_empty() && !arguments.has("n") => {
-                replaced = Some(text);
-            }
-            ("n", Value::Text("1")) => {}
-            ("I" | "n", _) => {
-                return Err(given
-                    .word
-                    .refusal("`xargs` with options that cannot be combined"));
-            }
-            _ => {}
-        }
+    let replaced = arguments.options.iter().find(|given| given.name == "I");
+    let replaced = replaced.map(|given| given.value);
+    let is_clear = arguments.options.iter().all(|given| match given.name {
+        "I" => !arguments.has("n") && !matches!(given.value, Value::Text("") | Value::Begins(_)),
+        "n" => given.value == Value::Text("1"),
+        _ => true,
+    });
+    if !is_clear {
+        return Err(name.refusal("`xargs` with options that cannot be combined"));
     }
-    let fixed = words.get(arguments.read..).unwrap_or_default();
-    if fixed.is_empty() {
+    let mut inner = words.get(arguments.read..).unwrap_or_default().to_vec();
+    if inner.is_empty() {
         // Without a command, it prints like `echo`.
         return Ok(());
     }
-    let inner: Vec<PartWord> = match replaced {
-        None => {
-            let end = fixed.last().map_or(0..0, |word| word.span.clone());
-            fixed
-                .iter()
-                .cloned()
-                .chain([PartWord::unknown(end, "")])
-                .collect()
+    if let Some(Value::Text(text)) = replaced {
+        for word in &mut inner {
+            if let Some((before, _)) = word.prefix().split_once(text) {
+                *word = word.starting_with(before, word.shape().max(WordShape::Single));
+            }
         }
-        Some(text) => fixed.iter().map(|word| replace(word, text)).collect(),
-    };
-    started(call, name, &inner)
-}
-
-/// Returns the word with an unknown text in place of `text`.
-fn replace(word: &PartWord, text: &str) -> PartWord {
-    match word.prefix().split_once(text) {
-        Some((before, _)) => word.starting_with(before, word.shape().max(WordShape::Single)),
-        None => word.clone(),
+    } else {
+        inner.push(PartWord::unknown(name.span.clone(), ""));
     }
+    started(call, name, &inner)
 }
 
 fn started(call: &mut CheckedCommand<'_>, name: &PartWord, inner: &[PartWord]) -> Checked {
     if inner.is_empty() {
-        return Err(without_command(name));
+        return Err(name.refusal(format!("`{}` without a known command", name.prefix())));
     }
     call.check_inner(name, inner)
-}
-
-fn without_command(name: &PartWord) -> Refusal {
-    name.refusal(format!("`{}` without a known command", name.prefix()))
 }
 
 /// Returns the letters of the conversions in a format; NUL for one that is cut off.

@@ -51,8 +51,11 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Par
     }
     let title = format!("git {text}");
     let arguments = options::read(form, &title, rest)?;
+    // Then it does not refresh the index.
+    let compares_index =
+        text == "diff" && arguments.has_one_of(&["cached", "staged"]) && !arguments.has("no-index");
     // Old versions of `git branch -l x` create `x`.
-    let is_clear = (form.is(Property::Safe) || compares_commits(text, &arguments, rest))
+    let is_clear = (form.is(Property::Safe) || compares_index)
         && words.iter().all(|word| word.literal().is_some())
         && (!is_one_of("branch tag", text) || !arguments.has("l"));
     if !is_clear {
@@ -62,60 +65,20 @@ pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Par
         let mut given = arguments.options.iter();
         given.any(|given| diff.lists(given.name))
     });
-    let scope = if form.is(Property::LooksAtFiles)
-        || (form.is(Property::MayShowChanges) && shows_changes)
-    {
+    let scope = if form.is(Property::Files) || (form.is(Property::Changes) && shows_changes) {
         GitScope::WorkTree
     } else {
         GitScope::Objects
     };
     call.effects.ran(&title);
     if text != "version" {
-        call.effects.called_git(GitCall {
+        call.effects.git.push(GitCall {
             steps,
             scope,
             span: name.span.start..subcommand.span.end,
         });
     }
     Ok(())
-}
-
-/// Whether it is a `git diff` that does not compare files of the work tree, and so does not refresh the index.
-fn compares_commits(subcommand: &str, arguments: &Arguments<'_>, words: &[PartWord]) -> bool {
-    let dashes = words.iter().find(|word| word.literal() == Some("--"));
-    let operands = &arguments.operands;
-    // Before dashes, git takes only revisions.
-    let revisions = dashes.map_or(0, |dashes| {
-        operands.partition_point(|word| word.span.start < dashes.span.start)
-    });
-    let names = |word: &PartWord| word.literal().is_some_and(is_revision);
-    let is_range = |word: &PartWord| {
-        let sides = word.literal().and_then(|text| text.split_once(".."));
-        sides.is_some_and(|(from, to)| {
-            let to = to.strip_prefix('.').unwrap_or(to);
-            is_revision(from) && (to.is_empty() || is_revision(to))
-        })
-    };
-    subcommand == "diff"
-        && !arguments.has("no-index")
-        && (arguments.has_one_of(&["cached", "staged"])
-            || match operands.get(..revisions) {
-                Some([range]) => is_range(range),
-                Some([from, to]) => names(from) && names(to),
-                _ => false,
-            })
-}
-
-/// Whether git reads a text as exactly one revision, or refuses it. `HEAD^@` may be none, and
-/// `x..y-g0123456` the name of one commit.
-fn is_revision(text: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_/~-.@^{}".contains(&byte);
-    text.bytes().all(is_letter)
-        && text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '@')
-        && text.matches('{').count() == text.matches('}').count()
-        && !["..", "^@", "^-", "-g"]
-            .iter()
-            .any(|part| text.contains(part))
 }
 
 /// Returns the directories given with `-C`. Settings given with `-c` must be harmless.

@@ -14,9 +14,9 @@ mod rules;
 mod sed;
 
 pub(super) use builtins::conversions;
-pub(super) use conditions::is_plain_condition;
+pub(super) use conditions::evaluates;
+pub(super) use entry::check_assignments;
 pub use entry::has_reading_form;
-pub(super) use entry::{check_assignments, check_words};
 pub(super) use environment::{may_be_secret, prints_environment};
 pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};

@@ -1,27 +1,17 @@
 //! Commands that read from a server, and change nothing there.
 
-use crate::shell::verdict::Checked;
-use crate::shell::word::{Arguments, PartWord, Value, refuse};
+use crate::shell::word::{Arguments, Given, PartWord, Value};
 
-/// Accepts a repository as `OWNER/NAME` and operands without a server.
-pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> Checked {
-    for given in &arguments.options {
-        let is_repository = matches!(given.name, "R" | "repo");
-        if is_repository && !matches!(given.value, Value::Text(text) if is_repository_name(text)) {
-            return refuse(
-                Some(given.word),
-                format!("`{name}` with a repository of another server"),
-            );
-        }
-    }
+/// Whether repositories are `OWNER/NAME`, and operands name no server.
+pub(super) fn names_no_server(name: &str, arguments: &Arguments<'_>) -> bool {
+    let mut options = arguments.options.iter();
+    let is_repository = |given: &Given<'_>| given.text().is_some_and(is_repository_name);
     let is_local = |word: &&PartWord| {
         !word.prefix().contains("://")
             && (!name.starts_with("gh repo") || is_repository_name(word.prefix()))
     };
-    match arguments.operands.iter().find(|word| !is_local(word)) {
-        Some(word) => refuse(Some(word), format!("`{name}` with an address of a server")),
-        None => Ok(()),
-    }
+    options.all(|given| !matches!(given.name, "R" | "repo") || is_repository(given))
+        && arguments.operands.iter().all(is_local)
 }
 
 fn is_repository_name(text: &str) -> bool {
@@ -34,51 +24,30 @@ fn is_plain(text: &str, others: &str) -> bool {
         && text.chars().all(is_known)
 }
 
-/// Refuses methods other than GET, and GraphQL, whose requests are sent with POST.
-pub(super) fn gets_only(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let is_get = |value| matches!(value, Value::Text("GET" | "get"));
+/// Whether the method is GET and the path is not that of GraphQL, whose requests are sent with POST.
+pub(super) fn gets_only(_: &str, arguments: &Arguments<'_>) -> bool {
+    let is_get = |given: &Given<'_>| matches!(given.value, Value::Text("GET" | "get"));
     let mut options = arguments.options.iter();
-    if let Some(given) =
-        options.find(|given| matches!(given.name, "X" | "method") && !is_get(given.value))
-    {
-        return refuse(
-            Some(given.word),
-            format!("`{name}` with a method other than GET"),
-        );
-    }
-    match arguments.operands.as_slice() {
-        [path] if path.prefix().trim_matches('/') != "graphql" => Ok(()),
-        _ => refuse(
-            arguments.operands.first().copied(),
-            format!("`{name}` without one path"),
-        ),
-    }
+    let path = match arguments.operands.as_slice() {
+        [path] => path.prefix().trim_matches('/'),
+        _ => return false,
+    };
+    path != "graphql" && options.all(|given| !matches!(given.name, "X" | "method") || is_get(given))
 }
 
-/// Accepts an address that starts with `https://`, or the name of a remote, which is a requirement of the verdict.
-pub(super) fn is_remote(name: &str, arguments: &Arguments<'_>) -> Checked {
-    match arguments.operands.first() {
-        Some(word) if !word.prefix().starts_with("https://") && !is_plain(word.prefix(), "-_") => {
-            refuse(
-                Some(word),
-                format!("`{name}` with an address that may start a program"),
-            )
-        }
-        _ => Ok(()),
-    }
+/// Whether the address starts with `https://`, or is the name of a remote, which is a requirement of the verdict.
+pub(super) fn is_remote(_: &str, arguments: &Arguments<'_>) -> bool {
+    let first = arguments.operands.first().map(|word| word.prefix());
+    first.is_none_or(|address| address.starts_with("https://") || is_plain(address, "-_"))
 }
 
-/// Accepts names and versions of packages, without addresses and paths.
-pub(super) fn is_package(name: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether operands are names and versions of packages, without addresses and paths.
+pub(super) fn is_package(_: &str, arguments: &Arguments<'_>) -> bool {
     let is_named = |word: &&PartWord| {
-        let scope = word.prefix().strip_prefix('@').map_or(0, |_| 1);
+        let scope = usize::from(word.prefix().starts_with('@'));
         word.prefix().matches('/').count() == scope && is_plain(word.prefix(), "-_.@/^~*+ ")
     };
-    match arguments.operands.iter().find(|word| !is_named(word)) {
-        Some(word) => refuse(Some(word), format!("`{name}` with an address or a path")),
-        None if arguments.operands.is_empty() => refuse(None, format!("`{name}` without a name")),
-        None => Ok(()),
-    }
+    !arguments.operands.is_empty() && arguments.operands.iter().all(is_named)
 }
 
 #[cfg(test)]

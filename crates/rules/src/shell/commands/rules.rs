@@ -1,18 +1,17 @@
 //! Rules that a table cannot express.
 
 use super::network::{gets_only, is_package, is_remote, names_no_server};
-use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, PartWord, Value, refuse};
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::{Arguments, Given, PartWord, Value};
 
-/// An extra rule for a command, given its name and its arguments.
-pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
+/// Whether a command only reads with its arguments, given its name too.
+pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> bool;
 
 /// Returns the rule with this name in the tables.
 pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     Some(match name {
         "archive" => only_looks_inside,
         "date" => prints_the_date,
-        "files" => reads_named_files,
         "formats" => verifies_nothing,
         "gets" => gets_settings,
         "gets-only" => gets_only,
@@ -22,141 +21,61 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "remote" => is_remote,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
-        "reflog" => shows_reflog,
         "version" => says_its_version,
         _ => return None,
     })
 }
 
-/// Accepts output to standard output, or exactly one mode that lists or tests. Programs disagree on
-/// which of several modes counts.
-fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Checked {
-    const LOOKING: &[&str] = &["l", "t", "list", "test"];
-    const PRINTING: &[&str] = &["c", "stdout", "to-stdout"];
-    const UNZIP: &[&str] = &["l", "t", "v", "p", "z", "Z"];
-    const UNPACKING: &[&str] = &["d", "decompress", "uncompress"];
-    let count = |names: &[&str]| {
-        let given = arguments.options.iter();
-        given.filter(|given| names.contains(&given.name)).count()
-    };
-    let is_harmless = if name == "unzip" {
-        count(UNZIP) == 1
-    } else {
-        count(PRINTING) > 0 || (count(LOOKING) == 1 && count(UNPACKING) == 0)
-    };
-    if is_harmless {
-        return Ok(());
-    }
-    let first = arguments.options.first().map(|given| given.word);
-    let word = first.or(arguments.operands.first().copied());
-    refuse(
-        word,
-        format!("`{name}` may unpack or replace files unless exactly one option says otherwise"),
-    )
+/// Whether exactly one option says that the command prints, lists or tests.
+fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
+    const LOOKING: &str = "l t c list test stdout to-stdout v p z Z";
+    let unpacks = arguments.has_one_of(&["d", "decompress"]);
+    let prints = arguments.has_one_of(&["c", "stdout", "to-stdout"]);
+    let looking = arguments.options.iter();
+    let looking = looking.filter(|given| is_one_of(LOOKING, given.name));
+    looking.count() == 1 && (prints || !unpacks)
 }
 
-/// Refuses operands of `date` other than formats, which set the clock.
-fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether all operands of `date` are formats; others set the clock.
+fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> bool {
     let mut operands = arguments.operands.iter();
-    match operands.find(|word| !word.prefix().starts_with('+')) {
-        Some(word) => refuse(
-            Some(word),
-            "`date` with an operand other than a format sets the clock",
-        ),
-        None => Ok(()),
-    }
+    operands.all(|word| word.prefix().starts_with('+'))
 }
 
-/// Accepts at most one text or pattern, then ordinary files with plain names; at least one operand.
-fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Checked {
-    let is_named = |word: &&PartWord| {
-        word.literal().is_some_and(|text| {
-            text != "-"
-                && !text.contains('\n')
-                && !text.contains("/dev/")
-                && !text.contains("/proc/")
-        })
-    };
-    let is_plain = |word: &&PartWord| {
-        let mut bytes = word.prefix().bytes();
-        bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@=-".contains(&byte))
-    };
-    let operands = &arguments.operands;
-    if !operands.is_empty()
-        && operands.iter().all(is_named)
-        && operands.iter().skip(1).all(is_plain)
-    {
-        return Ok(());
-    }
-    refuse(
-        operands.first().copied(),
-        format!("`{name}` without the plain names of files"),
-    )
+/// Whether there is no `@file`, from which the binary utilities read further options at any position.
+fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
+    let values = arguments.options.iter().filter_map(Given::text);
+    let mut operands = arguments.operands.iter().map(|word| word.prefix());
+    operands.all(|text| !text.starts_with('@'))
+        && values
+            .into_iter()
+            .all(|text| !text.is_empty() && !text.starts_with('@'))
 }
 
-/// Refuses `@file`, from which the binary utilities read further options at any position.
-fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
-    let value = arguments.options.iter().find(|given| match given.value {
-        Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
-        Value::None => false,
-    });
-    let mut operands = arguments.operands.iter();
-    let operand = operands.find(|word| word.prefix().starts_with('@'));
-    match value.map(|given| given.word).or(operand.copied()) {
-        Some(word) => refuse(Some(word), "options from a file (`@…`)"),
-        None => Ok(()),
-    }
-}
-
-/// Refuses programs of `jq` and `yq` that read other files, whose names they may compute.
-fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether a program of `jq` or `yq` reads no other files, whose names it may compute.
+fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> bool {
     let values = arguments.options.iter().map(|given| given.word);
     let mut words = values.chain(arguments.operands.iter().copied());
-    let imports = |word: &&PartWord| {
-        let readers = ["import", "include", "modulemeta"];
-        let own = ["load"].iter().filter(|_| name == "yq");
-        let mut readers = readers.iter().chain(own);
-        readers.any(|reader| word.prefix().contains(reader))
-    };
-    match words.find(imports) {
-        Some(word) => refuse(
-            Some(word),
-            format!("`{name}` reads the files that the program names"),
-        ),
-        None => Ok(()),
-    }
+    words.all(|word| {
+        let imports = |reader: &&str| word.prefix().contains(reader);
+        let mut readers = ["import", "include", "modulemeta"].iter();
+        !(readers.any(imports) || name == "yq" && imports(&"load"))
+    })
 }
 
-fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Checked {
-    if arguments.options.is_empty() {
-        return refuse(None, format!("`{name}` only reads with certain options"));
-    }
-    Ok(())
+fn says_its_version(_: &str, arguments: &Arguments<'_>) -> bool {
+    !arguments.options.is_empty()
 }
 
-/// Refuses formats that request signatures, which another program verifies, and remerging, which writes objects.
-fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
-    const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
-    for given in &arguments.options {
-        let why = match (given.name, given.value) {
-            (_, Value::None) => continue,
-            ("format" | "pretty" | "sort" | "group", Value::Text(format))
-                if !may_verify_signatures(format) =>
-            {
-                continue;
-            }
-            ("format" | "pretty" | "sort" | "group", _) => {
-                "a format that may start a program to verify signatures"
-            }
-            ("diff-merges", Value::Text(how)) if is_one_of(MERGES, how) => {
-                continue;
-            }
-            ("diff-merges", _) => "merges that may be merged again",
-            _ => continue,
-        };
-        return refuse(Some(given.word), format!("`{name}`: {why}"));
-    }
-    Ok(())
+/// Whether no format requests signatures, which another program verifies.
+fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
+    let mut options = arguments.options.iter();
+    options.all(|given| match given.value {
+        Value::None => true,
+        _ if !is_one_of("format pretty sort group", given.name) => true,
+        Value::Text(format) => !may_verify_signatures(format),
+        Value::Begins(_) => false,
+    })
 }
 
 /// Whether a format or sort key of git may request a signature, which another program verifies.
@@ -166,57 +85,17 @@ pub fn may_verify_signatures(format: &str) -> bool {
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// Refuses operands of `branch` and `tag`, which are created unless they list.
-fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Checked {
-    match arguments.operands.first() {
-        Some(word) if !arguments.has_one_of(&["l", "list"]) => {
-            Err(word.writes("a name without `--list` is created"))
-        }
-        _ => Ok(()),
-    }
+/// Whether `branch` and `tag` create no operand: only lists may have some.
+fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> bool {
+    arguments.operands.is_empty() || arguments.has_one_of(&["l", "list"])
 }
 
-/// Refuses `git reflog expire` and similar, which change the reflog; a ref is shown.
-fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Checked {
-    match arguments.operands.first() {
-        Some(word)
-            if matches!(
-                word.literal(),
-                None | Some("expire" | "delete" | "drop" | "write")
-            ) =>
-        {
-            Err(word.writes("this changes the reflog"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Accepts a name alone, which is read; a name with a value is set.
-fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Checked {
+/// Whether `config` has a name alone, which is read; a name with a value is set.
+fn gets_settings(_: &str, arguments: &Arguments<'_>) -> bool {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
-    let name = arguments
-        .operands
-        .first()
-        .map_or(usize::MAX, |name| name.span.start);
-    // `git config a.b --list` sets a value.
-    if let Some(given) = arguments
-        .options
-        .iter()
-        .find(|given| given.word.span.start > name)
-    {
-        return Err(given.word.writes("an option after the name is a value"));
-    }
-    if arguments.has_one_of(ASKING) {
-        return Ok(());
-    }
-    match arguments.operands.as_slice() {
-        [name] if name.literal().is_some_and(|name| name.contains('.')) => Ok(()),
-        [_, value, ..] => Err(value.writes("a setting is changed")),
-        rest => refuse(
-            rest.first().copied(),
-            "`git config` in a form not known to be read-only",
-        ),
-    }
+    let is_name = |word: &&PartWord| word.prefix().contains('.');
+    arguments.has_one_of(ASKING)
+        || arguments.operands.len() == 1 && arguments.operands.iter().all(is_name)
 }
 
 #[cfg(test)]

@@ -1,88 +1,39 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
-use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::{Checked, is_one_of};
-use crate::shell::word::{Arguments, PartWord, Value};
+use crate::shell::verdict::{Refusal, is_one_of};
+use crate::shell::word::{PartWord, Value};
 
-/// Checks the options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// Whether all scripts only print: the values of `-e`, or else the first operand.
+pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("sed", words)?;
-    let mut scripts: Vec<(&PartWord, Option<&str>)> = arguments
-        .options
-        .iter()
-        .filter(|given| matches!(given.name, "e" | "expression"))
-        .map(|given| match given.value {
-            Value::Text(script) => (given.word, Some(script)),
-            Value::None | Value::Begins(_) => (given.word, None),
-        })
-        .collect();
-    if scripts.is_empty() {
-        match arguments.operands.first() {
-            Some(word) => scripts.push((word, word.literal())),
-            None if arguments.has_one_of(&["help", "version"]) => return Ok(()),
-            None => {
-                return Err(name.refusal("`sed` without a script"));
-            }
-        }
+    let given = arguments.options.iter();
+    let mut given = given
+        .filter(|given| is_one_of("e expression", given.name))
+        .peekable();
+    if given.peek().is_none() {
+        let script = arguments.operands.first();
+        return Ok(script
+            .and_then(|script| script.literal())
+            .is_some_and(only_prints));
     }
-    let known: Option<Vec<&str>> = scripts.iter().map(|(_, script)| *script).collect();
-    if !known.is_some_and(|scripts| is_simple_sed(&arguments, &scripts)) {
-        call.effects.read_language("sed");
-    }
-    for (word, script) in scripts {
-        match script {
-            None => return Err(word.refusal("`sed` with a script known only at run time")),
-            Some(script) if only_prints(script) => {}
-            Some(script) if may_write(script) => {
-                return Err(word.writes("this sed script may write files or run programs"));
-            }
-            Some(_) => return Err(word.refusal("a sed script that cannot be analysed")),
-        }
-    }
-    Ok(())
+    Ok(given.all(|given| matches!(given.value, Value::Text(script) if only_prints(script))))
 }
 
-/// Whether the script appears to use the commands or flags `w` and `e`; affects only the message.
-fn may_write(script: &str) -> bool {
-    let last = script.rsplit(['/', ';', '{']).next().unwrap_or_default();
-    let command = last.trim_start_matches(|letter: char| {
-        letter.is_ascii_digit() || matches!(letter, 'g' | 'p' | 'I' | '$' | ',' | ' ')
-    });
-    command.starts_with(['w', 'W', 'e'])
-}
-
-/// Whether every command of a script only prints, deletes or replaces.
+/// Whether every command of a script only prints, deletes or replaces, in all versions of sed.
 fn only_prints(script: &str) -> bool {
     let mut rest = script;
-    let mut depth = 0_usize;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
-        if let Some(after) = rest.strip_prefix('}') {
-            rest = after;
-            match depth.checked_sub(1) {
-                Some(outer) => depth = outer,
-                None => return false,
-            }
-            continue;
-        }
         if rest.is_empty() {
-            return depth == 0;
+            return true;
         }
-        let Some(after) = skip_addresses(rest) else {
-            return false;
-        };
-        let after = after.trim_start_matches([' ', '!']);
-        if let Some(after) = after.strip_prefix('{') {
-            rest = after;
-            depth += 1;
-            continue;
-        }
-        let Some(after) = skip_command(after) else {
+        let after = skip_addresses(rest).map(|after| after.trim_start_matches([' ', '!']));
+        let Some(after) = after.and_then(skip_command) else {
             return false;
         };
         rest = after.trim_start_matches(' ');
-        if !(rest.is_empty() || rest.starts_with([';', '\n', '}'])) {
+        if !(rest.is_empty() || rest.starts_with([';', '\n'])) {
             return false;
         }
     }
@@ -130,9 +81,9 @@ fn skip_command(text: &str) -> Option<&str> {
     Some(flags.trim_start_matches(|flag: char| flag.is_ascii_digit() || "gpIi".contains(flag)))
 }
 
-/// Returns the length of the text of a script of `sed` or `awk` including its closing delimiter; `None` if versions of the
+/// Returns the length of the text of a script including its closing delimiter; `None` if versions of the
 /// programs may disagree.
-pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
+fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
     /// Letters with a special meaning after a backslash that do not denote a character.
     const ESCAPED: &str = "nstwWbBdDSULEul";
     let mut letters = text.char_indices();
@@ -166,37 +117,6 @@ pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
     None
 }
 
-/// Whether an accepted `sed` command has only options of all versions, and a script without blocks, character
-/// sets and escaped delimiters, so that all versions split it into the same commands.
-fn is_simple_sed(arguments: &Arguments<'_>, scripts: &[&str]) -> bool {
-    let is_common = |name: &str| is_one_of("n r E e quiet silent regexp-extended expression", name);
-    arguments.options.iter().all(|given| is_common(given.name))
-        && scripts.iter().all(|script| is_simple_script(script))
-        && arguments
-            .operands
-            .iter()
-            .all(|word| word.cannot_be_option())
-}
-
-fn is_simple_script(script: &str) -> bool {
-    let is_plain = |escaped: Option<char>| {
-        escaped
-            .is_some_and(|letter| letter.is_ascii_alphanumeric() || ".()*+?$^\"&-".contains(letter))
-    };
-    let mut letters = script.chars();
-    while let Some(letter) = letters.next() {
-        let is_clear = match letter {
-            '\\' => is_plain(letters.next()),
-            '[' | '{' | '}' | '\n' => false,
-            _ => true,
-        };
-        if !is_clear {
-            return false;
-        }
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,9 +139,6 @@ mod tests {
             "s/[a-z]*/x/",
             "s/w/e/",
             "s/\\(a\\)b*/\\1\\n/",
-            "1{p;q}",
-            "/a/{p;d}",
-            "/x/{=;q}",
             "n;d",
             "$!N;P;D",
             "s/a/b/;s/c/d/",
@@ -276,6 +193,7 @@ mod tests {
             "s/a/b\\\n/w x",
             "p}",
             "{p",
+            "1{p;q}",
             "s/\\c//;w x/",
             "swawbww x",
         ] {

@@ -2,7 +2,7 @@
 
 use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
-use super::state::{MAX_PIPED, Read, Reader, Scope, ends_word};
+use super::state::{Read, Reader, Scope, ends_word};
 use super::words::Expansions;
 use crate::shell::expansion::{assigned_name, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
@@ -127,27 +127,22 @@ impl<'text> Reader<'text> {
         let input = self.scope.input.clone();
         let mut stages = 0;
         loop {
-            let (start, first) = (self.position, self.reading.commands.len());
+            let first = self.reading.commands.len();
             let is_redirected = self.command()?;
             self.skip_blanks();
             stages += 1;
             let is_pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
             if is_pipe || stages > 1 {
-                self.piped += 1;
                 for command in self.reading.commands.iter_mut().skip(first) {
-                    command.context.is_piped |= is_pipe;
-                    command.context = command.context.in_subshell();
+                    command.context.is_in_subshell = true;
                 }
-            }
-            if self.piped > MAX_PIPED {
-                self.refuse(start..self.position, "too many commands in pipelines");
             }
             if !is_pipe {
                 break;
             }
             let takes_errors = self.peek_at(1) == Some(b'&');
             self.differs(is_redirected || takes_errors);
-            self.scope.input = PartInput::Pipe(start..self.position);
+            self.scope.input = PartInput::Pipe(first..self.reading.commands.len());
             self.scope.follows = Follows::Pipe;
             self.operator(if takes_errors { 2 } else { 1 });
             self.skip_line_breaks()?;
@@ -185,7 +180,8 @@ impl<'text> Reader<'text> {
             "case" => self.compound(Self::case_statement),
             "[[" => {
                 let start = self.position;
-                self.condition().map_err(|stop| stop.before(start))
+                let read = self.compound(Self::condition);
+                read.map_err(|stop| stop.before(start))
             }
             "function" => self.compound(Self::function),
             _ if self.function_name().is_some() => self.compound(Self::function),
@@ -283,21 +279,19 @@ impl<'text> Reader<'text> {
         redirections: Vec<Redirection>,
     ) -> bool {
         let Scope {
-            substitutions,
-            secrets,
+            has_processes,
             documents,
             ..
         } = &mut self.scope;
-        part.substitutions = std::mem::take(substitutions);
-        part.reveals = std::mem::take(secrets);
+        part.has_processes = std::mem::take(has_processes);
         let is_redirected = redirections.iter().any(Redirection::is_output);
         for redirection in &redirections {
             let (reads, writes) = redirection.opens();
             if reads {
-                part.reads.extend(redirection.target.alternatives());
+                part.reads.push(redirection.target.clone());
             }
             if writes {
-                part.writes.extend(redirection.target.alternatives());
+                part.writes.push(redirection.target.clone());
             }
         }
         let input = redirections.iter().rfind(|one| one.is_input());
@@ -305,7 +299,7 @@ impl<'text> Reader<'text> {
             part.input = match redirection.operator {
                 "<<<" => PartInput::Text(redirection.target.value.clone()),
                 "<<" | "<<-" => PartInput::Text(None),
-                _ => PartInput::Given,
+                _ => PartInput::Other,
             };
         }
         let mut is_fed = matches!(part.input, PartInput::Text(_));

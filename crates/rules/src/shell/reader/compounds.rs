@@ -4,9 +4,9 @@ use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, ends_word};
 use super::words::Expansions;
-use crate::shell::commands::is_plain_condition;
+use crate::shell::commands::evaluates;
 use crate::shell::expansion::identifier_length;
-use crate::shell::parts::{CommandPart, Follows, PartInput};
+use crate::shell::parts::{CommandPart, Follows};
 use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
@@ -14,7 +14,6 @@ impl Reader<'_> {
     /// standard output is redirected.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
         self.reading.is_flat = false;
-        let (first, piped) = (self.reading.commands.len(), self.scope.input.clone());
         self.nested(read)?;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
@@ -28,16 +27,6 @@ impl Reader<'_> {
         }
         if redirections.is_empty() {
             return Ok(false);
-        }
-        if redirections
-            .iter()
-            .any(crate::shell::redirection::Redirection::is_input)
-        {
-            for command in self.reading.commands.iter_mut().skip(first) {
-                if command.input == piped {
-                    command.input = PartInput::Given;
-                }
-            }
         }
         Ok(self.finish_part(part, redirections))
     }
@@ -69,7 +58,7 @@ impl Reader<'_> {
         self.enter_parentheses();
         self.position += 1;
         let outer = self.scope.context;
-        self.scope.context = outer.in_subshell();
+        self.scope.context.is_in_subshell = true;
         self.commands()?;
         self.scope.context = outer;
         self.parentheses -= 1;
@@ -107,7 +96,7 @@ impl Reader<'_> {
     pub(super) fn while_statement(&mut self) -> Read<()> {
         self.skip_keyword(self.keyword())?;
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.commands()?;
         self.do_group()?;
         self.scope.context = outer;
@@ -155,7 +144,7 @@ impl Reader<'_> {
             return self.stop(1, "a function without a compound command");
         }
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.command()?;
         self.scope.context = outer;
         Ok(())
@@ -186,7 +175,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            self.take_from_no_command();
+            self.scope.has_processes = false;
             self.differs(self.peek() == Some(b'#'));
         }
         if self.peek() == Some(b';') {
@@ -194,7 +183,7 @@ impl Reader<'_> {
         }
         self.skip_line_breaks()?;
         let outer = self.scope.context;
-        self.scope.context = outer.in_loop();
+        self.scope.context.is_repeated = true;
         self.do_group()?;
         self.scope.context = outer;
         Ok(())
@@ -212,7 +201,7 @@ impl Reader<'_> {
         loop {
             self.skip_line_breaks()?;
             if self.keyword() == "esac" {
-                self.take_from_no_command();
+                self.scope.has_processes = false;
                 return self.skip_keyword("esac");
             }
             let is_open = self.skip("(");
@@ -228,7 +217,7 @@ impl Reader<'_> {
             if !self.skip(")") {
                 return self.stop(1, "a pattern that does not end");
             }
-            self.take_from_no_command();
+            self.scope.has_processes = false;
             self.list()?;
             let falls_through = self.begins(";;&") || self.begins(";&");
             self.differs(falls_through);
@@ -240,64 +229,43 @@ impl Reader<'_> {
     }
 
     /// Reads `[[ … ]]`: its words, without the operators between them.
-    pub(super) fn condition(&mut self) -> Read<bool> {
-        let start = self.position;
+    pub(super) fn condition(&mut self) -> Read<()> {
         let mut part = CommandPart {
             is_condition: true,
             ..self.begin_part()
         };
-        part.words.push(self.word(Expansions::Unsplit)?);
-        // The source text of each word of the current condition; quoted operators are operands.
-        let mut operands: Vec<&str> = Vec::new();
-        let mut is_plain = true;
+        let start = self.position;
         loop {
-            self.skip_line_breaks_in_condition()?;
+            self.skip_blanks();
             let rest = self.rest();
-            if rest.starts_with("&&") || rest.starts_with("||") {
-                is_plain &= is_plain_condition(&operands);
-                operands.clear();
-                self.position += 2;
-            } else if rest.starts_with(['<', '>'])
-                && !rest.starts_with("<(")
-                && !rest.starts_with(">(")
-            {
-                is_plain &= operands.len() == 1;
-                operands.push(rest.get(..1).unwrap_or_default());
-                self.position += 1;
-            } else if rest.starts_with(['(', ')', '|']) {
-                is_plain = false;
-                self.position += 1;
-            } else if rest.is_empty() {
+            let is_process = rest.starts_with("<(") || rest.starts_with(">(");
+            if rest.is_empty() {
                 return self.stop(0, "an unfinished `[[`");
+            } else if rest.starts_with('\n') {
+                self.line_break()?;
+            } else if rest.starts_with(['&', '|', '<', '>', '(', ')']) && !is_process {
+                if rest.starts_with('>') {
+                    let span = self.position..self.position + 1;
+                    self.refuse(
+                        span,
+                        "`>` in `[[`, which other shells read as a redirection",
+                    );
+                }
+                self.position += 1;
             } else {
-                let word = self.word(Expansions::Unsplit)?;
-                let text = self.slice(word.span.clone());
-                part.words.push(word);
-                if text == "]]" {
+                let word = self.word(Expansions::Unsplit);
+                part.words.push(word.map_err(|stop| stop.before(start))?);
+                if part.words.last().is_some_and(|word| word.text == "]]") {
                     break;
                 }
-                operands.push(text);
             }
         }
         part.span = start..self.position;
-        if !is_plain || !is_plain_condition(&operands) {
-            self.refuse(part.span.clone(), "`[[` with a condition that is not plain");
+        if part.words.iter().any(evaluates) {
+            let why = "`[[` with an operator that evaluates its operands";
+            self.refuse(part.span.clone(), why);
         }
-        let mut redirections = Vec::new();
-        self.skip_blanks();
-        while let Some(operator) = redirection_operator(self.rest()) {
-            redirections.push(self.redirection(operator)?);
-            self.skip_blanks();
-        }
-        Ok(self.finish_part(part, redirections))
-    }
-
-    fn skip_line_breaks_in_condition(&mut self) -> Read<()> {
-        self.skip_blanks();
-        while self.peek() == Some(b'\n') {
-            self.line_break()?;
-            self.skip_blanks();
-        }
+        self.finish_part(part, Vec::new());
         Ok(())
     }
 }

@@ -78,15 +78,11 @@ impl Reader<'_> {
             self.refuse(start..text_end, why);
             self.expanded_text(start..text_end)?;
         }
-        let secrets = std::mem::take(&mut self.scope.secrets);
-        let substitutions = std::mem::take(&mut self.scope.substitutions);
         let index = document.command.unwrap_or(usize::MAX);
-        if let Some(command) = self.reading.commands.get_mut(index) {
-            if document.is_input {
-                command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
-            }
-            command.reveals.extend(secrets);
-            command.substitutions.extend(substitutions);
+        if let Some(command) = self.reading.commands.get_mut(index)
+            && document.is_input
+        {
+            command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
         }
         self.position = end;
         self.refuse_control()?;

@@ -66,29 +66,18 @@ impl Reader<'_> {
         let Some(letter) = letters.next() else {
             return;
         };
-        let follows = letters.as_str();
         let next = letters.next();
+        let ends = next.is_none_or(|next| " \t\n;&|)".contains(next));
         let differs = match letter {
             // zsh replaces `=name` at the start of a word and of parts of an assigned value.
-            '=' => matches!(previous, None | Some('=' | ':')) && !is_ending(next),
-            '~' if previous.is_none() => next != Some('/') && !is_ending(next),
+            '=' => matches!(previous, None | Some('=' | ':')) && !ends,
+            '~' if previous.is_none() => next != Some('/') && !ends,
             '~' => matches!(previous, Some('=' | ':')),
             '^' => !previous.is_some_and(|before| before == '^' || before.is_alphanumeric()),
             // History expansion of interactive shells.
             '!' => !next.is_none_or(|next| " \t\n=".contains(next)),
-            '{' if follows.starts_with('}') => false,
-            // `HEAD@{1}`
-            '{' => {
-                let inside = follows.bytes().take(MAX_REVISION);
-                let mut inside = inside.skip_while(|b| b.is_ascii_alphanumeric() || *b == b'-');
-                previous != Some('@') || inside.next() != Some(b'}')
-            }
-            '}' => {
-                let before = self.text.get(..self.position).unwrap_or_default();
-                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-                let outside = before.trim_end_matches(is_name);
-                !before.ends_with('{') && !outside.ends_with("@{")
-            }
+            '{' => next != Some('}'),
+            '}' => previous != Some('{'),
             '#' => previous.is_none(),
             '*' | '?' | '[' | ']' | '_' | '%' | '+' | '-' | ',' | '.' | '/' | ':' | '@' => false,
             letter => letter.is_ascii() && !letter.is_ascii_alphanumeric(),
@@ -96,66 +85,51 @@ impl Reader<'_> {
         self.differs(differs);
     }
 
-    /// Checks the expansion at the position, of which bash reads the first `length` bytes.
+    /// Checks the expansion at the position.
     pub(super) fn expansion_differs(&mut self, in_quotes: bool, is_assigned: bool) {
         let after = self.rest().get(1..).unwrap_or_default();
-        let is_common = is_common_expansion(after, in_quotes, is_assigned);
-        self.differs(!is_common);
+        let differs = if let Some(inside) = after.strip_prefix('{') {
+            let inside = inside.split('}').next().unwrap_or_default();
+            !is_common_form(inside) || splits(after) && !in_quotes && !is_assigned
+        } else {
+            !after.starts_with("((") && !is_common_parameter(after, in_quotes, is_assigned)
+        };
+        self.differs(differs);
     }
 }
 
-/// Maximum length of a name in `HEAD@{…}`.
-const MAX_REVISION: usize = 64;
+/// Whether bash splits a value into words outside of quotes, which zsh does not.
+fn splits(after: &str) -> bool {
+    after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first))
+        && !after.starts_with("{#")
+}
 
-fn is_common_expansion(after: &str, in_quotes: bool, is_assigned: bool) -> bool {
-    if let Some(inside) = after.strip_prefix("((") {
-        let is_plain =
-            |letter: &char| letter.is_ascii_alphanumeric() || "_ +-*/%<>=".contains(*letter);
-        let rest = inside.trim_start_matches(|letter| is_plain(&letter));
-        return rest.starts_with("))");
-    }
-    if in_quotes && after.starts_with(['"', '\'']) {
+/// Whether all shells read an expansion alike, given the text behind its dollar sign.
+fn is_common_parameter(after: &str, in_quotes: bool, is_assigned: bool) -> bool {
+    let Some(first) = after.chars().next() else {
         return true;
-    }
-    if after.starts_with(['\'', '"', '[']) {
-        return false;
-    }
-    let is_value =
-        after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
-    // zsh does not split it into words.
-    if is_value && !in_quotes && !is_assigned && !after.starts_with("{#") {
-        return false;
-    }
-    if let Some(inside) = after.strip_prefix('{') {
-        let inside = inside.split_once('}').map(|(inside, _)| inside);
-        return inside.is_some_and(is_common_form);
-    }
-    let is_special = after.starts_with(['#', '?', '$', '!', '@', '*', '-'])
-        || after.starts_with(|first: char| first.is_ascii_digit());
-    let length = identifier_length(after).max(usize::from(is_special));
-    if length == 0 {
+    };
+    let length = match identifier_length(after) {
+        0 if first.is_ascii_digit() || "#?$!@*-".contains(first) => 1,
+        0 if in_quotes => return first.is_ascii_whitespace() || "|)/.,\"'".contains(first),
         // In zsh, `$=x`, `$~x` and `$^x` are expansions.
-        let next = after.chars().next();
-        return next.is_none_or(|next| {
-            next.is_ascii_whitespace() || "|)/.,".contains(next) || (in_quotes && next == '"')
-        });
-    }
-    let rest = after.get(length..).unwrap_or_default();
-    let mut letters = rest.chars();
-    // A longer name in zsh.
-    match letters.next() {
-        Some(next) if !next.is_ascii() => false,
-        Some('[') => false,
-        Some(':') => !letters
+        0 => return first.is_ascii_whitespace() || "|)/.,".contains(first),
+        length => length,
+    };
+    let mut behind = after.get(length..).unwrap_or_default().chars();
+    // In zsh, a name may be longer, and have an index or modifiers.
+    let is_whole = match behind.next() {
+        Some(':') => !behind
             .next()
             .is_some_and(|next| next.is_ascii_alphabetic() || next == '&'),
-        _ => !after.starts_with('#') || identifier_length(rest) == 0,
-    }
+        Some(next) => next.is_ascii() && next != '[' && (first != '#' || !is_letter(next)),
+        None => true,
+    };
+    is_whole && (in_quotes || is_assigned || !splits(after))
 }
 
-/// Whether a character ends a word.
-fn is_ending(next: Option<char>) -> bool {
-    next.is_none_or(|next| " \t\n;&|)".contains(next))
+fn is_letter(sign: char) -> bool {
+    sign.is_ascii_alphabetic() || sign == '_'
 }
 
 /// Whether the inside of `${…}` is a form of all shells with a plain operand.
@@ -165,12 +139,9 @@ fn is_common_form(inside: &str) -> bool {
         .get(identifier_length(inside).max(1)..)
         .unwrap_or_default();
     let is_plain = |letter: char| letter.is_alphanumeric() || "_./:,@%+-#*? ".contains(letter);
-    let is_known = operator.is_empty()
-        || operator.starts_with(['-', '+', '?', '%', '#'])
-        || [":-", ":+", ":?"]
-            .iter()
-            .any(|known| operator.starts_with(known));
-    is_known && operator.chars().all(is_plain)
+    let sign = operator.strip_prefix(':').unwrap_or(operator);
+    (operator.is_empty() || sign.starts_with(['-', '+', '?', '%', '#']))
+        && operator.chars().all(is_plain)
 }
 
 /// Whether a variable has a special meaning in zsh.
@@ -203,33 +174,29 @@ fn differs(level: &CommandPart) -> bool {
         value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
     };
     match name {
-        "echo" => values.any(|value| {
-            value.is_some_and(|text| {
-                text.contains('\\')
-                    || (text.starts_with('-') && text.contains(['e', 'E']) && text.len() < 4)
-            })
+        "echo" => values.flatten().any(|text| {
+            text.contains('\\')
+                || (text.starts_with('-') && text.contains(['e', 'E']) && text.len() < 4)
         }),
         "[" | "test" => {
-            let is_other =
-                |value: Option<&str>| matches!(value, Some("-t" | "-v" | "-R" | "-o" | "-a"));
             // `[ "$x" "$y" ]` may be `[ -t … ]`.
             let is_unknown = values.clone().next().is_some_and(|first| first.is_none());
             let operands = values.clone().filter(|value| *value != Some("]")).count();
-            values.any(is_other) || (is_unknown && operands == 2)
+            (is_unknown && operands == 2)
+                || values.any(|word| matches!(word, Some("-t" | "-v" | "-R" | "-o" | "-a")))
         }
         "read" => !values.all(|value| {
             value.is_some_and(|text| {
                 text == "-r" || (identifier_length(text) == text.len() && !is_zsh_parameter(text))
             })
         }),
+        // Numbers are evaluated, and their modifiers differ.
         "printf" => {
             let format = values.next().flatten().unwrap_or("%d");
-            let is_text = |conversion| "sbc%".contains(conversion);
-            let is_numeric = |conversion| "diouxXeEfFgGaA".contains(conversion);
+            let has_numbers = conversions(format).any(|letter| !"sbc%".contains(letter));
             format.starts_with('-')
-                || !conversions(format).all(|letter| is_text(letter) || is_numeric(letter))
-                || ((format.contains('*') || conversions(format).any(is_numeric))
-                    && !values.all(is_number))
+                || format.contains('*')
+                || (has_numbers && !values.all(is_number))
         }
         _ if is_one_of(NUMERIC, name) => !values.all(is_number),
         _ => is_one_of(DIFFERENT, name),
@@ -364,7 +331,7 @@ mod tests {
             "command -v ls >/dev/null 2>&1; exit 1",
             "echo path status \\{ ~/x a=b",
             "while read -r line; do echo \"$line\"; done < a",
-            "git show HEAD~1^:a.rs stash@{0} HEAD@{upstream}",
+            "git show HEAD~1^:a.rs HEAD^",
             "grep \"a$\" b; grep 'a$' \"b$'\"",
             "git commit -m \"$(cat <<'EOF'\nIt's a \"line\" (of $x).\nEOF\n)\"",
             "cat <<-'EOF' | wc -l\n\tx `y`\n\tEOF\nls",

@@ -1,8 +1,8 @@
 //! The reading of a whole command line.
 
 use super::portability::differs_by_shell;
-use super::state::{Reader, Reading, Run, Scope};
-use crate::shell::parts::{MAX_LENGTH, PartInput};
+use super::state::{Reader, Reading, Scope};
+use crate::shell::parts::MAX_LENGTH;
 
 /// Reads a command line.
 pub(in crate::shell) fn read(script: &str) -> Reading {
@@ -15,9 +15,7 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         parentheses: 0,
         control: script.bytes().position(control).unwrap_or(usize::MAX),
         scope: Scope::default(),
-        run: Run::default(),
         has_case: false,
-        piped: 0,
         reading: Reading {
             is_portable: true,
             is_flat: true,
@@ -34,15 +32,6 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
     }
     reading.stop = stop;
     reading.commands.sort_by_key(|command| command.span.start);
-    let starts: Vec<usize> = (reading.commands.iter())
-        .map(|command| command.span.start)
-        .collect();
-    let index = |byte: usize| starts.partition_point(|start| *start < byte);
-    for command in &mut reading.commands {
-        if let PartInput::Pipe(stage) = &mut command.input {
-            *stage = index(stage.start)..index(stage.end);
-        }
-    }
     // The commands of longer lines are not checked.
     reading.is_portable = reading.is_portable
         && script.len() <= MAX_LENGTH

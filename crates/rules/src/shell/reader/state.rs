@@ -3,17 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::shell::context::CommandContext;
-use crate::shell::parts::{CommandPart, Follows, PartInput, Substitution};
+use crate::shell::parts::{CommandContext, CommandPart, Follows, PartInput};
 use crate::shell::verdict::Refusal;
 use crate::shell::word::PartWord;
 
 /// Maximum nesting depth of substitutions and compound commands.
 pub(super) const MAX_DEPTH: usize = 64;
-
-/// Maximum number of commands in pipelines, which all run at once. A shell that fails to start a
-/// process may leave earlier ones running.
-pub(super) const MAX_PIPED: usize = 64;
 
 /// The token that ended the reading.
 #[derive(Debug)]
@@ -50,14 +45,14 @@ pub(in crate::shell) struct Reading {
     pub(in crate::shell) words: Vec<PartWord>,
     /// The constructs outside of commands that may change something.
     pub(in crate::shell) refusals: Vec<Refusal>,
-    /// The variables outside of commands that may be secret.
+    /// The variables in it that may be secret.
     pub(in crate::shell) secrets: Vec<String>,
+    /// The first command or variable that may print secrets of the environment.
+    pub(in crate::shell) reveals: Option<String>,
     /// The variables that the line sets.
     pub(in crate::shell) names: BTreeSet<String>,
     /// Whether it has functions, so that names may mean other programs.
     pub(in crate::shell) has_functions: bool,
-    /// Whether it has substitutions.
-    pub(in crate::shell) has_substitutions: bool,
 }
 
 pub(super) struct Reader<'text> {
@@ -71,11 +66,8 @@ pub(super) struct Reader<'text> {
     /// Position of the first control character.
     pub(super) control: usize,
     pub(super) scope: Scope,
-    pub(super) run: Run,
     /// Whether a `case` was read, so that parentheses may end patterns.
     pub(super) has_case: bool,
-    /// Number of commands in pipelines.
-    pub(super) piped: usize,
     pub(super) reading: Reading,
 }
 
@@ -83,7 +75,6 @@ pub(super) struct Reader<'text> {
 #[derive(Default)]
 pub(super) struct Scope {
     pub(super) context: CommandContext,
-    /// A pipe is the byte range of the stage that writes to it.
     pub(super) input: PartInput,
     pub(super) follows: Follows,
     pub(super) is_substituted: bool,
@@ -91,10 +82,8 @@ pub(super) struct Scope {
     pub(super) documents: Vec<Document>,
     /// Whether here-documents outside of the substitution follow the next line break.
     pub(super) precedes_documents: bool,
-    /// The substitutions of the current command.
-    pub(super) substitutions: Vec<Substitution>,
-    /// The variables of the current command that may be secret.
-    pub(super) secrets: Vec<String>,
+    /// Whether the current command has process substitutions.
+    pub(super) has_processes: bool,
 }
 
 impl<'text> Reader<'text> {
@@ -180,16 +169,14 @@ impl<'text> Reader<'text> {
     pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
         let start = self.position;
         let is_process = matches!(self.peek(), Some(b'<' | b'>'));
-        let is_output = self.begins(">(");
         self.enter_parentheses();
         self.differs(is_process || closing != ")");
         let inner = Scope {
-            context: self.scope.context.in_subshell(),
-            input: if is_output {
-                PartInput::Given
-            } else {
-                self.scope.input.clone()
+            context: CommandContext {
+                is_in_subshell: true,
+                ..self.scope.context
             },
+            input: self.scope.input.clone(),
             is_substituted: true,
             precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
             ..Scope::default()
@@ -205,13 +192,11 @@ impl<'text> Reader<'text> {
         if !inner.documents.is_empty() {
             return stop_at(start..self.position, "a here-document without text");
         }
-        let span = start..self.position;
-        if is_output {
-            let why = "a process that reads `>(…)` may change anything";
-            self.refuse(span.clone(), why);
+        if is_process {
+            let why = "a process substitution that may be left running";
+            self.refuse(start..self.position, why);
         }
-        self.reading.has_substitutions = true;
-        (self.scope.substitutions).push(Substitution { span, is_process });
+        self.scope.has_processes |= is_process;
         Ok(())
     }
 
@@ -219,18 +204,6 @@ impl<'text> Reader<'text> {
         let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
         self.differs(self.has_case || has_documents);
         self.parentheses += 1;
-    }
-
-    /// Takes the substitutions and secrets of words that belong to no command.
-    pub(super) fn take_from_no_command(&mut self) {
-        let secrets = std::mem::take(&mut self.scope.secrets);
-        self.reading.secrets.extend(secrets);
-        for substitution in std::mem::take(&mut self.scope.substitutions) {
-            if substitution.is_process {
-                let why = "a process substitution that may be left running";
-                self.refuse(substitution.span, why);
-            }
-        }
     }
 }
 
@@ -264,15 +237,4 @@ pub(super) struct Document {
     pub(super) command: Option<usize>,
     /// Whether it is the standard input of its command.
     pub(super) is_input: bool,
-}
-
-/// The signs in a text without blanks and operators, which are searched once.
-#[derive(Debug, Default)]
-pub(super) struct Run {
-    pub(super) end: usize,
-    /// The last `]`, and the last `,` or `..`.
-    pub(super) bracket: Option<usize>,
-    pub(super) alternative: Option<usize>,
-    /// The last character after which the word may be longer.
-    pub(super) hiding: Option<usize>,
 }

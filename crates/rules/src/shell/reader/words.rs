@@ -1,9 +1,9 @@
 //! Words: quotes, escapes, expansions and patterns.
 
-use super::state::{Read, Reader, Run, ends_word, stop_at};
+use super::state::{Read, Reader, ends_word, stop_at};
 use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
-use crate::shell::word::{PartWord, WordPiece, WordShape, substitute, without_brackets};
+use crate::shell::word::{PartWord, WordPiece, WordShape};
 
 /// The expansions that apply to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub(super) enum Expansions {
     Value,
 }
 
-/// Characters after which a blank may still belong to the word.
-const HIDING: &[u8] = b"'\"\\$`<";
+/// Maximum length of a text in brackets or braces that is looked through, in bytes: the limit of names.
+const MAX_NAME: usize = 255;
 
 /// A word that is being read.
 #[derive(Debug, Default)]
@@ -27,7 +27,6 @@ pub(super) struct WordBuilder {
     label: String,
     /// Start of the last known text in the label.
     known: usize,
-    has_alternatives: bool,
 }
 
 impl WordBuilder {
@@ -69,7 +68,7 @@ impl WordBuilder {
             span,
             text: text.to_owned(),
             value,
-            pieces: without_brackets(self.pieces),
+            pieces: self.pieces,
             shape: self.shape,
             label,
         }
@@ -153,12 +152,7 @@ impl<'text> Reader<'text> {
                 word.push(escaped);
             }
             b'$' if self.peek_at(1) == Some(b'\'') => {
-                let Some((value, length)) = expansion::ansi_c_quoted(self.rest()) else {
-                    return self.stop(2, "`$'…'` with an escape not understood");
-                };
-                self.differs(true);
-                word.push(&value);
-                self.position += length;
+                self.ansi_c_quoted(word)?;
             }
             b'$' | b'`' => self.dollar(word, false, expansions)?,
             b'*' | b'?' if is_all => {
@@ -169,24 +163,17 @@ impl<'text> Reader<'text> {
                 };
                 self.expanded(word, piece, WordShape::Matches);
             }
-            b'[' if is_all && self.run().bracket.is_some() => {
-                self.expanded(word, WordPiece::Bracket, WordShape::Matches);
-            }
-            b'{' if is_all && self.run().alternative.is_some() => {
+            b'[' if is_all => self.bracket(word),
+            b'{' if is_all && self.begins_alternatives() => {
                 // A word that starts with alternatives may become any text, not only file names.
                 let shape = if word.is_empty() {
                     WordShape::Split
                 } else {
                     WordShape::Matches
                 };
-                word.has_alternatives = true;
-                self.expanded(word, WordPiece::Brace('{'), shape);
-            }
-            b',' | b'}' if word.has_alternatives => {
-                self.expanded(word, WordPiece::Brace(byte.into()), WordShape::Matches);
-            }
-            b'~' if word.has_alternatives => {
-                self.expanded(word, WordPiece::Unknown, WordShape::Matches);
+                word.push_piece(WordPiece::Unknown, shape, "");
+                word.push("{");
+                self.position += 1;
             }
             b'~' if self.position == start || self.is_after_sign() => {
                 self.expanded(word, WordPiece::Home, WordShape::Single);
@@ -218,35 +205,58 @@ impl<'text> Reader<'text> {
         before.ends_with(['=', ':'])
     }
 
-    /// Returns the signs behind the position that certainly belong to the word, or may hide others.
-    fn run(&mut self) -> Run {
-        if self.position >= self.run.end {
-            let mut run = Run::default();
-            let bytes = self.text.as_bytes();
-            let mut at = self.position;
-            while let Some(byte) = bytes.get(at) {
-                match byte {
-                    b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' => break,
-                    b']' => run.bracket = Some(at),
-                    b',' => run.alternative = Some(at),
-                    b'.' if bytes.get(at + 1) == Some(&b'.') => run.alternative = Some(at),
-                    byte if HIDING.contains(byte) => run.hiding = Some(at),
-                    _ => {}
-                }
-                at += 1;
+    /// Adds a set of characters, which ends at the last bracket of the name.
+    fn bracket(&mut self, word: &mut WordBuilder) {
+        let name = self.plain_text_before(&['/']);
+        match name.map(|name| name.rfind(']')) {
+            None => self.expanded(word, WordPiece::Unknown, WordShape::Matches),
+            Some(None) => {
+                word.push("[");
+                self.position += 1;
             }
-            run.end = at;
-            self.run = run;
+            Some(Some(end)) => {
+                let written = self.slice(self.position..self.position + end + 1);
+                word.push_piece(WordPiece::Glob, WordShape::Matches, written);
+                self.position += written.len();
+            }
         }
-        let here = self.position;
-        let hiding = self.run.hiding;
-        let ahead = |sign: Option<usize>| sign.max(hiding).filter(|at| *at >= here);
-        Run {
-            end: self.run.end,
-            bracket: ahead(self.run.bracket),
-            alternative: ahead(self.run.alternative),
-            hiding,
-        }
+    }
+
+    /// Whether a list of alternatives in braces may begin here.
+    fn begins_alternatives(&self) -> bool {
+        let text = self.plain_text_before(&[]);
+        text.is_none_or(|text| text.contains(',') || text.contains(".."))
+    }
+
+    /// Returns the text up to the end of the word or one of these signs; `None` if it is long, or has quotes or
+    /// expansions, behind which the word may be longer.
+    fn plain_text_before(&self, signs: &[char]) -> Option<&'text str> {
+        let rest = self.rest();
+        let ends = |letter: char| " \t\n;&|".contains(letter) || signs.contains(&letter);
+        let near = rest.get(..rest.floor_char_boundary(MAX_NAME))?;
+        let text = near.split(ends).next()?;
+        let is_whole = text.len() < near.len() || near.len() == rest.len();
+        let is_plain = !text.contains(['\'', '"', '\\', '$', '`', '<']);
+        (is_whole && is_plain).then_some(text)
+    }
+
+    /// Reads `$'…'`. Its value is not needed.
+    fn ansi_c_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+        let inside = self.rest().get(2..).unwrap_or_default();
+        let mut is_escaped = false;
+        let ends = |letter| {
+            let ends = letter == '\'' && !is_escaped;
+            is_escaped = letter == '\\' && !is_escaped;
+            ends
+        };
+        let Some(length) = inside.find(ends) else {
+            return self.stop(2, "an unclosed quote");
+        };
+        self.differs(true);
+        let written = self.slice(self.position..self.position + length + 3);
+        word.push_piece(WordPiece::Unknown, WordShape::Single, written);
+        self.position += written.len();
+        Ok(())
     }
 
     fn single_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
@@ -329,7 +339,7 @@ impl<'text> Reader<'text> {
         }
         let (expanded, length) = match expansion::read(rest) {
             Ok(read) => read,
-            Err(problem) => return self.stop(problem.length, problem.why),
+            Err(why) => return self.stop(2, why),
         };
         let text = rest.get(..length).unwrap_or_default();
         self.expansion_differs(is_quoted, expansions == Expansions::Value);
@@ -339,8 +349,7 @@ impl<'text> Reader<'text> {
             let names = text.split('$').map(|rest| rest.trim_start_matches('{'));
             let names = names.map(|rest| rest.get(..identifier_length(rest)).unwrap_or_default());
             let secret = names.filter(|name| !name.is_empty() && may_be_secret(name));
-            let secret = secret.map(|name| format!("${name}"));
-            self.scope.secrets.extend(secret);
+            self.reading.secrets.extend(secret.map(str::to_owned));
         }
         match expanded {
             Expanded::Dollar => word.push("$"),
@@ -348,7 +357,10 @@ impl<'text> Reader<'text> {
                 let written = if text.starts_with("$((") { "$()" } else { text };
                 word.push_piece(WordPiece::Glob, WordShape::Single, written);
             }
-            Expanded::Value => word.push_piece(variable(text), shape, text),
+            Expanded::Value if matches!(text, "$HOME" | "${HOME}") => {
+                word.push_piece(WordPiece::Home, shape, text);
+            }
+            Expanded::Value => word.push_piece(WordPiece::Unknown, shape, text),
             Expanded::List => word.push_piece(WordPiece::Unknown, WordShape::Split, text),
         }
         Ok(())
@@ -370,9 +382,6 @@ impl<'text> Reader<'text> {
         if self.position != closing {
             return self.stop(1, "backticks with an unexpected character");
         }
-        if let Some(substitution) = self.scope.substitutions.last_mut() {
-            substitution.span.end = closing + 1;
-        }
         self.position = closing + 1;
         Ok(())
     }
@@ -387,21 +396,5 @@ impl<'text> Reader<'text> {
         };
         self.position += character.len();
         Ok(character)
-    }
-}
-
-/// Returns the piece for `$NAME` or `${NAME…}`.
-fn variable(text: &str) -> WordPiece {
-    let inside = text.get(1..).unwrap_or_default();
-    let inside = inside
-        .strip_prefix('{')
-        .and_then(|inside| inside.strip_suffix('}'))
-        .unwrap_or(inside);
-    let (name, operator) = inside.split_at(identifier_length(inside));
-    match substitute(operator) {
-        _ if name.is_empty() => WordPiece::Unknown,
-        _ if name == "HOME" && operator.is_empty() => WordPiece::Home,
-        Some(text) => WordPiece::OneOf(vec![vec![WordPiece::Unknown], vec![WordPiece::Text(text)]]),
-        None => WordPiece::Unknown,
     }
 }
