@@ -116,7 +116,7 @@ impl Run for SummarizeBatchArguments {
             },
             jobs: self.jobs.get(),
         };
-        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned).with_items();
         let needles = prefilter_needles();
         let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
         let printing = match (self.side.model.dry_run, form) {
