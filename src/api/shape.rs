@@ -211,10 +211,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     }
     let unnamed = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
     let blocks = match shape {
-        RecordKind::User
-        | RecordKind::ItemCall
-        | RecordKind::ItemResult
-        | RecordKind::Other
+        RecordKind::User | RecordKind::ItemCall | RecordKind::ItemResult | RecordKind::Other
             if responses::is_item(record) =>
         {
             return responses::item(record).map(Spoken::Reply).or_else(|| {

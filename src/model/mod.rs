@@ -34,7 +34,7 @@ pub use crate::api::{
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
-pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
+pub use failure::{EmptyReply, Failure, Refused, Retryability};
 pub use key::{KeySource, known_for, known_providers};
 pub use pace::Pace;
 pub use provider::{

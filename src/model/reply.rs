@@ -4,14 +4,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::server_error::ServerError;
-use super::{CutCause, Delivery, EmptyReply, Failure};
+use super::{Delivery, EmptyReply, Failure};
 use crate::api::{Api, EndKind};
 use crate::assemble::{Draft, without_think_tags};
 use crate::http::Redaction;
+use crate::json::replace_lone_surrogates;
 use crate::message::Usage;
 
-/// A complete reply. Incomplete and empty replies are failures.
-#[derive(Debug, Clone)]
+/// A reply. Incomplete and empty replies are failures.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     pub text: String,
     /// The thinking, if the server returns it. Not part of the text.
@@ -23,7 +24,7 @@ pub struct Reply {
 }
 
 /// A tool call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ReplyCall {
     /// Id of the call; generated if the server returns none.
     pub id: String,
@@ -55,6 +56,16 @@ impl Reply {
             };
         }
         self
+    }
+}
+
+impl PartialEq for CallInput {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Object(one), Self::Object(other)) => one.get() == other.get(),
+            (Self::Unusable(one), Self::Unusable(other)) => one == other,
+            _ => false,
+        }
     }
 }
 
@@ -96,12 +107,18 @@ impl Reply {
             format!("the reply contains neither a call of {function} nor JSON")
         };
         let mut usable = called.filter_map(|call| match &call.input {
-            CallInput::Object(raw) => serde_json::from_str(raw.get()).ok(),
+            CallInput::Object(raw) => {
+                let repaired = replace_lone_surrogates(raw.get());
+                serde_json::from_str(repaired.as_deref().unwrap_or(raw.get())).ok()
+            }
             CallInput::Unusable(_) => None,
         });
         usable
             .next()
-            .or_else(|| json_object(&self.text))
+            .or_else(|| {
+                let repaired = replace_lone_surrogates(&self.text);
+                json_object(repaired.as_deref().unwrap_or(&self.text))
+            })
             .ok_or(Failure::Malformed { reason })
     }
 }
@@ -183,6 +200,7 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
     let draft = draft.finish();
     let usage = draft.usage;
     let refusal = draft.refusal;
+    let is_over_budget = draft.end == Some(EndKind::Budget);
     let whole = match delivered {
         Delivered::AsOneValue => true,
         Delivered::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
@@ -204,15 +222,8 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
             };
             return Err(Failure::Declined { reason, usage });
         }
-        Some(EndKind::Budget) => {
-            let cut = CutCause::Budget;
-            return Err(Failure::Cut { cut, usage });
-        }
-        Some(EndKind::Regular) | None if !whole => {
-            let cut = CutCause::Connection;
-            return Err(Failure::Cut { cut, usage });
-        }
-        Some(EndKind::Regular) | None => {}
+        Some(EndKind::Regular) | None if !whole => return Err(Failure::Cut { usage }),
+        Some(EndKind::Budget | EndKind::Regular) | None => {}
     }
     let (text, tagged) = without_think_tags(draft.text);
     let thinking = draft.thinking + &tagged;
@@ -222,6 +233,15 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
         input: CallInput::of_text(&call.arguments),
     });
     let calls: Vec<ReplyCall> = calls.collect();
+    if is_over_budget {
+        let partial = Box::new(Reply {
+            text,
+            thinking,
+            calls,
+            usage,
+        });
+        return Err(Failure::OverBudget { partial });
+    }
     if calls.is_empty() && text.trim().is_empty() {
         if !refusal.trim().is_empty() {
             let reason = refusal;
@@ -291,6 +311,17 @@ mod tests {
                 "{text} {calls:?}"
             );
         }
+    }
+
+    #[test]
+    fn half_a_character_does_not_cost_the_output() {
+        let input = r#"{"title":"A \ud83d"}"#;
+        let title = json!({"title": "A \u{FFFD}"});
+        assert_eq!(
+            reply("", &[("f", input)]).structured("f"),
+            Ok(title.clone())
+        );
+        assert_eq!(reply(input, &[]).structured("f"), Ok(title));
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub use follow::Follower;
 pub use following::{
     FollowOptions, FollowOutput, FollowedSession, NewerSessions, PrintError, follow,
 };
-pub use in_use::SessionUsers;
+pub use in_use::{SessionUsers, has_agent};
 pub use lines::{Line, Place, for_each_line};
 pub use listed::{InferredState, Listed, OtherFile, SessionFiles, Sessions};
 pub use listing::{Depth, Failures, Listing, list};

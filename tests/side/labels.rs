@@ -242,7 +242,8 @@ fn the_calls_of_run_tools_are_labelled_in_every_dialect() {
     std::fs::write(folder.path().join("a.rs"), "x\n").unwrap();
     let input = json!({"file_path": "a.rs"});
     let text = input.to_string();
-    let call = json!({"id": "c1", "type": "function", "function": {"name": "Read", "arguments": text}});
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "Read", "arguments": text}});
     let replies = [
         (
             "anthropic",
@@ -298,10 +299,20 @@ fn the_items_of_a_conversation_are_labelled_by_reply() {
     let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "More."}]});
     let reasoning = json!({"type": "reasoning", "summary": []});
     let items = [
-        said, call("a"), reasoning, call("b"), output("a"), output("b"), call("c"), output("c"),
+        said,
+        call("a"),
+        reasoning,
+        call("b"),
+        output("a"),
+        output("b"),
+        call("c"),
+        output("c"),
     ];
     let stream: String = items.iter().map(|item| format!("{item}\n")).collect();
     let found = records(&run(&with(&["--no-echo"]), stream.as_bytes()).stdout);
-    let ids: Vec<_> = found.iter().map(|label| label["preceding_tool_use_ids"].clone()).collect();
+    let ids: Vec<_> = found
+        .iter()
+        .map(|label| label["preceding_tool_use_ids"].clone())
+        .collect();
     assert_eq!(ids, [json!(["a", "b"]), json!(["c"])]);
 }

@@ -1,0 +1,387 @@
+//! Finds the text that a model was asked for in its reply: without the JSON, tags, announcements, Markdown and
+//! quotation marks around it.
+
+use serde_json::{Map, Value};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::json::replace_lone_surrogates;
+use crate::text::{redact, terminal_safe, unfenced};
+
+/// Beginnings of refusals in the first person.
+const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
+    |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
+
+/// Beginnings of sentences in which the model speaks of itself, or of who takes part.
+const TALK: &str =
+    "i |i'|i’|we |we'|we’|let me |let's |let’s |the user |the assistant |the agent |the model ";
+
+/// Replies that mean that there is no text.
+const EMPTY_REPLIES: &str =
+    "n/a|na|none|null|undefined|unknown|untitled|no title|no label|no summary|not applicable";
+
+/// Names of the text: in announcements, tags, and the members of JSON replies.
+const NAMES: [&str; 9] = [
+    "title", "label", "summary", "text", "result", "output", "answer", "recap", "response",
+];
+
+/// Words with which a reply agrees before it begins.
+const ASSENTS: &str = "sure|okay|ok|certainly|of course|absolutely|great";
+
+/// Words with which an announcement begins.
+const OPENERS: &str = "here's|here’s|here is|here are|here you go|here it is";
+
+const DETERMINERS: &str = "the|a|an|my|this";
+
+/// Words that may precede the name in an announcement that begins with none of those.
+const MODIFIERS: &str = "session|conversation|tool|call|batch|commit|git|use|suggested|proposed|possible|generated\
+    |final|short|concise|brief";
+
+/// Words that may follow the name in an announcement.
+const CONTINUATIONS: &str = "for|of|is|in|as|to|that|this|these|would|could|might|based|describing|summarizing\
+    |suggestion";
+
+const COLONS: [char; 2] = [':', '：'];
+
+/// Maximum length of an announcement, in bytes.
+const MAX_ANNOUNCEMENT: usize = 160;
+
+/// Maximum number of marks that are stripped from each end.
+const MAX_MARKS: usize = 10;
+
+/// Pairs of quotation marks.
+const QUOTES: [(char, char); 7] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('‘', '’'),
+    ('“', '”'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// Returns the lines of a reply that are the text, terminal-safe and without secrets: those in its JSON object or tag,
+/// after lines that announce them.
+pub(super) fn answer(reply: &str) -> String {
+    let safe = unwrapped(reply);
+    let text = tagged(&safe).unwrap_or(&safe);
+    let lines = text.lines().map(str::trim);
+    let mut lines: Vec<&str> = lines.filter(|line| !line.starts_with("```")).collect();
+    while let Some(at) = lines.iter().position(|line| !line.is_empty()) {
+        let line = lines[at];
+        let has_more = lines[at + 1..].iter().any(|line| !line.is_empty());
+        let introduces = line.trim_end_matches(['*', '_']).ends_with(COLONS);
+        let assents = without_words(line, ASSENTS).is_empty();
+        if !(has_more && (introduces || assents)) && announced(line) != Some("") {
+            break;
+        }
+        lines.drain(..=at);
+    }
+    lines.join("\n").trim().to_owned()
+}
+
+/// Returns a text without secrets and control sequences. If the reply is a JSON object, possibly fenced, the text
+/// is a member of it.
+fn unwrapped(reply: &str) -> String {
+    let bare = unfenced(reply);
+    let repaired = replace_lone_surrogates(bare);
+    let bare = repaired.as_deref().unwrap_or(bare);
+    let object = bare.starts_with('{').then(|| serde_json::from_str(bare));
+    let members: Map<String, Value> = object.and_then(Result::ok).unwrap_or_default();
+    let text = NAMES.iter().find_map(|name| members.get(*name)?.as_str());
+    // Hidden characters may split a secret.
+    let safe = terminal_safe(text.unwrap_or(reply)).replace(char::REPLACEMENT_CHARACTER, "");
+    redact(&safe).into_owned()
+}
+
+/// Returns the text in the first tag with a known name, at the start of a line or up to the end of the reply; or the
+/// text in a tag around the whole reply, or after one at its start.
+fn tagged(reply: &str) -> Option<&str> {
+    let reply = reply.trim();
+    let mut tags = reply.match_indices('<').filter_map(|(at, _)| {
+        let (name, inside) = reply[at + 1..].split_once('>')?;
+        let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name
+                .chars()
+                .all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
+        is_name.then_some((at, name, inside))
+    });
+    tags.find_map(|(at, name, inside)| {
+        let begins_line = reply[..at]
+            .lines()
+            .last()
+            .is_none_or(|line| line.trim().is_empty())
+            || reply[..at].ends_with('\n');
+        let closing = format!("</{}>", name.to_ascii_lowercase());
+        let end = inside.to_ascii_lowercase().find(&closing);
+        let (text, rest) = match end {
+            Some(end) => (&inside[..end], Some(&inside[end + closing.len()..])),
+            None => (inside, None),
+        };
+        let is_last = rest.is_some_and(|rest| rest.trim().is_empty());
+        if NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return (begins_line || is_last).then(|| text.trim());
+        }
+        // An aside, such as thoughts, is followed by the text on another line.
+        match rest
+            .filter(|_| at == 0 && name.starts_with(|first: char| first.is_ascii_lowercase()))?
+        {
+            rest if is_last && !rest.contains('<') => Some(text.trim()),
+            rest if rest.starts_with('\n') => Some(tagged(rest).unwrap_or(rest.trim())),
+            _ => None,
+        }
+    })
+}
+
+/// Returns a text without the mark of a list or a heading, an announcement, emphasis and quotation marks around it.
+pub(super) fn bared(text: &str) -> &str {
+    let text = without_bullet(text);
+    if let Some(text) = announced(text) {
+        return without_marks(text);
+    }
+    let text = without_marks(text);
+    announced(text).map_or(text, without_marks)
+}
+
+/// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's a title for it: text`,
+/// `The best label is "text"`.
+pub(super) fn announced(text: &str) -> Option<&str> {
+    let start = text.find(|character| !matches!(character, '*' | '_'))?;
+    let (marks, text) = text.split_at(start);
+    let line = text.lines().next()?;
+    if let Some((head, rest)) = line.split_once(COLONS) {
+        let head = head.trim_end();
+        let (head, rest) = match head.strip_suffix(marks) {
+            Some(head) if !marks.is_empty() => (head, rest),
+            _ => (head, rest.strip_prefix(marks)?),
+        };
+        let clause = head.rsplit_once([',', '.', '!']).map(|(_, clause)| clause);
+        let is_announced = announces(head) || clause.is_some_and(announces);
+        return is_announced.then(|| text[line.len() - rest.len()..].trim());
+    }
+    let line = line.trim_end_matches(['.', '!', '*', '_']);
+    let last = line.chars().next_back()?;
+    let (open, _) = QUOTES.iter().find(|(_, close)| *close == last)?;
+    let at = line
+        .find(*open)
+        .filter(|at| at + last.len_utf8() < line.len())?;
+    let head = line[..at].trim();
+    let is_led_in = begins_with_any(head, DETERMINERS)
+        || begins_with_any(head, TALK)
+        || begins_with_any(head, OPENERS);
+    (is_led_in && announces(head)).then(|| line[at..].trim())
+}
+
+/// Whether these words only announce a text.
+fn announces(head: &str) -> bool {
+    let head = head.trim();
+    if head.is_empty() || head.len() > MAX_ANNOUNCEMENT {
+        return false;
+    }
+    let opened = without_words(without_words(head, ASSENTS), OPENERS);
+    let rest = without_words(opened, DETERMINERS);
+    if rest.is_empty() {
+        return opened.is_empty();
+    }
+    let is_led_in = rest.len() < head.len() || begins_with_any(head, TALK);
+    let words = rest.split(|sign: char| !sign.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_name = |word: &&str| {
+        NAMES
+            .iter()
+            .any(|name| word.to_lowercase().starts_with(name))
+    };
+    let is_in = |word: &&str, list: &str| list.split('|').any(|one| word.eq_ignore_ascii_case(one));
+    let Some(name) = words.iter().position(|word| is_name(word)) else {
+        return false;
+    };
+    let mut before = words[..name].iter();
+    let next = words.get(name + 1);
+    (is_led_in || before.all(|word| is_in(word, MODIFIERS)))
+        && next.is_none_or(|word| is_name(word) || is_in(word, CONTINUATIONS))
+}
+
+/// Removes such words, and punctuation after them, from the start of a text.
+fn without_words<'a>(text: &'a str, words: &str) -> &'a str {
+    let mut rest = text.trim();
+    while let Some(first) = words.split('|').find(|word| begins_with_words(rest, word)) {
+        rest = rest[first.len()..].trim_start_matches([',', '!', '.', ' ']);
+    }
+    rest
+}
+
+fn without_bullet(line: &str) -> &str {
+    let line = line.trim();
+    let number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = match number.strip_prefix(['.', ')']) {
+        Some(rest) if (1..3).contains(&(line.len() - number.len())) => rest,
+        _ => line.trim_start_matches(['#', '>']),
+    };
+    let rest = if rest.len() == line.len() {
+        line.strip_prefix(['-', '*', '•', '●']).unwrap_or(line)
+    } else {
+        rest
+    };
+    if rest.starts_with(char::is_whitespace) {
+        rest.trim()
+    } else {
+        line
+    }
+}
+
+/// Strips emphasis and quotation marks around a text.
+fn without_marks(text: &str) -> &str {
+    let mut rest = text.trim();
+    for _ in 0..MAX_MARKS {
+        let stripped = without_quotes(without_emphasis(rest));
+        if stripped.len() == rest.len() {
+            break;
+        }
+        rest = stripped;
+    }
+    rest
+}
+
+/// Strips a mark of emphasis at both ends. Half a pair may be part of a name.
+fn without_emphasis(text: &str) -> &str {
+    if text.trim_matches(['*', '_']).is_empty() {
+        return "";
+    }
+    let within = |mark| text.strip_prefix(mark)?.strip_suffix(mark);
+    within('*').or_else(|| within('_')).unwrap_or(text).trim()
+}
+
+/// Strips a pair of quotation marks, or half of one whose counterpart is missing, from both ends.
+fn without_quotes(text: &str) -> &str {
+    let whole = QUOTES.iter().find_map(|(open, close)| {
+        let inside = text.strip_prefix(*open)?.strip_suffix(*close)?;
+        (!closes_early(inside, *open, *close)).then_some(inside)
+    });
+    if let Some(inside) = whole {
+        return inside.trim();
+    }
+    let mut rest = text;
+    if let Some(first) = rest.chars().next()
+        && is_quote(first)
+        && !closes_inside(first, &rest[first.len_utf8()..])
+    {
+        rest = &rest[first.len_utf8()..];
+    }
+    if let Some(last) = rest.chars().next_back()
+        && is_quote(last)
+        && !opens_inside(last, &rest[..rest.len() - last.len_utf8()])
+    {
+        rest = &rest[..rest.len() - last.len_utf8()];
+    }
+    rest.trim()
+}
+
+/// Whether the quotation before `inside` ends within it, so that another one ends after it: `a" and "b`.
+fn closes_early(inside: &str, open: char, close: char) -> bool {
+    if open == close {
+        let is_paired = inside.matches(open).count().is_multiple_of(2);
+        let first = inside.find(open);
+        return first.is_some_and(|at| is_paired && !opens_at(inside, at));
+    }
+    let mut depth = 0;
+    inside.chars().any(|sign| {
+        depth += i32::from(sign == open) - i32::from(sign == close);
+        depth < 0
+    })
+}
+
+/// Whether a quotation mark opens: nothing but a space precedes it.
+fn opens_at(text: &str, at: usize) -> bool {
+    text[..at]
+        .chars()
+        .next_back()
+        .is_none_or(char::is_whitespace)
+}
+
+fn is_quote(character: char) -> bool {
+    QUOTES
+        .iter()
+        .any(|(open, close)| *open == character || *close == character)
+}
+
+/// Whether `rest` closes the quotation mark `first` before its end.
+fn closes_inside(first: char, rest: &str) -> bool {
+    let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == first) else {
+        return false;
+    };
+    let end = rest.find(*close);
+    end.is_some_and(|end| end + close.len_utf8() < rest.trim_end_matches(is_quote).len())
+}
+
+/// Whether the quotation mark `last` closes one within `rest`.
+fn opens_inside(last: char, rest: &str) -> bool {
+    let Some((open, close)) = QUOTES.iter().find(|(_, close)| *close == last) else {
+        return false;
+    };
+    // An apostrophe within a word opens nothing.
+    let opening = |at: usize| {
+        !rest[..at]
+            .chars()
+            .next_back()
+            .is_some_and(char::is_alphanumeric)
+    };
+    if open == close {
+        let marks = rest.match_indices(*open);
+        let opened = marks
+            .filter(|(at, _)| *open != '\'' || opening(*at))
+            .count();
+        return opened % 2 == 1;
+    }
+    rest.matches(*open).count() > rest.matches(*close).count()
+}
+
+/// Returns the sentences of a line, with the spaces after them.
+pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    line.split_sentence_bounds()
+}
+
+/// Whether a reply means that there is no text.
+pub(super) fn is_empty_reply(text: &str) -> bool {
+    let bare = bare(text);
+    EMPTY_REPLIES.split('|').any(|empty| bare == empty)
+}
+
+/// Whether a text is a refusal in the first person.
+pub(super) fn is_refusal(text: &str) -> bool {
+    begins_with_any(text, REFUSALS)
+}
+
+/// Whether a text is not what the model was asked for, but about the conversation.
+pub(super) fn is_talk(text: &str) -> bool {
+    begins_with_any(text, TALK)
+}
+
+/// Whether a text starts with any of these words, separated by `|`.
+pub(super) fn begins_with_any(text: &str, words: &str) -> bool {
+    words.split('|').any(|words| begins_with_words(text, words))
+}
+
+/// Whether a text repeats an example, apart from case and surrounding punctuation.
+pub(super) fn is_echo(text: &str, example: &str) -> bool {
+    let example = bare(example);
+    !example.is_empty() && bare(text) == example
+}
+
+/// Returns a text in lower case without surrounding punctuation.
+fn bare(text: &str) -> String {
+    let lowered = text.to_lowercase();
+    let bare = lowered.trim_matches(|edge: char| !edge.is_alphanumeric());
+    bare.to_owned()
+}
+
+/// Whether a text starts with these whole words, in any case. Words consist of ASCII letters, digits
+/// and `_`.
+fn begins_with_words(text: &str, words: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let head = text.get(..words.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(words))
+        && !(words.ends_with(is_word) && text[words.len()..].starts_with(is_word))
+}
+
+#[cfg(test)]
+#[path = "clean_tests.rs"]
+mod tests;
