@@ -70,19 +70,18 @@ impl Asker {
     ///
     /// # Errors
     /// The request was cancelled or failed, or `read` rejects the reply.
-    pub fn text(
+    pub(super) fn text(
         &self,
         request: &Request,
-        read: impl FnOnce(&Reply) -> Result<String, NoText>,
+        read: impl FnOnce(&Reply, ReplyExtent) -> Result<String, NoText>,
     ) -> Result<Text, NoText> {
         let (reply, cost) = self.ask(request);
         let text = match reply {
             _ if self.stop.is_cancelled() => Err(Reason::Aborted.into()),
-            Ok(reply) => read(&reply),
+            Ok(reply) => read(&reply, ReplyExtent::Whole),
             // What the model wrote up to its limit may be all of it.
-            Err(Failure::OverBudget { partial }) => {
-                read(&partial).map_err(|_| Failure::OverBudget { partial }.into())
-            }
+            Err(Failure::OverBudget { partial }) => read(&partial, ReplyExtent::UpToLimit)
+                .map_err(|_| Failure::OverBudget { partial }.into()),
             Err(failure) => Err(failure.into()),
         };
         match text {
@@ -94,6 +93,14 @@ impl Asker {
             Err(no_text) => Err(no_text.at_cost(cost)),
         }
     }
+}
+
+/// The part of a reply that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReplyExtent {
+    Whole,
+    /// The beginning, which may end within a word.
+    UpToLimit,
 }
 
 /// A second model that a run asks for judgements or advice.

@@ -122,12 +122,17 @@ fn a_closing_line_counts_failures() {
     let mut words = vec!["title"];
     words.extend(paths.iter().map(|path| path.to_str().unwrap()));
     let run = fed(server.command(&words), "");
-    assert_eq!(run.status, Some(5), "{}", run.stderr);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let strict = fed(
+        server.command(&[&words[..], &["--exit-status"]].concat()),
+        "",
+    );
+    assert_eq!(strict.status, Some(1), "{}", strict.stderr);
     let last = run.stderr.lines().last();
     assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
 }
 
-/// With `--hold-ms 0` no line waits for a label: a written label was ready before its position. Each
+/// With `--hold-ms 0` no line waits for a label, which may follow later. Each
 /// message follows the request of the label a little later, until the label is first.
 #[test]
 fn a_ready_label_is_written_without_holding_the_next_message() {
@@ -145,32 +150,21 @@ fn a_ready_label_is_written_without_holding_the_next_message() {
         .map(Result::unwrap)
         .filter(|line| !line.contains("\"subtype\":\"usage\""));
     let batches = stream(500);
-    let batches: Vec<&str> = batches.lines().skip(1).collect();
-    let mut labelled = None;
-    for (number, batch) in batches.chunks(2).enumerate() {
-        let [call, result] = batch else {
-            unreachable!("a batch is a call and its result");
-        };
-        writeln!(input, "{call}").unwrap();
-        let first = output.next().unwrap();
-        if first != *call {
-            labelled = Some((number, first));
-            assert_eq!(output.next().unwrap(), *call);
+    let mut labels = Vec::new();
+    for (number, line) in batches.lines().skip(1).enumerate() {
+        writeln!(input, "{line}").unwrap();
+        labels.extend(output.by_ref().take_while(|echoed| echoed != line));
+        wait_until("a request", || {
+            server.bodies.lock().unwrap().len() >= number / 2
+        });
+        if !labels.is_empty() {
             break;
         }
-        writeln!(input, "{result}").unwrap();
-        assert_eq!(output.next().unwrap(), *result);
-        wait_until("a request", || server.bodies.lock().unwrap().len() > number);
         std::thread::sleep(Duration::from_millis(number as u64));
     }
     drop(input);
-    let (number, label) = labelled.unwrap();
-    let label = &records(&label)[0];
+    let label = &records(&labels[0])[0];
     assert_eq!(label["summary"], "Read a file");
-    assert_eq!(
-        label["preceding_tool_use_ids"],
-        json!([format!("t{}", number - 1)])
-    );
     assert!(child.wait().unwrap().success());
 }
 
@@ -223,7 +217,7 @@ fn each_cause_of_failure_has_one_line_and_a_status() {
 }
 
 #[test]
-fn a_failure_decides_the_status_even_with_a_title() {
+fn a_failure_has_a_message_but_no_status_if_there_is_a_title() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(
@@ -243,7 +237,7 @@ fn a_failure_decides_the_status_even_with_a_title() {
     );
     let paths = [one.to_str().unwrap(), two.to_str().unwrap()];
     let run = fed(server.command(&[&["title"], &paths[..]].concat()), "");
-    assert_eq!(run.status, Some(4), "{run:?}");
+    assert_eq!(run.status, Some(0), "{run:?}");
     assert!(run.stderr.contains("boom"), "{run:?}");
     assert_eq!(records(&run.stdout)[0]["title"], "Port the parser");
 }

@@ -13,7 +13,7 @@ use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::ToolUseId;
 use crate::model::{Delivery, Provider, Request};
 use crate::process::EndSignal;
-use crate::side::ask::Asker;
+use crate::side::ask::{Asker, ReplyExtent};
 use crate::side::builtin;
 use crate::side::outcome::{NoText, Text};
 
@@ -134,8 +134,16 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
     let (calls, ended) = batch.shown_calls();
     Label::new(
         calls.iter().map(|call| call.id.clone()).collect(),
-        request(batch, instructions)
-            .map(|request| asker.text(&request, |reply| Ok(clean_label(&reply.text, ended)?))),
+        request(batch, instructions).map(|request| {
+            asker.text(&request, |reply, extent| {
+                let text = match extent {
+                    ReplyExtent::Whole => &reply.text,
+                    // A label that is cut within its line may say anything.
+                    ReplyExtent::UpToLimit => reply.text.rsplit_once('\n').unwrap_or_default().0,
+                };
+                Ok(clean_label(text, ended)?)
+            })
+        }),
     )
 }
 
