@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::reply::{Delivered, malformed, read, settle};
+use super::outcome::{Delivered, malformed, read, settle};
 use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};

@@ -6,6 +6,7 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
+mod outcome;
 mod pace;
 mod provider;
 mod recording;

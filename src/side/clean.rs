@@ -1,11 +1,14 @@
 //! Finds the text that a model was asked for in its reply: without the JSON, tags, announcements, Markdown and
 //! quotation marks around it.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Map, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::json::replace_lone_surrogates;
-use crate::text::{redact, terminal_safe, unfenced};
+use crate::text::{pattern, redact, terminal_safe, unfenced};
 
 /// Beginnings of refusals in the first person.
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
@@ -59,6 +62,23 @@ const QUOTES: [(char, char); 7] = [
     ('『', '』'),
 ];
 
+/// Texts in tags: in one with a known name at the start of a line, which may be open, or at the end; in one around the
+/// whole reply; and on the lines after one at the start, which has thoughts.
+static TAGGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+    let names = NAMES.join("|");
+    [
+        &*format!(r"(?ims)^[ \t]*<(?:{names})>(.*?)(?:</(?:{names})>|\z)"),
+        &*format!(r"(?i)<(?:{names})>([^<]*)</(?:{names})>\s*\z"),
+        r"\A\s*<[a-z][\w-]*>([^<]*)</[a-z][\w-]*>\s*\z",
+        r"(?s)\A\s*<[a-z][\w-]*>.*?</[a-z][\w-]*>[ \t]*\n(.*)\z",
+    ]
+    .map(pattern)
+});
+
+/// A line with the mark of a list or a heading.
+static BULLET: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?s)\A(?:[0-9]{1,2}[.)]|[#>]+|[-*•●])\s+(.*)\z"));
+
 /// Returns the lines of a reply that are the text, terminal-safe and without secrets: those in its JSON object or tag,
 /// after lines that announce them.
 pub(super) fn answer(reply: &str) -> String {
@@ -93,48 +113,17 @@ fn unwrapped(reply: &str) -> String {
     redact(&safe).into_owned()
 }
 
-/// Returns the text in the first tag with a known name, at the start of a line or up to the end of the reply; or the
-/// text in a tag around the whole reply, or after one at its start.
+/// Returns the text in a tag.
 fn tagged(reply: &str) -> Option<&str> {
-    let reply = reply.trim();
-    let mut tags = reply.match_indices('<').filter_map(|(at, _)| {
-        let (name, inside) = reply[at + 1..].split_once('>')?;
-        let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
-            && name
-                .chars()
-                .all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
-        is_name.then_some((at, name, inside))
-    });
-    tags.find_map(|(at, name, inside)| {
-        let begins_line = reply[..at]
-            .lines()
-            .last()
-            .is_none_or(|line| line.trim().is_empty())
-            || reply[..at].ends_with('\n');
-        let closing = format!("</{}>", name.to_ascii_lowercase());
-        let end = inside.to_ascii_lowercase().find(&closing);
-        let (text, rest) = match end {
-            Some(end) => (&inside[..end], Some(&inside[end + closing.len()..])),
-            None => (inside, None),
-        };
-        let is_last = rest.is_some_and(|rest| rest.trim().is_empty());
-        if NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-            return (begins_line || is_last).then(|| text.trim());
-        }
-        // An aside, such as thoughts, is followed by the text on another line.
-        match rest
-            .filter(|_| at == 0 && name.starts_with(|first: char| first.is_ascii_lowercase()))?
-        {
-            rest if is_last && !rest.contains('<') => Some(text.trim()),
-            rest if rest.starts_with('\n') => Some(tagged(rest).unwrap_or(rest.trim())),
-            _ => None,
-        }
-    })
+    let found = TAGGED.iter().find_map(|tag| tag.captures(reply)?.get(1));
+    found.map(|text| text.as_str())
 }
 
 /// Returns a text without the mark of a list or a heading, an announcement, emphasis and quotation marks around it.
 pub(super) fn bared(text: &str) -> &str {
-    let text = without_bullet(text);
+    let text = BULLET
+        .captures(text)
+        .map_or(text, |line| line.get(1).map_or("", |text| text.as_str()));
     if let Some(text) = announced(text) {
         return without_marks(text);
     }
@@ -209,25 +198,6 @@ fn without_words<'a>(text: &'a str, words: &str) -> &'a str {
     rest
 }
 
-fn without_bullet(line: &str) -> &str {
-    let line = line.trim();
-    let number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let rest = match number.strip_prefix(['.', ')']) {
-        Some(rest) if (1..3).contains(&(line.len() - number.len())) => rest,
-        _ => line.trim_start_matches(['#', '>']),
-    };
-    let rest = if rest.len() == line.len() {
-        line.strip_prefix(['-', '*', '•', '●']).unwrap_or(line)
-    } else {
-        rest
-    };
-    if rest.starts_with(char::is_whitespace) {
-        rest.trim()
-    } else {
-        line
-    }
-}
-
 /// Strips emphasis and quotation marks around a text.
 fn without_marks(text: &str) -> &str {
     let mut rest = text.trim();
@@ -259,20 +229,20 @@ fn without_quotes(text: &str) -> &str {
     if let Some(inside) = whole {
         return inside.trim();
     }
-    let mut rest = text;
-    if let Some(first) = rest.chars().next()
-        && is_quote(first)
-        && !closes_inside(first, &rest[first.len_utf8()..])
-    {
-        rest = &rest[first.len_utf8()..];
-    }
-    if let Some(last) = rest.chars().next_back()
-        && is_quote(last)
-        && !opens_inside(last, &rest[..rest.len() - last.len_utf8()])
-    {
-        rest = &rest[..rest.len() - last.len_utf8()];
-    }
-    rest.trim()
+    let half = |sign: char, rest: &str| {
+        let pair = QUOTES.iter().find(|pair| sign == pair.0 || sign == pair.1);
+        pair.is_some_and(|(open, close)| !rest.contains([*open, *close]))
+    };
+    let mut signs = text.chars();
+    let is_half = signs
+        .next()
+        .is_some_and(|first| half(first, signs.as_str()));
+    let text = if is_half { signs.as_str() } else { text };
+    let mut signs = text.chars();
+    let is_half = signs
+        .next_back()
+        .is_some_and(|last| half(last, signs.as_str()));
+    if is_half { signs.as_str() } else { text }.trim()
 }
 
 /// Whether the quotation before `inside` ends within it, so that another one ends after it: `a" and "b`.
@@ -280,58 +250,14 @@ fn closes_early(inside: &str, open: char, close: char) -> bool {
     if open == close {
         let is_paired = inside.matches(open).count().is_multiple_of(2);
         let first = inside.find(open);
-        return first.is_some_and(|at| is_paired && !opens_at(inside, at));
+        let opens = |at: usize| !inside[..at].ends_with(|sign: char| !sign.is_whitespace());
+        return first.is_some_and(|at| is_paired && !opens(at));
     }
     let mut depth = 0;
     inside.chars().any(|sign| {
         depth += i32::from(sign == open) - i32::from(sign == close);
         depth < 0
     })
-}
-
-/// Whether a quotation mark opens: nothing but a space precedes it.
-fn opens_at(text: &str, at: usize) -> bool {
-    text[..at]
-        .chars()
-        .next_back()
-        .is_none_or(char::is_whitespace)
-}
-
-fn is_quote(character: char) -> bool {
-    QUOTES
-        .iter()
-        .any(|(open, close)| *open == character || *close == character)
-}
-
-/// Whether `rest` closes the quotation mark `first` before its end.
-fn closes_inside(first: char, rest: &str) -> bool {
-    let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == first) else {
-        return false;
-    };
-    let end = rest.find(*close);
-    end.is_some_and(|end| end + close.len_utf8() < rest.trim_end_matches(is_quote).len())
-}
-
-/// Whether the quotation mark `last` closes one within `rest`.
-fn opens_inside(last: char, rest: &str) -> bool {
-    let Some((open, close)) = QUOTES.iter().find(|(_, close)| *close == last) else {
-        return false;
-    };
-    // An apostrophe within a word opens nothing.
-    let opening = |at: usize| {
-        !rest[..at]
-            .chars()
-            .next_back()
-            .is_some_and(char::is_alphanumeric)
-    };
-    if open == close {
-        let marks = rest.match_indices(*open);
-        let opened = marks
-            .filter(|(at, _)| *open != '\'' || opening(*at))
-            .count();
-        return opened % 2 == 1;
-    }
-    rest.matches(*open).count() > rest.matches(*close).count()
 }
 
 /// Returns the sentences of a line, with the spaces after them.
