@@ -23,12 +23,16 @@ const EMPTY_REPLIES: &str =
     "n/a|na|none|null|undefined|unknown|untitled|no title|no label|no summary|not applicable";
 
 /// Names of the text: in announcements, tags, and the members of JSON replies.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 11] = [
     "title", "label", "summary", "text", "result", "output", "answer", "recap", "response",
+    "message", "subject",
 ];
 
+/// Names at the end of announcements in languages without spaces.
+const OTHER_NAMES: [&str; 5] = ["标签", "标题", "摘要", "ラベル", "タイトル"];
+
 /// Words with which a reply agrees before it begins.
-const ASSENTS: &str = "sure|okay|ok|certainly|of course|absolutely|great";
+const ASSENTS: &str = "sure|okay|ok|alright|certainly|of course|absolutely|great|understood|got it";
 
 /// Words with which an announcement begins.
 const OPENERS: &str = "here's|here’s|here is|here are|here you go|here it is";
@@ -51,33 +55,43 @@ const MAX_ANNOUNCEMENT: usize = 160;
 /// Maximum number of marks that are stripped from each end.
 const MAX_MARKS: usize = 10;
 
+/// Pairs of brackets, which are only removed around everything.
+const BRACKETS: [(char, char); 2] = [('[', ']'), ('(', ')')];
+
 /// Pairs of quotation marks.
-const QUOTES: [(char, char); 7] = [
+const QUOTES: [(char, char); 9] = [
     ('"', '"'),
     ('\'', '\''),
     ('`', '`'),
     ('‘', '’'),
     ('“', '”'),
+    ('„', '“'),
+    ('«', '»'),
     ('「', '」'),
     ('『', '』'),
 ];
 
-/// Texts in tags: in one with a known name at the start of a line, which may be open, or at the end; in one around the
-/// whole reply; and on the lines after one at the start, which has thoughts.
-static TAGGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+/// Texts in tags: in one with a known name at the start of a line, which may be open, or at the end, which may only be
+/// closed; in one around the whole reply; and on the lines after one at the start, which has thoughts.
+static TAGGED: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     let names = NAMES.join("|");
     [
         &*format!(r"(?ims)^[ \t]*<(?:{names})>(.*?)(?:</(?:{names})>|\z)"),
         &*format!(r"(?i)<(?:{names})>([^<]*)</(?:{names})>\s*\z"),
+        &*format!(r"(?i)\A([^<]*)</(?:{names})>\s*\z"),
         r"\A\s*<[a-z][\w-]*>([^<]*)</[a-z][\w-]*>\s*\z",
         r"(?s)\A\s*<[a-z][\w-]*>.*?</[a-z][\w-]*>[ \t]*\n(.*)\z",
     ]
     .map(pattern)
 });
 
-/// A line with the mark of a list or a heading.
-static BULLET: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?s)\A(?:[0-9]{1,2}[.)]|[#>]+|[-*•●])\s+(.*)\z"));
+/// A token that marks turns, which some servers do not remove.
+static TURN_MARK: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|\w+\|>"));
+
+/// A line with the mark of a list or a heading, or a symbol.
+static BULLET: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?s)\A(?:[0-9]{1,2}[.)]|[#>]+|[-*•\p{So}\p{Sm}]\x{FE0F}?)\s+(.*)\z")
+});
 
 /// Returns the lines of a reply that are the text, terminal-safe and without secrets: those in its JSON object or tag,
 /// after lines that announce them.
@@ -110,7 +124,7 @@ fn unwrapped(reply: &str) -> String {
     let text = NAMES.iter().find_map(|name| members.get(*name)?.as_str());
     // Hidden characters may split a secret.
     let safe = terminal_safe(text.unwrap_or(reply)).replace(char::REPLACEMENT_CHARACTER, "");
-    redact(&safe).into_owned()
+    redact(&TURN_MARK.replace_all(&safe, "")).into_owned()
 }
 
 /// Returns the text in a tag.
@@ -124,16 +138,32 @@ pub(super) fn bared(text: &str) -> &str {
     let text = BULLET
         .captures(text)
         .map_or(text, |line| line.get(1).map_or("", |text| text.as_str()));
-    if let Some(text) = announced(text) {
+    if let Some(text) = announced_within(text) {
         return without_marks(text);
     }
     let text = without_marks(text);
     announced(text).map_or(text, without_marks)
 }
 
+/// Returns the text after an announcement that may follow other clauses, or after words of assent.
+fn announced_within(text: &str) -> Option<&str> {
+    let line = text.lines().next()?;
+    let ends = line
+        .match_indices([',', '.', '!', ';'])
+        .map(|(at, _)| at + 1);
+    let starts = ends.filter(|at| line[*at..].starts_with(' '));
+    let mut clauses = std::iter::once(0).chain(starts).map(|at| &text[at..]);
+    clauses.find_map(announced).or_else(|| {
+        let rest = without_words(text, ASSENTS);
+        let assent = &text[..text.len() - rest.len()];
+        assent.contains([',', '!', '.']).then_some(rest)
+    })
+}
+
 /// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's a title for it: text`,
 /// `The best label is "text"`.
 pub(super) fn announced(text: &str) -> Option<&str> {
+    let text = text.trim_start();
     let start = text.find(|character| !matches!(character, '*' | '_'))?;
     let (marks, text) = text.split_at(start);
     let line = text.lines().next()?;
@@ -143,9 +173,16 @@ pub(super) fn announced(text: &str) -> Option<&str> {
             Some(head) if !marks.is_empty() => (head, rest),
             _ => (head, rest.strip_prefix(marks)?),
         };
-        let clause = head.rsplit_once([',', '.', '!']).map(|(_, clause)| clause);
-        let is_announced = announces(head) || clause.is_some_and(announces);
-        return is_announced.then(|| text[line.len() - rest.len()..].trim());
+        return announces(head).then(|| text[line.len() - rest.len()..].trim());
+    }
+    for dash in [" - ", " – ", " — "] {
+        if let Some((head, rest)) = line.split_once(dash)
+            && NAMES[..2]
+                .iter()
+                .any(|name| head.eq_ignore_ascii_case(name))
+        {
+            return Some(text[line.len() - rest.len()..].trim());
+        }
     }
     let line = line.trim_end_matches(['.', '!', '*', '_']);
     let last = line.chars().next_back()?;
@@ -170,6 +207,9 @@ fn announces(head: &str) -> bool {
     let rest = without_words(opened, DETERMINERS);
     if rest.is_empty() {
         return opened.is_empty();
+    }
+    if OTHER_NAMES.iter().any(|name| rest.ends_with(name)) {
+        return true;
     }
     let is_led_in = rest.len() < head.len() || begins_with_any(head, TALK);
     let words = rest.split(|sign: char| !sign.is_alphanumeric());
@@ -222,7 +262,7 @@ fn without_emphasis(text: &str) -> &str {
 
 /// Strips a pair of quotation marks, or half of one whose counterpart is missing, from both ends.
 fn without_quotes(text: &str) -> &str {
-    let whole = QUOTES.iter().find_map(|(open, close)| {
+    let whole = QUOTES.iter().chain(&BRACKETS).find_map(|(open, close)| {
         let inside = text.strip_prefix(*open)?.strip_suffix(*close)?;
         (!closes_early(inside, *open, *close)).then_some(inside)
     });

@@ -66,6 +66,21 @@ fn a_text_is_found_in_any_wrapping() {
         "I would label this \"Fixed bug\"",
         "My suggestion for a label: `Fixed bug`",
         "{\"label\": \"Fixed bug\"}",
+        "[\"Fixed bug\"]",
+        "(Fixed bug)",
+        "«Fixed bug»",
+        "„Fixed bug“",
+        "✅ Fixed bug",
+        "→ Fixed bug",
+        "Label — Fixed bug",
+        "Commit message: Fixed bug",
+        "Sure! Fixed bug",
+        "Understood. Fixed bug",
+        "这是标签：Fixed bug",
+        "The calls succeeded. Label: Fixed bug",
+        "Based on the output, the best label would be \"Fixed bug\"",
+        "Fixed bug</label>",
+        "<|im_start|>Fixed bug<|im_end|>",
         "{\"title\": \"Fixed \\ud83dbug\"}",
     ] {
         let answer = answer(reply);
@@ -97,6 +112,10 @@ fn a_text_keeps_what_belongs_to_it() {
         "#12 closed",
         "3.5 supported",
         "I/O error fixed",
+        "[WIP] Fixed (a) and (b)",
+        "Fixed a, then b: no warnings",
+        "Great Expectations parsed",
+        "-x flag added",
     ] {
         assert_eq!(bared(&answer(text)), text);
         assert!(!is_talk(text), "{text}");

@@ -12,6 +12,9 @@ const MAX_UNITS: usize = 100;
 /// Beginnings of error reports, which are not labels.
 const FAILURES: &str = "api error|request failed";
 
+/// Beginnings of sentences about the calls, and of the question.
+const TALK: &str = "this|these|there|the label|the tool|the tools|the calls|the batch|user's intent|tools completed";
+
 /// Beginnings that only labels of failed calls may have.
 const FAILED_CALLS: &str = "error:|error：|unable to|failed to|无法";
 
@@ -33,7 +36,7 @@ pub fn clean_label(reply: &str, calls: CallsEnded) -> Result<String, TextRejecti
     let label = bared(answer.lines().next().unwrap_or_default());
     let is_failure = begins_with_any(label, FAILURES)
         || calls == CallsEnded::Well && begins_with_any(label, FAILED_CALLS);
-    if is_failure || is_refusal(label) || is_talk(label) {
+    if is_failure || is_refusal(label) || is_talk(label) || begins_with_any(label, TALK) {
         return Err(TextRejection::Refusal);
     }
     let label = terminal_safe_line(label);
@@ -95,6 +98,11 @@ mod tests {
             ),
             (
                 "I'll read the file first",
+                Err(TextRejection::Refusal),
+                Err(TextRejection::Refusal),
+            ),
+            (
+                "These calls read the file",
                 Err(TextRejection::Refusal),
                 Err(TextRejection::Refusal),
             ),
