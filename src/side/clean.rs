@@ -239,7 +239,7 @@ fn without_words<'a>(text: &'a str, words: &str) -> &'a str {
 }
 
 /// Strips emphasis and quotation marks around a text.
-fn without_marks(text: &str) -> &str {
+pub(super) fn without_marks(text: &str) -> &str {
     let mut rest = text.trim();
     for _ in 0..MAX_MARKS {
         let stripped = without_quotes(without_emphasis(rest));

@@ -124,13 +124,17 @@ pub enum TitleStyle {
     Kebab,
 }
 
-/// Words that every session has, or that say that something was done with code.
-const VAGUE: &str = "a an and about as at by for from in my of on or our out some something the this to up with your \
-    ai agent assistance assistant bot chat conversation dialog dialogue discussion exchange general generic greeting \
-    help inquiry interaction message misc miscellaneous model name nameless new other prompt query question request \
-    response session support talk thread title unknown unnamed unspecified untitled user various \
-    change bug code coding developer development edit engineering fix fixe issue job modification problem programming project \
-    software stuff task update work s";
+/// Words about any session: who takes part, what it is, what they do, and that it is about code.
+const VAGUE: &str = "a an and about as at by for from in my no of on or our out some something the this to up with your s \
+    ai agent assistant bot model user \
+    chat conversation dialog dialogue discussion exchange interaction message name prompt query question request \
+    response session summary support talk thread title topic \
+    ask asking assist assistance assisting complete completion greeting hello help helping hi inquiry introduction \
+    need provide providing start starting \
+    brief empty first general generic initial misc miscellaneous nameless new other quick short simple unknown unnamed \
+    unspecified untitled various \
+    bug change code coding developer development edit engineering fix fixe issue job modification problem programming \
+    project software stuff task update work";
 
 /// The same in languages without spaces.
 const VAGUE_SIGNS: [&str; 16] = [
@@ -390,6 +394,9 @@ mod clean_tests {
             "Conversation title",
             "Software development tasks",
             "Bug fixes and updates",
+            "Start of conversation",
+            "User asks for help",
+            "Brief exchange",
             "新对话",
             "未命名会话",
         ] {

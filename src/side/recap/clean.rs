@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::PROMPT;
 use crate::records::TextRejection;
-use crate::side::clean::{announced, is_echo, is_refusal, sentences};
+use crate::side::clean::{announced, is_echo, is_refusal, sentences, without_marks};
 use crate::text::{
     pattern, redact, terminal_safe, terminal_safe_line, truncate_utf16, utf16_length,
 };
@@ -37,7 +37,8 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"</[a-z][\w-]*>|\B<[a-z]
 pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
     let safe = redact(&terminal_safe(reply)).into_owned();
     let plain = without_markup(tagged(&safe).ok_or(TextRejection::NoTag)?);
-    let recap = announced(&plain).unwrap_or(&plain);
+    let plain = without_marks(&plain);
+    let recap = announced(plain).unwrap_or(plain);
     let recap = shortened(&terminal_safe_line(recap));
     // A model that repeats the question writes `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
@@ -169,6 +170,7 @@ mod tests {
                 "<recap>**Recap:** Porting `parser.rs` to *Rust*. Next, run <b>all</b> tests.</recap>",
                 Ok("Porting parser.rs to Rust. Next, run all tests."),
             ),
+            ("<recap>\"Porting it.\"</recap>", Ok("Porting it.")),
             (
                 "<recap>\n## Goal\n- Port the parser\n- Next: run [tests](http://x)\n</recap>",
                 Ok("Goal; Port the parser; Next: run tests"),
