@@ -236,9 +236,9 @@ impl ModelFailures {
     }
 
     /// Returns the outcome of a command that wrote `made` texts and would end with `outcome`
-    /// without failures, which count only if nothing was written or if the model refuses all requests.
-    /// Prints the closing count.
-    pub(crate) fn outcome(&self, made: usize, outcome: Status) -> Status {
+    /// without failures. If the texts are optional, failures count only if nothing was written or
+    /// if the model refuses all requests. Prints the closing count.
+    pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),
             count => format!(": {count} skipped after the model refused a request"),
@@ -248,7 +248,7 @@ impl ModelFailures {
             self.messages
                 .error(&format!("{made} written, {failed} not{skipped}"));
         }
-        let decides = made == 0 || self.is_over;
+        let decides = made == 0 || self.is_over || !are_optional;
         match self.retryability.filter(|_| decides) {
             Some(Retryability::Permanent) => Status::ProviderRefused,
             Some(Retryability::Temporary) => Status::ProviderUnavailable,

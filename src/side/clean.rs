@@ -220,7 +220,7 @@ fn announces(head: &str) -> bool {
             .any(|name| word.to_lowercase().starts_with(name))
     };
     let is_in = |word: &&str, list: &str| list.split('|').any(|one| word.eq_ignore_ascii_case(one));
-    let Some(name) = words.iter().position(|word| is_name(word)) else {
+    let Some(name) = words.iter().position(is_name) else {
         return false;
     };
     let mut before = words[..name].iter();

@@ -152,9 +152,8 @@ impl Driver {
                 let has_agent = || has_agent(&session.session, &session.facts, now);
                 self.check_recap_due(&session.excerpt, *away, has_agent)
             }
-            Auto::Recaps { away: None } => Ok(()),
             Auto::Off if self.write == Some(ManualTitle::Keep) => self.check_kept(session),
-            Auto::Off => Ok(()),
+            Auto::Off | Auto::Recaps { away: None } => Ok(()),
         }
     }
 

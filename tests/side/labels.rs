@@ -273,11 +273,8 @@ fn the_calls_of_run_tools_are_labelled_in_every_dialect() {
             .args(["run-tools", "--results", api]);
         let ran = crate::server::fed(command, &format!("{reply}\n"));
         assert_eq!(ran.status, Some(0), "{api}: {}", ran.stderr);
-        let own = records(&ran.stdout);
-        let mut whole = format!("{reply}\n");
-        for record in &own[1..] {
-            whole += &format!("{record}\n");
-        }
+        let (_, results) = ran.stdout.split_once('\n').unwrap();
+        let whole = format!("{reply}\n{results}");
         for stream in [&ran.stdout, &whole] {
             for form in [stream.clone(), json!(records(stream)).to_string()] {
                 let told = run(&with(&["--no-echo"]), form.as_bytes());
@@ -308,7 +305,7 @@ fn the_items_of_a_conversation_are_labelled_by_reply() {
         call("c"),
         output("c"),
     ];
-    let stream: String = items.iter().map(|item| format!("{item}\n")).collect();
+    let stream = items.map(|item| item.to_string()).join("\n");
     let found = records(&run(&with(&["--no-echo"]), stream.as_bytes()).stdout);
     let ids: Vec<_> = found
         .iter()

@@ -122,12 +122,7 @@ fn a_closing_line_counts_failures() {
     let mut words = vec!["title"];
     words.extend(paths.iter().map(|path| path.to_str().unwrap()));
     let run = fed(server.command(&words), "");
-    assert_eq!(run.status, Some(0), "{}", run.stderr);
-    let strict = fed(
-        server.command(&[&words[..], &["--exit-status"]].concat()),
-        "",
-    );
-    assert_eq!(strict.status, Some(1), "{}", strict.stderr);
+    assert_eq!(run.status, Some(5), "{}", run.stderr);
     let last = run.stderr.lines().last();
     assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
 }
@@ -215,7 +210,7 @@ fn each_cause_of_failure_has_one_line_and_a_status() {
 }
 
 #[test]
-fn a_failure_has_a_message_but_no_status_if_there_is_a_title() {
+fn a_failure_decides_the_status_even_with_a_title() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(
@@ -235,7 +230,7 @@ fn a_failure_has_a_message_but_no_status_if_there_is_a_title() {
     );
     let paths = [one.to_str().unwrap(), two.to_str().unwrap()];
     let run = fed(server.command(&[&["title"], &paths[..]].concat()), "");
-    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(run.status, Some(4), "{run:?}");
     assert!(run.stderr.contains("boom"), "{run:?}");
     assert_eq!(records(&run.stdout)[0]["title"], "Port the parser");
 }

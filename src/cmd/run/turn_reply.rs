@@ -30,7 +30,7 @@ pub(crate) fn report_end(end: &WrittenReply, messages: &Messages) -> Status {
         }
         failures.report(failure);
     }
-    failures.outcome(0, Status::Done)
+    failures.outcome(0, false, Status::Done)
 }
 
 #[derive(Debug, Args)]

@@ -376,7 +376,7 @@ impl Summary {
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = Status::negative_if(exit_status && self.failed > 0);
         let outcome = self.inputs.outcome(outcome);
-        self.model.outcome(self.made, outcome)
+        self.model.outcome(self.made, false, outcome)
     }
 }
 

@@ -148,9 +148,9 @@ impl Run for SummarizeBatchArguments {
             // Labels are disabled, or `--model none` is set.
             return Ok(errors.outcome(copy(input, &mut sink)?));
         };
-        let recorded = self.record.as_deref().map(RecordedLabels::read).transpose();
-        let recorded = recorded.context("cannot read the recorded labels")?;
-        let end = LabelStream::new(timing, &labeler, recorded, decoder).run(
+        let earlier = self.record.as_deref().map(RecordedLabels::read).transpose();
+        let earlier = earlier.context("cannot read the recorded labels")?;
+        let end = LabelStream::new(timing, &labeler, earlier, decoder).run(
             input,
             is_waiting,
             Prefilter::new(&needles)?,
@@ -177,7 +177,7 @@ impl SummarizeBatchArguments {
         match end {
             StreamEnd::Copied(_) => {
                 let outcome = Status::negative_if(sink.labels == 0 && self.side.exit_status);
-                Ok(sink.failures.outcome(sink.labels, outcome))
+                Ok(sink.failures.outcome(sink.labels, true, outcome))
             }
             StreamEnd::Ended(signal) => Ok(signal.into()),
             StreamEnd::InputFailed(error) => Err(error).context("cannot read input"),

@@ -1,5 +1,6 @@
 //! Labels that an earlier run recorded. They are not requested again.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -65,7 +66,7 @@ impl RecordedLabels {
             of_call.push(self.labels.len());
         }
         let extension = Extension::of(record.turnpipe).unwrap_or_default();
-        let text_of = |member| non_empty(member).map(|text| text.into_owned());
+        let text_of = |member| non_empty(member).map(Cow::into_owned);
         self.labels.push(RecordedLabel {
             label: Label {
                 ids,

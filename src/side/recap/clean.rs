@@ -71,8 +71,9 @@ fn without_markup(markdown: &str) -> String {
     let mut text = String::new();
     for event in Parser::new(markdown) {
         match event {
-            Event::Text(part) | Event::Code(part) => text.push_str(&part),
-            Event::Html(part) | Event::InlineHtml(part) => text.push_str(&part),
+            Event::Text(part) | Event::Code(part) | Event::Html(part) | Event::InlineHtml(part) => {
+                text.push_str(&part);
+            }
             Event::SoftBreak | Event::HardBreak => text.push(' '),
             Event::Start(
                 Tag::Paragraph
