@@ -56,10 +56,11 @@ pub(crate) struct SummarizeBatchArguments {
     emit: EmitLabels,
     /// Maximum time that a line waits for labels, in milliseconds
     ///
-    /// A later label follows where the stream is then, or at the end, which waits as long. Once a label was late,
-    /// the time that lines wait in a pipe counts too. A line of a file has no such time: it waits from when it is
-    /// read. After three late labels in a row no line waits, and one label is requested at a time, until one is in
-    /// time; so a model that hangs delays a file by at most four times this limit.
+    /// A later label follows where the stream is then, or at the end, which waits for labels as long, or at least
+    /// 5 seconds. Once a label was late, the time that lines wait in a pipe counts too. A line of a file has no such
+    /// time: it waits from when it is read. After three late labels in a row no line waits, and one label is
+    /// requested at a time, until one is in time; so a model that hangs delays the lines of a file by at most three
+    /// times this limit.
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once

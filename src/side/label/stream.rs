@@ -27,6 +27,9 @@ const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
 /// Pause of the input after which no further call of a message is expected.
 const PAUSE: Duration = Duration::from_millis(40);
 
+/// Minimum time that the end of a stream waits for labels, which cost something.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
 /// A label and its session.
 type SessionLabel = (Label, Option<SessionId>);
 
@@ -34,7 +37,7 @@ type SessionLabel = (Label, Option<SessionId>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placing {
     /// Before the content of the next message. No line waits longer than this for labels, which then follow later. At
-    /// the end of the stream they are awaited this long.
+    /// the end of the stream they are awaited this long, or at least five seconds.
     BeforeNextMessage(Duration),
     /// Wherever the stream is when a label is ready.
     WhenReady,
@@ -220,7 +223,7 @@ impl<'a> LabelStream<'a> {
                 Event::End => {
                     input_is_over = true;
                     if let Placing::BeforeNextMessage(hold) = self.timing.placing {
-                        self.end = Some(Instant::now() + hold);
+                        self.end = Some(Instant::now() + hold.max(LAST_WAIT));
                     }
                     self.batches.finish(self.decoder.finish());
                     self.place_labels();
