@@ -20,10 +20,10 @@ use crate::view::Style;
 
 /// Summarize where a session left off
 ///
-/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a filter selects,
-/// or else records of `session list` on standard input, or one conversation there, which is copied. Writes a record for each: the goal and the next step in
-/// one or two sentences, or the reason why there is no recap. Without a model,
-/// built-in rules write the recaps.
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each: the goal and the next step in one or two sentences,
+/// or the reason why there is no recap. Without a model, built-in rules write the recaps.
 #[derive(Debug, Args)]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file

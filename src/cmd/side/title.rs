@@ -18,9 +18,10 @@ use crate::side::{Auto, Kind, extension};
 
 /// Write titles for sessions
 ///
-/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a filter selects,
-/// or else records of `session list` on standard input, or one conversation there, which is copied. Writes a record for each session: the title, or the
-/// reason why there is none. Without a model, built-in rules write the titles.
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each session: the title, or the reason why there is none.
+/// Without a model, built-in rules write the titles.
 #[derive(Debug, Args)]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
