@@ -208,8 +208,6 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     }
     let messages = messages(&row, &entry, said, detail);
     let mut entry = entry.saying(messages);
-    let calls = elements(row.labelled_calls).into_iter();
-    entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
     entry.searches = searches(&row);
@@ -265,9 +263,13 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
         "assistant" => one(said.map(|said| assistant(row, &said, detail))),
         "system" => one(system(row, entry.subtype.as_deref())),
         "attachment" => attachment(row, detail),
-        "tool_use_summary" => {
-            one(string(row.summary).map(|label| note(Role::System, Origin::Label, label)))
-        }
+        "tool_use_summary" => one(string(row.summary).map(|label| {
+            let calls = elements(row.labelled_calls).into_iter();
+            Message {
+                labelled_calls: calls.filter_map(|call| string(Some(call))).collect(),
+                ..note(Role::System, Origin::Label, label)
+            }
+        })),
         _ => Vec::new(),
     }
 }

@@ -84,8 +84,6 @@ pub struct Entry {
     pub messages: Vec<Message>,
     /// Messages that other records repeat. They count only in files without those records.
     pub repeats: Vec<Message>,
-    /// The calls that its message labels.
-    pub labelled_calls: Vec<String>,
     /// The effect on earlier messages.
     pub change: Change,
     /// Tokens of requests. Messages with readings of the same meter repeat them.

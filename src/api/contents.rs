@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::delta::{Delta, Extent};
 use super::envelope::{Content, Envelope};
+use super::responses::OUTPUTS;
 use super::shape::{Said, everything_said};
 use super::{anthropic, gemini};
 use crate::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescaped};
@@ -116,6 +117,9 @@ impl<'a> Contents<'a> {
         let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
         if is_bare || is(record.role, "tool") || is(record.role, "function") {
             return vec![ResultBody::new(record.content, is_true(record.is_error))];
+        }
+        if text(record.kind).is_some_and(|kind| OUTPUTS.contains(&&*kind)) {
+            return vec![ResultBody::new(record.output, false)];
         }
         let message = record.message();
         let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
@@ -252,6 +256,16 @@ mod tests {
                 false,
             ),
             (
+                r#"{"type":"function_call_output","call_id":"1","output":"a"}"#,
+                "a",
+                false,
+            ),
+            (
+                r#"{"type":"custom_tool_call_output","call_id":"1","output":[{"type":"input_text","text":"a"}]}"#,
+                "a",
+                false,
+            ),
+            (
                 r#"{"role":"user","parts":[{"functionResponse":{"id":"1","name":"x","response":{"output":"a"}}}]}"#,
                 "a",
                 false,
@@ -320,6 +334,10 @@ mod tests {
             (r#"{"role":"assistant","content":"a"}"#, whole("a")),
             (
                 r#"{"role":"model","parts":[{"text":"x","thought":true},{"text":"y","thoughtSignature":"s"},{"text":"a"}]}"#,
+                whole("a"),
+            ),
+            (
+                r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#,
                 whole("a"),
             ),
             (

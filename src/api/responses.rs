@@ -127,6 +127,11 @@ pub(super) const CALLS: [&str; 2] = ["function_call", "custom_tool_call"];
 
 const CALL_OUTPUT: &str = "function_call_output";
 
+const CUSTOM_CALL_OUTPUT: &str = "custom_tool_call_output";
+
+/// The types of items that are results.
+pub(super) const OUTPUTS: [&str; 2] = [CALL_OUTPUT, CUSTOM_CALL_OUTPUT];
+
 fn output(kind: &str, result: &ToolResult) -> Value {
     let output = if attachments(&result.parts).next().is_none() {
         json!(result_text(&result.parts))
@@ -145,7 +150,7 @@ fn output(kind: &str, result: &ToolResult) -> Value {
 pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
     let item = |call: &CallResult| {
         let kind = if call.is_custom {
-            "custom_tool_call_output"
+            CUSTOM_CALL_OUTPUT
         } else {
             CALL_OUTPUT
         };
@@ -315,10 +320,10 @@ fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
 /// Whether a record is an item.
 pub(super) fn is_item(record: &Envelope<'_>) -> bool {
     const PARTS: [&str; 3] = ["input_text", "output_text", "input_image"];
-    const ITEMS: [&str; 3] = [CALL_OUTPUT, "custom_tool_call_output", "reasoning"];
     let is_in = |kind, list: &[&str]| text(kind).is_some_and(|kind| list.contains(&&*kind));
     let parts = Part::list(record.content);
-    is_in(record.kind, &ITEMS)
+    is_in(record.kind, &["reasoning"])
+        || is_in(record.kind, &OUTPUTS)
         || is_in(record.kind, &CALLS)
         || parts.iter().any(|part| is_in(part.kind, &PARTS))
 }
@@ -326,7 +331,7 @@ pub(super) fn is_item(record: &Envelope<'_>) -> bool {
 /// Reads an item of the user or a tool. `None` for anything else.
 pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
     match &*text(record.kind).unwrap_or("message".into()) {
-        CALL_OUTPUT | "custom_tool_call_output" => {
+        CALL_OUTPUT | CUSTOM_CALL_OUTPUT => {
             let output = parts(record.output);
             Some(vec![message::Block::Result(ToolResult {
                 id: text(record.call_id)?.into_owned(),
@@ -352,6 +357,11 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let mut deltas = Vec::new();
     read_item(record, false, &mut deltas);
     is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
+}
+
+/// Reads a call that is a record. It continues the reply of the items before it.
+pub(super) fn item_call<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    Chunk::one(None, Extent::MoreOrStart, vec![Delta::Call(call(record))])
 }
 
 /// Reads texts and images in a string or a list of parts.

@@ -18,6 +18,8 @@ pub(crate) enum Said<'a> {
     Reply(Chunk<'a>),
     /// A call that belongs to no message.
     BareCall(CallDelta<'a>),
+    /// A call of a reply that is an item of a conversation.
+    Item(Chunk<'a>),
     /// The user's turn: results, or a prompt if there are none.
     User(Vec<ResultId<'a>>),
     /// A `result` record: the session ends.
@@ -60,6 +62,10 @@ pub(super) enum RecordKind {
     ResponseEvent,
     /// A text delta of that API.
     ResponseText,
+    /// A call that is an item of a conversation with that API.
+    ItemCall,
+    /// A result that is an item.
+    ItemResult,
     /// Content of Gemini.
     Content,
     /// A response of Gemini, or a chunk of one.
@@ -84,7 +90,11 @@ impl RecordKind {
             }
             Self::OpenaiAssistant | Self::OpenaiResult | Self::Completion => Some(Api::OpenaiChat),
             Self::Ollama => Some(Api::Ollama),
-            Self::Response | Self::ResponseEvent | Self::ResponseText => Some(Api::Responses),
+            Self::Response
+            | Self::ResponseEvent
+            | Self::ResponseText
+            | Self::ItemCall
+            | Self::ItemResult => Some(Api::Responses),
             Self::Content | Self::Candidates => Some(Api::Gemini),
             _ => None,
         }
@@ -128,6 +138,9 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
         chunk.map_or(Said::Nothing, Said::Reply)
     };
     match shape {
+        RecordKind::Assistant if responses::is_item(record) => {
+            responses::item(record).map_or(Said::Nothing, Said::Reply)
+        }
         RecordKind::Assistant => Said::Reply(anthropic::reply(&record.message())),
         RecordKind::User => {
             let message = record.message();
@@ -152,6 +165,8 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
         RecordKind::ResponseEvent | RecordKind::ResponseText => {
             Said::Reply(responses::event(&kind.unwrap_or_default(), record))
         }
+        RecordKind::ItemCall => Said::Item(responses::item_call(record)),
+        RecordKind::ItemResult => Said::User(vec![(text(record.call_id), None)]),
         RecordKind::Content => {
             let message = record.message();
             if is(message.role, "model") {
@@ -196,7 +211,9 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     }
     let unnamed = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
     let blocks = match shape {
-        RecordKind::User | RecordKind::Other if responses::is_item(record) => {
+        RecordKind::User | RecordKind::ItemCall | RecordKind::ItemResult | RecordKind::Other
+            if responses::is_item(record) =>
+        {
             return responses::item(record).map(Spoken::Reply).or_else(|| {
                 Some(Spoken::User(
                     unnamed(responses::user_block(record)?).collect(),
@@ -251,6 +268,10 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     match kind {
         "tool_use" => RecordKind::BareCall,
         "tool_result" if non_empty(record.tool_use_id).is_some() => RecordKind::BareResult,
+        _ if responses::CALLS.contains(&kind) => RecordKind::ItemCall,
+        _ if responses::OUTPUTS.contains(&kind) && non_empty(record.call_id).is_some() => {
+            RecordKind::ItemResult
+        }
         "stream_event" => RecordKind::WrappedEvent,
         _ if anthropic::STREAM_EVENTS.contains(&kind) => RecordKind::StreamEvent,
         "message" => untyped(record),

@@ -30,6 +30,20 @@ pub struct Decoder {
     identity: Identity,
     opening: Option<Opening>,
     session: Option<SessionId>,
+    items: Items,
+}
+
+/// The treatment of calls that are items of a conversation with the Responses API: the replies that made them have
+/// been read elsewhere.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Items {
+    /// They make no event.
+    #[default]
+    Skipped,
+    /// They are calls.
+    Read,
+    /// They are calls, and others of the same reply may follow.
+    Open,
 }
 
 /// A decoded record, or an item in a row of another agent's stream.
@@ -61,6 +75,13 @@ impl Decoder {
     #[must_use]
     pub fn with_call_ids(mut self, prefix: String) -> Self {
         self.identity.made_ids.set_prefix(prefix);
+        self
+    }
+
+    /// Reads calls that are items of a conversation too, for a stage that runs none.
+    #[must_use]
+    pub fn with_items(mut self) -> Self {
+        self.items = Items::Read;
         self
     }
 
@@ -202,8 +223,17 @@ impl Decoder {
             return;
         }
         let identity = &mut self.identity;
+        if self.items == Items::Open && matches!(said, Said::User(_)) {
+            self.items = Items::Read;
+            identity.chunk(Chunk::one(None, Extent::More, vec![Delta::Closed]));
+        }
         match said {
             Said::Reply(chunk) => identity.chunk(chunk),
+            Said::Item(_) if self.items == Items::Skipped => {}
+            Said::Item(chunk) => {
+                self.items = Items::Open;
+                identity.chunk(chunk);
+            }
             Said::BareCall(call) => identity.bare(call),
             Said::User(results) if results.is_empty() => identity.prompt(),
             Said::User(results) => {

@@ -330,6 +330,7 @@ mod tests {
             (Some("1"), Some(false), true),
             (Some("false"), Some(true), false),
             (Some("FALSE"), Some(true), false),
+            (Some("TRUE"), Some(false), true),
             (Some("off"), None, false),
             (Some("yes"), Some(false), true),
             (Some(""), Some(false), false),

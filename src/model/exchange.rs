@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::reply::{Delivered, malformed, read, settle};
+use super::outcome::{Delivered, malformed, read, settle};
 use super::server_error::ServerError;
 use super::transport::Incoming;
-use super::{CutCause, Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
+use super::{Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
 use crate::api::{Api, Delta};
 use crate::assemble::Draft;
 use crate::http::{
@@ -172,8 +172,7 @@ pub(super) async fn successful(
 }
 
 fn cut_off(usage: Usage) -> Failure {
-    let cut = CutCause::Connection;
-    Failure::Cut { cut, usage }
+    Failure::Cut { usage }
 }
 
 const COMPRESSED: &str = "the response is compressed, which the request did not allow";

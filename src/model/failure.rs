@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Reply;
 use crate::http::{Address, Redaction};
 use crate::message::Usage;
 
@@ -46,13 +47,17 @@ pub enum Failure {
     /// Cancelled by the caller ([`crate::io::CancelToken`]).
     #[error("aborted")]
     Aborted,
-    /// The reply was cut off.
-    #[error("the reply was cut off: {cut}")]
+    /// The connection closed before the end of the reply.
+    #[error("the reply was cut off: the connection ended first")]
     Cut {
-        /// The cause.
-        cut: CutCause,
         /// Usage, if known.
         usage: Usage,
+    },
+    /// The reply reached the token limit.
+    #[error("the reply was cut off: the token budget was used up")]
+    OverBudget {
+        /// The reply up to there. Its last part may be incomplete.
+        partial: Box<Reply>,
     },
     /// The reply is empty.
     #[error("the reply is empty{kind}")]
@@ -108,17 +113,6 @@ pub enum Refused {
     Everything,
 }
 
-/// Cause of an incomplete reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CutCause {
-    /// The token limit was reached.
-    #[error("the token budget was used up")]
-    Budget,
-    /// The connection closed early.
-    #[error("the connection ended first")]
-    Connection,
-}
-
 /// Kind of empty reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EmptyReply {
@@ -150,17 +144,11 @@ impl Failure {
             | Self::NotRecorded { .. }
             | Self::Unusable { .. }
             | Self::Empty { .. }
-            | Self::Cut {
-                cut: CutCause::Budget,
-                ..
-            } => Retryability::Permanent,
+            | Self::OverBudget { .. } => Retryability::Permanent,
             Self::Overloaded { .. }
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
-            | Self::Cut {
-                cut: CutCause::Connection,
-                ..
-            } => Retryability::Temporary,
+            | Self::Cut { .. } => Retryability::Temporary,
             Self::Aborted => Retryability::Stopped,
             Self::NotAsked { refusal } => refusal.retryability(),
         }
@@ -187,9 +175,10 @@ impl Failure {
     /// Returns the usage that was billed despite the failure.
     pub fn usage(&self) -> Option<&Usage> {
         match self {
-            Self::Cut { usage, .. } | Self::Empty { usage, .. } | Self::Declined { usage, .. } => {
+            Self::Cut { usage } | Self::Empty { usage, .. } | Self::Declined { usage, .. } => {
                 Some(usage).filter(|usage| !usage.is_empty())
             }
+            Self::OverBudget { partial } => Some(&partial.usage).filter(|usage| !usage.is_empty()),
             Self::Rejected { .. }
             | Self::Overloaded { .. }
             | Self::Unreachable { .. }
@@ -236,6 +225,10 @@ impl Failure {
             } => {
                 *reason = redaction.clean_line(reason, MAX_MESSAGE_BYTES);
                 *difference = redaction.clean(difference);
+            }
+            Self::OverBudget { partial } => {
+                let whole = std::mem::take(&mut **partial);
+                **partial = whole.cleaned(redaction);
             }
             Self::TimedOut { .. }
             | Self::Aborted

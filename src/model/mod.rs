@@ -6,6 +6,7 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
+mod outcome;
 mod pace;
 mod provider;
 mod recording;
@@ -34,7 +35,7 @@ pub use crate::api::{
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
-pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
+pub use failure::{EmptyReply, Failure, Refused, Retryability};
 pub use key::{KeySource, known_for, known_providers};
 pub use pace::Pace;
 pub use provider::{

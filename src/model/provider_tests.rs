@@ -332,16 +332,7 @@ fn a_stream_that_is_cut_fails_and_is_not_retried_once_forwarded() {
                 },
             )
             .unwrap_err();
-        assert!(
-            matches!(
-                failure,
-                Failure::Cut {
-                    cut: CutCause::Connection,
-                    ..
-                }
-            ),
-            "{failure:?}"
-        );
+        assert!(matches!(failure, Failure::Cut { .. }), "{failure:?}");
         assert_eq!(heard, [ReplyEvent::Part(ReplyPart::Text("Fix".to_owned()))]);
         assert_eq!(server.requests().len(), 1);
     }

@@ -1,17 +1,12 @@
-//! Replies of models, independent of the API, and whether a response is one. Pure.
+//! Replies of models, independent of the API.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::server_error::ServerError;
-use super::{CutCause, Delivery, EmptyReply, Failure};
-use crate::api::{Api, EndKind};
-use crate::assemble::{Draft, without_think_tags};
 use crate::http::Redaction;
 use crate::message::Usage;
 
-/// A complete reply. Incomplete and empty replies are failures.
-#[derive(Debug, Clone)]
+/// A reply. Incomplete and empty replies are failures.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     pub text: String,
     /// The thinking, if the server returns it. Not part of the text.
@@ -23,7 +18,7 @@ pub struct Reply {
 }
 
 /// A tool call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ReplyCall {
     /// Id of the call; generated if the server returns none.
     pub id: String,
@@ -58,6 +53,16 @@ impl Reply {
     }
 }
 
+impl PartialEq for CallInput {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Object(one), Self::Object(other)) => one.get() == other.get(),
+            (Self::Unusable(one), Self::Unusable(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
 impl CallInput {
     /// Parses arguments written by a model. An empty text is an empty object.
     pub fn of_text(text: &str) -> Self {
@@ -67,246 +72,5 @@ impl CallInput {
             Ok(raw) if raw.get().starts_with('{') => Self::Object(raw),
             Ok(_) | Err(_) => Self::Unusable(text.to_owned()),
         }
-    }
-}
-
-impl Reply {
-    /// Returns the usage of a reply, if any was billed.
-    pub fn usage_of(reply: &Result<Self, Failure>) -> Option<Usage> {
-        match reply {
-            Ok(reply) => Some(reply.usage),
-            Err(failure) => failure.usage().copied(),
-        }
-    }
-
-    /// Returns the structured output: the arguments of the first call of `function`, else the first JSON
-    /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a code fence.
-    ///
-    /// # Errors
-    /// The reply contains neither.
-    pub fn structured(&self, function: &str) -> Result<Value, Failure> {
-        let mut called = self
-            .calls
-            .iter()
-            .filter(|call| call.name == function)
-            .peekable();
-        let reason = if called.peek().is_some() {
-            format!("{function}: arguments must be a JSON object")
-        } else {
-            format!("the reply contains neither a call of {function} nor JSON")
-        };
-        let mut usable = called.filter_map(|call| match &call.input {
-            CallInput::Object(raw) => serde_json::from_str(raw.get()).ok(),
-            CallInput::Unusable(_) => None,
-        });
-        usable
-            .next()
-            .or_else(|| json_object(&self.text))
-            .ok_or(Failure::Malformed { reason })
-    }
-}
-
-/// Extracts the first JSON object from text that may contain prose and a code fence.
-fn json_object(text: &str) -> Option<Value> {
-    text.match_indices('{')
-        .take(MAX_STARTS)
-        .find_map(|(start, _)| {
-            let mut values =
-                serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-            values.next()?.ok().filter(Value::is_object)
-        })
-}
-
-/// Maximum number of opening braces tried. Without a limit, a text of braces would take quadratic
-/// time.
-const MAX_STARTS: usize = 64;
-
-/// End of the body of a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivered {
-    /// One complete JSON value.
-    AsOneValue,
-    /// A complete stream.
-    ToTheEnd,
-    /// An incomplete stream.
-    InPart,
-}
-
-/// Adds a reply or delta to a draft.
-///
-/// # Errors
-/// The value is an error or does not follow the API.
-pub(super) fn read(
-    api: Api,
-    json: &str,
-    delivery: Delivery,
-    draft: &mut Draft,
-) -> Result<(), Failure> {
-    let json = json.trim();
-    // Errors take precedence over the status.
-    if let Some(error) = ServerError::inside(json) {
-        return Err(error.failure(None, None));
-    }
-    let chunk = api.parse(json, delivery);
-    let chunk = chunk.ok_or_else(|| malformed(json))?;
-    for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
-        choice
-            .deltas
-            .into_iter()
-            .for_each(|delta| draft.push(delta));
-    }
-    Ok(())
-}
-
-/// Returns the failure for a response that does not follow the API.
-pub(super) fn malformed(body: &str) -> Failure {
-    let body = body.trim();
-    let reason = if body.is_empty() {
-        "the reply has no content".to_owned()
-    } else {
-        let excerpt: String = body.chars().take(MAX_EXCERPT).collect();
-        let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("not in the format of the API: {line}")
-    };
-    Failure::Malformed { reason }
-}
-
-/// Maximum length of the excerpt of a malformed response, in characters.
-const MAX_EXCERPT: usize = 80;
-
-/// Converts a draft to a reply.
-///
-/// # Errors
-/// The draft is not a complete, usable reply.
-pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Reply, Failure> {
-    let is_closed = draft.closed;
-    let draft = draft.finish();
-    let usage = draft.usage;
-    let refusal = draft.refusal;
-    let whole = match delivered {
-        Delivered::AsOneValue => true,
-        Delivered::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
-        Delivered::InPart => false,
-    };
-    match draft.end {
-        Some(EndKind::Failed(message)) => {
-            return Err(Failure::Overloaded {
-                status: None,
-                message,
-                retry_after: None,
-            });
-        }
-        Some(EndKind::Declined(reason)) => {
-            let reason = if refusal.trim().is_empty() {
-                reason
-            } else {
-                refusal
-            };
-            return Err(Failure::Declined { reason, usage });
-        }
-        Some(EndKind::Budget) => {
-            let cut = CutCause::Budget;
-            return Err(Failure::Cut { cut, usage });
-        }
-        Some(EndKind::Regular) | None if !whole => {
-            let cut = CutCause::Connection;
-            return Err(Failure::Cut { cut, usage });
-        }
-        Some(EndKind::Regular) | None => {}
-    }
-    let (text, tagged) = without_think_tags(draft.text);
-    let thinking = draft.thinking + &tagged;
-    let calls = draft.calls.into_iter().map(|call| ReplyCall {
-        id: call.id,
-        name: call.name,
-        input: CallInput::of_text(&call.arguments),
-    });
-    let calls: Vec<ReplyCall> = calls.collect();
-    if calls.is_empty() && text.trim().is_empty() {
-        if !refusal.trim().is_empty() {
-            let reason = refusal;
-            return Err(Failure::Declined { reason, usage });
-        }
-        let kind = if thinking.trim().is_empty() && usage.thinking == 0 {
-            EmptyReply::Complete
-        } else {
-            EmptyReply::OnlyThinking
-        };
-        return Err(Failure::Empty { kind, usage });
-    }
-    Ok(Reply {
-        text,
-        thinking,
-        calls,
-        usage,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn reply(text: &str, calls: &[(&str, &str)]) -> Reply {
-        Reply {
-            text: text.to_owned(),
-            thinking: String::new(),
-            calls: calls
-                .iter()
-                .map(|(name, input)| ReplyCall {
-                    id: "1".to_owned(),
-                    name: (*name).to_owned(),
-                    input: CallInput::of_text(input),
-                })
-                .collect(),
-            usage: Usage::default(),
-        }
-    }
-
-    #[test]
-    fn structured_output_is_found_anywhere() {
-        let title = json!({"title": "A"});
-        let found: [(&str, &[(&str, &str)]); 8] = [
-            ("", &[("f", r#"{"title":"A"}"#)]),
-            (
-                "prose",
-                &[
-                    ("g", "{}"),
-                    ("f", r#"{"title":"A"}"#),
-                    ("f", r#"{"title":"B"}"#),
-                ],
-            ),
-            (r#"{"title":"A"}"#, &[]),
-            ("```json\n{\"title\": \"A\"}\n```", &[]),
-            ("Sure {here}: {\"title\": \"A\"}", &[]),
-            (r#"{"title":"A"}"#, &[("read_file", r#"{"path":"x"}"#)]),
-            (r#"{"title":"A"}"#, &[("f", "{")]),
-            ("", &[("f", "{"), ("f", r#"{"title":"A"}"#)]),
-        ];
-        for (text, calls) in found {
-            assert_eq!(
-                reply(text, calls).structured("f"),
-                Ok(title.clone()),
-                "{text} {calls:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn missing_output_has_a_reason() {
-        let missing = Failure::Malformed {
-            reason: "the reply contains neither a call of f nor JSON".to_owned(),
-        };
-        for text in ["", "Fix login", "{\"title\":", "[1]", &"{".repeat(100_000)] {
-            assert_eq!(reply(text, &[]).structured("f"), Err(missing.clone()));
-        }
-        let unusable = reply("", &[("f", "[]")]).structured("f");
-        assert_eq!(
-            unusable,
-            Err(Failure::Malformed {
-                reason: "f: arguments must be a JSON object".to_owned()
-            })
-        );
     }
 }

@@ -105,7 +105,7 @@ impl Retry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{CutCause, EmptyReply, Refused};
+    use super::super::{EmptyReply, Refused, Reply};
     use super::*;
     use crate::message::Usage;
 
@@ -199,9 +199,8 @@ mod tests {
                 reason: String::new(),
                 usage,
             },
-            Failure::Cut {
-                cut: CutCause::Budget,
-                usage,
+            Failure::OverBudget {
+                partial: Box::new(Reply::default()),
             },
         ];
         for failure in hopeless {
@@ -212,10 +211,7 @@ mod tests {
                 message: String::new(),
             },
             Failure::TimedOut { limit: MINUTE },
-            Failure::Cut {
-                cut: CutCause::Connection,
-                usage,
-            },
+            Failure::Cut { usage },
         ];
         for failure in passing {
             assert_ne!(decide(&failure, Duration::ZERO, 0.0), None, "{failure:?}");

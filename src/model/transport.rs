@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::recording::{PendingExchange, Recorder, Recording, Target};
-use super::{CutCause, Dialect, Failure};
+use super::{Dialect, Failure};
 use crate::http::{Client, HttpFailure, Outgoing, Response};
 use crate::message::Usage;
 
@@ -110,7 +110,6 @@ impl From<HttpFailure> for Failure {
         match error {
             HttpFailure::Unreachable { message } => Self::Unreachable { message },
             HttpFailure::Broken { .. } => Self::Cut {
-                cut: CutCause::Connection,
                 usage: Usage::default(),
             },
             HttpFailure::TimedOut { ms } => Self::TimedOut {

@@ -149,6 +149,9 @@ pub enum TextRejection {
     /// It repeats an example of the prompt.
     #[error("it repeats an example of the prompt")]
     PromptEcho,
+    /// It would suit any session.
+    #[error("it says nothing about the session")]
+    Vague,
 }
 
 /// An input line that could not be checked.

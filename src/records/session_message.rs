@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::constant::NoteSubtype;
+use super::side::{SideExtension, ToolUseSummaryRecord};
 use super::tool_result::Version;
 use crate::message::{
     Block, Media, Message, MessageId, Origin, ResultPart, Role, SessionId, Thought, Thread,
@@ -190,6 +191,8 @@ pub struct MessageContext {
 pub enum DialogRecord {
     /// A message of the user or the model.
     Message(Box<SessionMessageRecord>),
+    /// A label of a batch of calls.
+    Label(ToolUseSummaryRecord),
     /// A note of the agent.
     Note(SessionNoteRecord),
 }
@@ -206,6 +209,20 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
         Role::User => MessageRole::User,
         Role::Assistant => MessageRole::Assistant,
         Role::System if message.origin == Origin::Meter => MessageRole::Assistant,
+        // Later stages of a pipeline make no other label for these calls.
+        Role::System if !message.labelled_calls.is_empty() => {
+            return DialogRecord::Label(ToolUseSummaryRecord {
+                summary: message.text(),
+                preceding_tool_use_ids: ids(message.labelled_calls),
+                // Labels of other programs may have none.
+                uuid: message.uuid.unwrap_or_default(),
+                session_id: about.session_id.clone(),
+                turnpipe: SideExtension {
+                    model: message.model,
+                    ..SideExtension::default()
+                },
+            });
+        }
         Role::System => {
             return DialogRecord::Note(SessionNoteRecord {
                 subtype: NoteSubtype::Only,
@@ -233,6 +250,10 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
         timestamp: message.time,
         turnpipe,
     }))
+}
+
+fn ids(calls: Vec<String>) -> Vec<ToolUseId> {
+    calls.into_iter().map(ToolUseId).collect()
 }
 
 fn block(block: Block) -> MessageBlock {

@@ -20,6 +20,9 @@ pub struct SideExtension {
     /// Token counts and cost of the request; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Recorded labels only: a digest of the calls, since servers reuse ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<String>,
     /// Titles only: whether it replaces a title set by the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes_manual: Option<bool>,

@@ -304,7 +304,11 @@ impl Session {
             seen(&mut entry);
             tree.add(&entry, place);
             threads.add(&entry, place);
-            if !entry.labelled_calls.is_empty() {
+            if entry
+                .messages
+                .iter()
+                .any(|message| !message.labelled_calls.is_empty())
+            {
                 own_labels.push((place, entry));
             }
         })?;

@@ -1,12 +1,13 @@
 //! The use of session files by other processes.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::open::Identity;
-use crate::agent::{Agent, serves_sessions};
+use super::session::Session;
+use crate::agent::{Agent, Facts, serves_sessions};
 use crate::process::RunningProcesses;
 
 /// A file that changed within this time may be in use.
@@ -22,6 +23,27 @@ pub struct SessionUsers {
     agents: HashMap<i32, (Agent, bool)>,
     /// The agents in each directory that were not started by another one there and serve a single session.
     in_directory: HashMap<(Agent, PathBuf), Vec<i32>>,
+}
+
+/// Whether an agent works on a session, or may do so where processes are not shown.
+pub fn has_agent(session: &Session, facts: &Facts, now: SystemTime) -> bool {
+    let file = fs::symlink_metadata(&session.file.path).ok();
+    let changed = file.as_ref().and_then(|file| file.modified().ok());
+    let Some(changed) = changed else {
+        return false;
+    };
+    if !cfg!(target_os = "linux") {
+        return now.duration_since(changed).is_ok_and(|age| age < IN_USE);
+    }
+    let mut users = SessionUsers::read();
+    let used = users.take(session.agent(), file.as_ref(), &directories(facts), changed);
+    used.processes().next().is_some()
+}
+
+/// Returns the directories in which the agent of a session may run.
+pub(super) fn directories(facts: &Facts) -> Vec<&Path> {
+    let directories = [&facts.cwd, &facts.first_cwd].into_iter().flatten();
+    directories.map(Path::new).collect()
 }
 
 /// The processes that use a session.

@@ -72,7 +72,7 @@ pub use following::{
 };
 pub use gist::{CONTENT, changed_files, gist, input_gist};
 pub(crate) use gist::{input_in_full, patch_in, text_edits};
-pub use in_use::SessionUsers;
+pub use in_use::{SessionUsers, has_agent};
 pub use lines::{Line, Place, for_each_line};
 pub use listed::{InferredState, Listed, OtherFile, SessionFiles, Sessions};
 pub use listing::{Depth, Failures, Listing, list};

@@ -45,17 +45,17 @@ impl Labels {
 
     /// Adds the messages of a record.
     pub(super) fn add(&mut self, entry: Entry) {
-        let calls = entry.labelled_calls;
         for message in entry.messages {
-            if calls.is_empty() {
+            if message.labelled_calls.is_empty() {
                 self.rest.push(message);
                 continue;
             }
-            for call in &calls {
+            for call in &message.labelled_calls {
                 let labels = self.by_call.entry(call.clone()).or_default();
                 labels.push_back(self.waiting.len());
             }
-            self.waiting.push((calls.len(), Some(message)));
+            let calls = message.labelled_calls.len();
+            self.waiting.push((calls, Some(message)));
         }
     }
 
@@ -90,13 +90,23 @@ impl Labels {
 /// # Errors
 /// Reading failed.
 pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
+    let format = own_format();
+    each_side_record(path, &mut |record| {
+        visit(format.read(record, Detail::Full).unwrap_or_default());
+    })
+}
+
+/// Like `each_side_entry`, with the text of each record.
+///
+/// # Errors
+/// Reading failed.
+pub fn each_side_record(path: &Path, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
     let Some(file) = open_side_file(path)? else {
         return Ok(());
     };
-    let format = own_format();
     each_line(&file.file, &mut |line| {
         for (_, record) in line.records() {
-            visit(format.read(record, Detail::Full).unwrap_or_default());
+            visit(record);
         }
     })
 }

@@ -3,11 +3,10 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::discover::{Candidate, subagent_files};
-use super::in_use::{IN_USE, SessionUsers};
+use super::in_use::{IN_USE, SessionUsers, directories};
 use super::listed::{InferredState, Listed, Sessions};
 use super::listing::{Failures, Listing, list};
 use super::session::Session;
@@ -88,11 +87,7 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
     for (at, file, changed) in files {
         let session = &mut sessions[at];
         let facts = &session.facts;
-        let directories: Vec<&Path> = [&facts.cwd, &facts.first_cwd]
-            .into_iter()
-            .flatten()
-            .map(Path::new)
-            .collect();
+        let directories = directories(facts);
         let used = users.take(session.agent, file.as_ref(), &directories, changed);
         let end = end_of(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
         let age = now.duration_since(changed).unwrap_or_default();

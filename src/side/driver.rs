@@ -15,7 +15,7 @@ use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::session::durable::{self, FileSystems, RecordError};
 use crate::session::record::{ForeignSession, Recorded};
-use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource};
+use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource, has_agent};
 use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
 
 /// Attempts of `--auto` to title a session.
@@ -90,6 +90,8 @@ pub struct Driver {
     pub auto: Auto,
     /// Set if texts are written into the session's files: whether a title replaces the user's.
     pub write: Option<ManualTitle>,
+    /// Whether a session that has such a text already keeps it.
+    pub keeps_texts: bool,
     /// Clock and ids.
     pub moment: Moment,
     /// The agents of the configuration.
@@ -106,7 +108,8 @@ impl Driver {
     pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         match &self.auto {
             Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),
-            Auto::Recaps { away: Some(away) } => self.check_recap_due(excerpt, *away)?,
+            // Its agent has ended, or its stream would not have.
+            Auto::Recaps { away: Some(away) } => self.check_recap_due(excerpt, *away, || false)?,
             Auto::Off | Auto::Titles { .. } | Auto::Recaps { away: None } => {}
         }
         self.generator.text(excerpt)
@@ -144,18 +147,29 @@ impl Driver {
     fn check_wanted(&self, path: &Path, session: &SessionExcerpt) -> Result<(), NoText> {
         match &self.auto {
             Auto::Titles { enabled, state } => self.start_attempt(path, session, *enabled, state),
-            Auto::Recaps { away: Some(away) } => self.check_recap_due(&session.excerpt, *away),
-            Auto::Recaps { away: None } => Ok(()),
-            Auto::Off => {
-                let is_kept = matches!(self.generator.kind, Kind::Title(_))
-                    && self.write == Some(ManualTitle::Keep)
-                    && session.title_source() == Some(TitleSource::Manual);
-                if is_kept {
-                    return Err(Reason::ManualTitle.into());
-                }
-                Ok(())
+            Auto::Recaps { away: Some(away) } => {
+                let now = self.moment.clock.now().into();
+                let has_agent = || has_agent(&session.session, &session.facts, now);
+                self.check_recap_due(&session.excerpt, *away, has_agent)
             }
+            Auto::Off if self.write == Some(ManualTitle::Keep) => self.check_kept(session),
+            Auto::Off | Auto::Recaps { away: None } => Ok(()),
         }
+    }
+
+    /// Checks that the session has no text that it keeps.
+    fn check_kept(&self, session: &SessionExcerpt) -> Result<(), NoText> {
+        let kept = match (self.generator.kind, session.title_source()) {
+            (Kind::Title(_), Some(TitleSource::Manual)) => Some(Reason::ManualTitle),
+            (Kind::Title(_), Some(TitleSource::Auto)) if self.keeps_texts => {
+                Some(Reason::AlreadyTitled)
+            }
+            (Kind::Recap, _) if self.keeps_texts && session.excerpt.gate().is_recapped() => {
+                Some(Reason::from(RecapSkipped::NotEnoughNew))
+            }
+            _ => None,
+        };
+        kept.map_or(Ok(()), |kept| Err(kept.into()))
     }
 
     /// Counts an attempt to title a session automatically, if one is allowed.
@@ -196,8 +210,14 @@ impl Driver {
         Ok(())
     }
 
-    fn check_recap_due(&self, excerpt: &Excerpt, away: Duration) -> Result<(), NoText> {
-        let due = excerpt.gate().decide(self.moment.clock.now(), away);
+    fn check_recap_due(
+        &self,
+        excerpt: &Excerpt,
+        away: Duration,
+        has_agent: impl FnOnce() -> bool,
+    ) -> Result<(), NoText> {
+        let now = self.moment.clock.now();
+        let due = excerpt.gate().decide(now, away, has_agent);
         due.map_err(|skipped| Reason::from(skipped).into())
     }
 
@@ -210,7 +230,7 @@ impl Driver {
     ) -> Result<Text, NoText> {
         if let Auto::Recaps { .. } = self.auto {
             let now = SessionExcerpt::read(path, &self.named_roots, self.mapping)?.excerpt;
-            if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
+            if now.messages() != session.excerpt.messages() {
                 return Err(NoText::from(Reason::from(RecapSkipped::Busy)).at_cost(text.cost));
             }
         }

@@ -56,7 +56,7 @@ impl Generator {
         };
         let request = self.request(excerpt).ok_or(Reason::EmptyHistory)?;
         let language = self.language(excerpt);
-        asker.text(&request, |reply| {
+        asker.text(&request, |reply, _| {
             let text = self.cleaned(reply)?;
             match language.filter(|language| !language.is_plausible(&text)) {
                 Some(language) => Err(NoText::unusable(format!("not in {}", language.name()))),

@@ -5,6 +5,7 @@ mod advisor;
 mod ask;
 mod briefing;
 pub mod builtin;
+mod clean;
 mod driver;
 mod excerpt;
 mod generator;

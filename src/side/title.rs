@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::message::Role;
 use crate::model::{Function, PromptId, ReplyForm, Request, Turn};
 use crate::records::TextRejection;
-use crate::side::ask::{announced, is_echo, is_empty_reply, is_refusal, unwrapped};
+use crate::side::clean::{answer, bared, is_echo, is_empty_reply, is_refusal, is_talk};
 use crate::side::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
@@ -124,22 +124,57 @@ pub enum TitleStyle {
     Kebab,
 }
 
+/// Words about any session: who takes part, what it is, what they do, and that it is about code.
+const VAGUE: &str = "a an and about as at by for from in my no of on or our out some something the this to up with your s \
+    ai agent assistant bot model user \
+    chat conversation dialog dialogue discussion exchange interaction message name prompt query question request \
+    response session summary support talk thread title topic \
+    ask asking assist assistance assisting complete completion greeting hello help helping hi inquiry introduction \
+    need provide providing start starting \
+    brief empty first general generic initial misc miscellaneous nameless new other quick short simple unknown unnamed \
+    unspecified untitled various \
+    bug change code coding developer development edit engineering fix fixe issue job modification problem programming \
+    project software stuff task update work";
+
+/// The same in languages without spaces.
+const VAGUE_SIGNS: [&str; 16] = [
+    "会话",
+    "对话",
+    "聊天",
+    "请求",
+    "帮助",
+    "未命名",
+    "无标题",
+    "标题",
+    "讨论",
+    "代码",
+    "问题",
+    "任务",
+    "更改",
+    "修改",
+    "新",
+    "的",
+];
+
 /// Extracts the title from a model's reply, without secrets.
 ///
 /// # Errors
-/// Nothing is left, the model refuses, or it repeats an example of the prompt.
+/// Nothing is left, the model refuses, it repeats an example of the prompt, or the title says nothing about the session.
 pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejection> {
-    let unwrapped = unwrapped(reply);
-    let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
-    let title = without_half_pairs(&sanitize(announced));
-    if is_empty_reply(&title) {
+    let answer = answer(reply);
+    let paragraph = answer.split("\n\n").next().unwrap_or_default();
+    let title = without_half_pairs(&sanitize(bared(paragraph)));
+    if title.is_empty() || is_empty_reply(&title) {
         return Err(TextRejection::Empty);
     }
     if is_example(&title) || is_example(reply) {
         return Err(TextRejection::PromptEcho);
     }
-    if is_refusal(&title) {
+    if is_refusal(&title) || is_talk(&title) {
         return Err(TextRejection::Refusal);
+    }
+    if is_vague(&title) {
+        return Err(TextRejection::Vague);
     }
     let title = match style {
         TitleStyle::Sentence => title,
@@ -149,6 +184,25 @@ pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejecti
         return Err(TextRejection::Empty);
     }
     Ok(title)
+}
+
+/// Whether no word of a title distinguishes the session from others.
+fn is_vague(title: &str) -> bool {
+    let mut title = title.to_lowercase();
+    for signs in VAGUE_SIGNS {
+        title = title.replace(signs, " ");
+    }
+    let mut words = title.split(|sign: char| !sign.is_alphanumeric());
+    words.all(|word| {
+        let one = word
+            .strip_suffix('s')
+            .filter(|one| one.len() > 1)
+            .unwrap_or(word);
+        word.chars().all(char::is_numeric)
+            || VAGUE
+                .split_whitespace()
+                .any(|vague| vague == word || vague == one)
+    })
 }
 
 /// Removes code marks, and quotation marks whose counterpart was at the start or the end.
@@ -315,10 +369,40 @@ mod clean_tests {
             ("Here's the title: Port it", "Port it"),
             (r#"{"title": "Port it"}"#, "Port it"),
             ("Title case in headings", "Title case in headings"),
+            ("“Port it”", "Port it"),
+            ("<title>Port it</title>", "Port it"),
+            ("Port it\n\nThis title names the task.", "Port it"),
+            ("New chat window", "New chat window"),
+            ("Code review of the parser", "Code review of the parser"),
+            ("Python 3.12", "Python 3.12"),
+            ("新功能", "新功能"),
         ] {
             assert_eq!(
                 clean_title(reply, sentence).as_deref(),
                 Ok(title),
+                "{reply}"
+            );
+        }
+        for reply in [
+            "Conversation",
+            "Help request",
+            "Untitled session",
+            "42",
+            "New chat",
+            "Coding assistance session",
+            "User's question about code",
+            "Conversation title",
+            "Software development tasks",
+            "Bug fixes and updates",
+            "Start of conversation",
+            "User asks for help",
+            "Brief exchange",
+            "新对话",
+            "未命名会话",
+        ] {
+            assert_eq!(
+                clean_title(reply, sentence),
+                Err(TextRejection::Vague),
                 "{reply}"
             );
         }

@@ -3,7 +3,7 @@
 use super::limits::Limit;
 use crate::io::Moment;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
-use crate::model::{CutCause, Failure, Refused, Reply};
+use crate::model::{Failure, Refused, Reply};
 use crate::records::{
     ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, MessageContext,
     RetrySubtype, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
@@ -200,10 +200,7 @@ impl<'a> Ending<'a> {
         match self {
             Self::Replied(reply) if !reply.calls.is_empty() => Some("tool_use"),
             Self::Replied(_) | Self::Misfit(_) => Some("end_turn"),
-            Self::Failed(Failure::Cut {
-                cut: CutCause::Budget,
-                ..
-            }) => Some("max_tokens"),
+            Self::Failed(Failure::OverBudget { .. }) => Some("max_tokens"),
             Self::Failed(Failure::Declined { .. }) => Some("refusal"),
             Self::Failed(_) | Self::Limited(_) => None,
         }
@@ -222,6 +219,7 @@ impl<'a> Ending<'a> {
                     ..
                 } => "prompt_too_long",
                 Failure::Cut { .. }
+                | Failure::OverBudget { .. }
                 | Failure::Empty { .. }
                 | Failure::Declined { .. }
                 | Failure::Malformed { .. } => "model_error",

@@ -14,7 +14,7 @@ fn records() -> String {
         match number {
             _ if number % 500 == 7 => lines.push_str("\"torn\n"),
             2500 => writeln!(lines, "{}", json!("x ".repeat(200_000))).unwrap(),
-            _ => writeln!(lines, "{}", json!({"text": format!("Title {number}")})).unwrap(),
+            _ => writeln!(lines, "{}", json!({"text": format!("Port part {number}")})).unwrap(),
         }
     }
     lines.pop();
@@ -53,6 +53,6 @@ fn processes_of_parallel_give_what_one_process_gives() {
             .count(),
         10
     );
-    assert_eq!(alone[2499]["output"], "Title 2499");
+    assert_eq!(alone[2499]["output"], "Port part 2499");
     assert_eq!(answers("parallel --pipe --block 10k -j 4 -k"), alone);
 }

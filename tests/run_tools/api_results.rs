@@ -239,6 +239,23 @@ fn a_custom_call_of_responses_gets_its_result() {
     }
 }
 
+/// A conversation with the Responses API contains the results as items.
+#[test]
+fn a_call_with_its_output_in_the_conversation_never_runs() {
+    let bench = Bench::new();
+    let call = r#"{"object":"response","output":[{"type":"function_call","call_id":"c","name":"Glob","arguments":"{\"pattern\":\"*\"}"}]}"#;
+    let output = r#"{"type":"function_call_output","call_id":"c","output":"x"}"#;
+    for kind in ["function_call_output", "custom_tool_call_output"] {
+        let conversation = format!("{call}\n{}\n", output.replace("function_call_output", kind));
+        let run = bench.run(&[], conversation.as_str());
+        assert_eq!(run.stdout, conversation, "{}", run.stderr);
+    }
+    // Calls that are items of a conversation were made earlier.
+    let item = r#"{"type":"function_call","call_id":"c","name":"Glob","arguments":"{}"}"#;
+    let run = bench.run(&[], format!("{item}\n"));
+    assert_eq!(run.outcomes(), [], "{}", run.stdout);
+}
+
 /// The free text of a custom tool is its only required parameter.
 #[test]
 fn custom_calls_run_tools_that_require_one_text() {

@@ -234,3 +234,82 @@ fn prompts_and_requests_can_be_printed() {
     );
     assert!(body.stdout.contains("I read file 0."), "{}", body.stdout);
 }
+
+/// What `run-tools` copies and writes in the form of each API.
+#[test]
+fn the_calls_of_run_tools_are_labelled_in_every_dialect() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.rs"), "x\n").unwrap();
+    let input = json!({"file_path": "a.rs"});
+    let text = input.to_string();
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "Read", "arguments": text}});
+    let replies = [
+        (
+            "anthropic",
+            json!({"id": "m1", "type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "c1", "name": "Read", "input": input}]}),
+        ),
+        (
+            "openai",
+            json!({"id": "m1", "choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}),
+        ),
+        (
+            "responses",
+            json!({"id": "m1", "object": "response", "status": "completed", "output": [{"type": "function_call", "call_id": "c1", "name": "Read", "arguments": text}]}),
+        ),
+        (
+            "gemini",
+            json!({"candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "Read", "args": input}}]}, "finishReason": "STOP"}]}),
+        ),
+        (
+            "ollama",
+            json!({"model": "q", "message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "Read", "arguments": input}}]}, "done": true}),
+        ),
+    ];
+    for (api, reply) in replies {
+        let mut command = crate::turnpipe::command();
+        command
+            .current_dir(folder.path())
+            .args(["run-tools", "--results", api]);
+        let ran = crate::server::fed(command, &format!("{reply}\n"));
+        assert_eq!(ran.status, Some(0), "{api}: {}", ran.stderr);
+        let (_, results) = ran.stdout.split_once('\n').unwrap();
+        let whole = format!("{reply}\n{results}");
+        for stream in [&ran.stdout, &whole] {
+            for form in [stream.clone(), json!(records(stream)).to_string()] {
+                let told = run(&with(&["--no-echo"]), form.as_bytes());
+                let found = records(&told.stdout);
+                assert_eq!(found.len(), 1, "{api}: {form} {}", told.stderr);
+                assert_eq!(found[0]["summary"], "Read a.rs", "{api}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_items_of_a_conversation_are_labelled_by_reply() {
+    let call = |id: &str| {
+        let arguments = json!({"file_path": format!("{id}.rs")}).to_string();
+        json!({"type": "function_call", "call_id": id, "name": "Read", "arguments": arguments})
+    };
+    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "x"});
+    let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "More."}]});
+    let reasoning = json!({"type": "reasoning", "summary": []});
+    let items = [
+        said,
+        call("a"),
+        reasoning,
+        call("b"),
+        output("a"),
+        output("b"),
+        call("c"),
+        output("c"),
+    ];
+    let stream = items.map(|item| item.to_string()).join("\n");
+    let found = records(&run(&with(&["--no-echo"]), stream.as_bytes()).stdout);
+    let ids: Vec<_> = found
+        .iter()
+        .map(|label| label["preceding_tool_use_ids"].clone())
+        .collect();
+    assert_eq!(ids, [json!(["a", "b"]), json!(["c"])]);
+}

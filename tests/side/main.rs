@@ -13,6 +13,7 @@ mod labels;
 mod models;
 mod outcomes;
 mod output;
+mod paid;
 mod races;
 mod recaps;
 mod recorded;

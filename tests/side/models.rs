@@ -127,8 +127,7 @@ fn a_closing_line_counts_failures() {
     assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
 }
 
-/// With `--hold-ms 0` no line waits for a label: a written label was ready before its position. Each
-/// message follows the request of the label a little later, until the label is first.
+/// With `--hold-ms 0` no line waits for a label, which follows as soon as it is there.
 #[test]
 fn a_ready_label_is_written_without_holding_the_next_message() {
     let server = Server::start(NO_DELAY, always(says("Read a file")));
@@ -145,32 +144,20 @@ fn a_ready_label_is_written_without_holding_the_next_message() {
         .map(Result::unwrap)
         .filter(|line| !line.contains("\"subtype\":\"usage\""));
     let batches = stream(500);
-    let batches: Vec<&str> = batches.lines().skip(1).collect();
-    let mut labelled = None;
-    for (number, batch) in batches.chunks(2).enumerate() {
-        let [call, result] = batch else {
-            unreachable!("a batch is a call and its result");
-        };
-        writeln!(input, "{call}").unwrap();
-        let first = output.next().unwrap();
-        if first != *call {
-            labelled = Some((number, first));
-            assert_eq!(output.next().unwrap(), *call);
+    let mut labels = Vec::new();
+    for (number, line) in batches.lines().skip(1).enumerate() {
+        writeln!(input, "{line}").unwrap();
+        labels.extend(output.by_ref().take_while(|echoed| echoed != line));
+        wait_until("a request", || {
+            server.bodies.lock().unwrap().len() >= number / 2
+        });
+        if !labels.is_empty() {
             break;
         }
-        writeln!(input, "{result}").unwrap();
-        assert_eq!(output.next().unwrap(), *result);
-        wait_until("a request", || server.bodies.lock().unwrap().len() > number);
-        std::thread::sleep(Duration::from_millis(number as u64));
     }
     drop(input);
-    let (number, label) = labelled.unwrap();
-    let label = &records(&label)[0];
+    let label = &records(&labels[0])[0];
     assert_eq!(label["summary"], "Read a file");
-    assert_eq!(
-        label["preceding_tool_use_ids"],
-        json!([format!("t{}", number - 1)])
-    );
     assert!(child.wait().unwrap().success());
 }
 

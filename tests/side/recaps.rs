@@ -1,6 +1,8 @@
 //! `recap` with the built-in rules.
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 use crate::files::{TALK, claude, qwen, records, write};
 use crate::server::fed;
@@ -105,16 +107,27 @@ fn automatic_recaps_wait_for_an_absence() {
         at("2026-01-02T04:30:00Z", &[])["reason"],
         "not_enough_activity"
     );
-    let busy = write(folder.path(), "b.jsonl", &claude(&talk[..5]));
-    let mut command = command();
-    command
-        .args([
-            "recap",
-            "--auto",
-            "--model",
-            "builtin",
-            busy.to_str().unwrap(),
-        ])
-        .env("TURNPIPE_CLOCK", "2026-01-02T05:00:00Z");
-    assert_eq!(records(&fed(command, "").stdout)[0]["reason"], "busy");
+}
+
+/// A process with the name of an agent has the session open. After its end nothing is awaited.
+#[test]
+fn an_unanswered_prompt_is_awaited_while_an_agent_works_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let talk: Vec<&str> = [TALK; 3].concat();
+    let path = write(folder.path(), "b.jsonl", &claude(&talk[..5]));
+    let recap = || {
+        let mut command = command();
+        let words = ["recap", "--auto", "--model", "builtin"];
+        command.args(words).arg(&path);
+        command.env("TURNPIPE_CLOCK", "2026-01-02T05:00:00Z");
+        records(&fed(command, "").stdout)[0].clone()
+    };
+    let held = std::fs::File::options().append(true).open(&path).unwrap();
+    let mut agent = Command::new("cat");
+    agent.arg0("claude").stdin(Stdio::piped()).stdout(held);
+    let mut agent = agent.spawn().unwrap();
+    assert_eq!(recap()["reason"], "busy");
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+    assert_eq!(recap()["ok"], true);
 }

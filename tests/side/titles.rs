@@ -271,6 +271,101 @@ fn a_list_of_sessions_is_processed_and_can_be_piped_on() {
 }
 
 #[test]
+fn a_directory_selects_its_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    for number in 0..3 {
+        let text = qwen(&TALK).replace("22222222-2222", &format!("22222222-{number:04}"));
+        write(folder.path(), &format!("s{number}.jsonl"), &text);
+    }
+    // Standard input is not read.
+    let conversation = b"{\"role\":\"user\",\"content\":\"Paint it\"}\n";
+    for command in ["title", "recap"] {
+        let told = run(
+            &[command, "--model", "builtin", "--root", root],
+            conversation,
+        );
+        let found = records(&told.stdout);
+        assert_eq!((told.status, found.len()), (Some(0), 3), "{told:?}");
+        assert!(told.stdout.contains("Port the config parser to Rust"));
+    }
+    for filter in [&["--agent", "qwen"][..], &["--all"]] {
+        let words = [&["title", "--model", "builtin", "--root", root], filter].concat();
+        assert_eq!(records(&run(&words, b"").stdout).len(), 3, "{filter:?}");
+    }
+    let missing = folder.path().join("missing");
+    let told = run(&["title", "--root", missing.to_str().unwrap()], b"");
+    assert_eq!(told.status, Some(2), "{told:?}");
+    // Sessions that are not named keep their titles.
+    let write = ["title", "--model", "builtin", "--write"];
+    let first = records(&run(&[&write[..], &["--root", root]].concat(), b"").stdout);
+    assert!(
+        first.iter().all(|title| title["written"] == true),
+        "{first:?}"
+    );
+    let list = run(&["session", "list", "--root", root, "--json"], b"").stdout;
+    for told in [
+        run(&[&write[..], &["--root", root]].concat(), b""),
+        run(&write, list.as_bytes()),
+    ] {
+        let again = records(&told.stdout);
+        assert_eq!(again.len(), 3);
+        assert!(
+            again
+                .iter()
+                .all(|title| title["reason"] == "already_titled"),
+            "{told:?}"
+        );
+    }
+}
+
+/// Agents that store no titles have them next to the session.
+#[test]
+fn sessions_of_all_agents_can_be_renamed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/more_agents");
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg(&data)
+        .arg(folder.path())
+        .status();
+    assert!(copied.unwrap().success());
+    for (agent, name) in [
+        ("copilot", "11111111"),
+        ("droid", "droid-one"),
+        ("cursor", "22222222"),
+    ] {
+        let root = folder.path().join("more_agents").join(agent);
+        let root = root.to_str().unwrap();
+        let listed = || records(&run(&["session", "list", "--root", root, "--json"], b"").stdout);
+        let path = listed()[0]["path"].as_str().unwrap().to_owned();
+        let before = std::fs::read(&path).unwrap();
+        let renamed = run(&["session", "rename", "--root", root, name, "Mine"], b"");
+        assert_eq!(renamed.status, Some(0), "{agent}: {}", renamed.stderr);
+        assert_eq!(
+            records(&renamed.stdout)[0]["path"],
+            format!("{path}.turnpipe")
+        );
+        let shown = &listed()[0];
+        assert_eq!(
+            (&shown["title"], &shown["title_source"]),
+            (&"Mine".into(), &"manual".into()),
+            "{agent}"
+        );
+        let title = ["title", "--model", "builtin", "--write", &path];
+        assert_eq!(
+            records(&run(&title, b"").stdout)[0]["reason"],
+            "manual_title",
+            "{agent}"
+        );
+        let replaced = run(&[&title[..], &["--replace"]].concat(), b"");
+        assert_eq!(records(&replaced.stdout)[0]["written"], true, "{agent}");
+        assert_eq!(listed()[0]["title_source"], "auto", "{agent}");
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{agent}");
+    }
+}
+
+#[test]
 fn automatic_titles_have_guards() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");

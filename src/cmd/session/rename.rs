@@ -15,7 +15,8 @@ use crate::text::terminal_safe_line;
 /// Give a session a name
 ///
 /// Writes the name where the session's own agent reads it: for Claude Code, Qwen Code, Gemini CLI and pi
-/// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
+/// in the session file, for Codex in its index and database. For other agents the name is next to the session,
+/// where turnpipe reads it. Put `--` before a name that starts with a
 /// dash.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -48,14 +49,7 @@ impl Run for SessionRenameArguments {
             .with_context(|| format!("cannot read {}", path.display()))?;
         let systems = systems(self.force);
         let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
-        let Some(target) = files.rename(&name).map_err(refused)? else {
-            let agent = session.agent().name();
-            let problem = format!(
-                "{}: {agent} does not store names of sessions",
-                path.display()
-            );
-            return Err(UsageError::new(problem).into());
-        };
+        let target = files.rename(&name).map_err(refused)?;
         let session_id = files.session_id();
         files.finish(Sync::Data).map_err(refused)?;
         if self.form.form(io.terminal) == Form::Text {

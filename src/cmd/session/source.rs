@@ -116,6 +116,11 @@ impl SourceArguments {
         }
     }
 
+    /// Whether there is a directory or a filter.
+    fn selects(&self) -> bool {
+        !self.root.is_empty() || self.agent.is_some() || self.cwd.is_some()
+    }
+
     /// Whether files may be mapped.
     pub(crate) fn mapping(&self) -> Mapping {
         if self.no_mmap {
@@ -322,8 +327,12 @@ impl MatchArguments {
 }
 
 /// Whether arguments select sessions without naming them.
-pub(crate) fn selects(filter: &FilterArguments, limit: &LimitArguments) -> bool {
-    filter.is_set() || limit.limit.is_some()
+pub(crate) fn selects(
+    source: &SourceArguments,
+    filter: &FilterArguments,
+    limit: &LimitArguments,
+) -> bool {
+    source.selects() || filter.is_set() || limit.limit.is_some() || limit.all
 }
 
 /// All arguments that select sessions.

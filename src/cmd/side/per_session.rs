@@ -139,6 +139,7 @@ impl PerSessionArguments {
                 },
                 auto: plan.auto,
                 write: plan.write,
+                keeps_texts: self.sessions.iter().all(|name| name == "-"),
                 moment: Moment::of(io),
                 named_roots: self.source.named_roots.clone(),
                 mapping: self.source.mapping(),
@@ -161,10 +162,15 @@ impl Runner {
         arguments: &PerSessionArguments,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
+        let mut inputs = InputErrors::new(&self.messages);
         let input = match arguments.sessions.as_slice() {
-            [] if selects(&arguments.filter, &arguments.limit) => {
+            [] if selects(&arguments.source, &arguments.filter, &arguments.limit) => {
                 let source = &arguments.source;
+                source.check_roots(&mut inputs);
                 let paths = source.selected(&arguments.filter, &arguments.limit, io);
+                if paths.is_empty() && !inputs.any {
+                    source.note_none(0, io);
+                }
                 StandardInput::List(source.at(paths))
             }
             [] => arguments.source.read_stdin(io)?,
@@ -188,7 +194,7 @@ impl Runner {
         let mut summary = Summary {
             made: 0,
             failed: 0,
-            inputs: InputErrors::new(&self.messages),
+            inputs,
             model: ModelFailures::new(&self.messages),
         };
         match input {

@@ -20,10 +20,10 @@ use crate::view::Style;
 
 /// Summarize where a session left off
 ///
-/// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
-/// one conversation there, which is copied. Writes a record for each: the goal and the next step in
-/// one or two sentences, or the reason why there is no recap. Without a model,
-/// built-in rules write the recaps.
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each: the goal and the next step in one or two sentences,
+/// or the reason why there is no recap. Without a model, built-in rules write the recaps.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe recap latest
@@ -31,13 +31,14 @@ use crate::view::Style;
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
     ///
-    /// The agent shows it when the session is resumed.
+    /// The agent shows it when the session is resumed. Sessions that are not named get none if no prompt follows their
+    /// last one.
     #[arg(long)]
     write: bool,
     /// Recap only sessions that an agent would recap by itself
     ///
-    /// These have at least three prompts, two of them since the last recap, and no unanswered
-    /// prompt, and the user was away for `--away-minutes`.
+    /// These have at least three prompts, two of them since the last recap, and no prompt that their agent is
+    /// answering, and the user was away for `--away-minutes`.
     #[arg(long)]
     auto: bool,
     /// Minutes of absence that --auto and --watch wait for

@@ -21,11 +21,12 @@ use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
 use crate::model::Pace;
 use crate::process::report_end_signals;
-use crate::records::{ToolUseSummaryRecord, UsageRecord};
+use crate::records::{SideExtension, ToolUseSummaryRecord, UsageRecord};
 use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, side_file_path};
 use crate::side::label::{
-    Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
+    Label, LabelSink, LabelSource, LabelStream, Labeler, PROMPT, Placing, RecordedLabels,
+    StreamEnd, Timing,
 };
 use crate::side::{Text, TextEngine, extension};
 use crate::view::{ProgressLine, Style};
@@ -58,9 +59,11 @@ pub(crate) struct SummarizeBatchArguments {
     emit: EmitLabels,
     /// Maximum time that a line waits for labels, in milliseconds
     ///
-    /// Once a label was late, the time that lines wait in a pipe counts too. A line of a file has no such
-    /// time: it waits from when it is read. After three late labels in a row the model is not asked again, so
-    /// a model that hangs delays a file by at most three times this limit.
+    /// A later label follows where the stream is then, or at the end, which waits for labels as long, or at least
+    /// 5 seconds. Once a label was late, the time that lines wait in a pipe counts too. A line of a file has no such
+    /// time: it waits from when it is read. After three late labels in a row no line waits, and one label is
+    /// requested at a time, until one is in time; so a model that hangs delays the lines of a file by at most three
+    /// times this limit.
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once
@@ -73,6 +76,8 @@ pub(crate) struct SummarizeBatchArguments {
     #[arg(long)]
     no_echo: bool,
     /// Also append the labels to `FILE.turnpipe`, next to this session file
+    ///
+    /// Labels that are there already are written to the output again, and not requested.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled
@@ -91,7 +96,7 @@ enum EmitLabels {
     /// Before the content of the next message
     #[default]
     Turn,
-    /// As soon as they are ready; no line waits, and late labels are dropped
+    /// As soon as they are ready; no line waits, unless 256 labels are requested
     Ready,
 }
 
@@ -119,7 +124,10 @@ impl Run for SummarizeBatchArguments {
             },
             jobs: self.jobs.get(),
         };
-        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+        let decoder = self
+            .from
+            .map_or_else(Decoder::detecting, Decoder::pinned)
+            .with_items();
         let needles = prefilter_needles();
         let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
         let printing = match (self.side.model.dry_run, form) {
@@ -144,7 +152,9 @@ impl Run for SummarizeBatchArguments {
             // Labels are disabled, or `--model none` is set.
             return Ok(errors.outcome(copy(input, &mut sink)?));
         };
-        let end = LabelStream::new(timing, &labeler, decoder).run(
+        let earlier = self.record.as_deref().map(RecordedLabels::read).transpose();
+        let earlier = earlier.context("cannot read the recorded labels")?;
+        let end = LabelStream::new(timing, &labeler, earlier, decoder).run(
             input,
             is_waiting,
             Prefilter::new(&needles)?,
@@ -301,7 +311,7 @@ impl LabelSink for LabelPrinter {
             None => return Ok(()),
             Some(Ok(text)) => {
                 self.labels += 1;
-                return self.print(label.ids, text, session);
+                return self.print(label.ids, text, label.source, session);
             }
             Some(Err(no_text)) => no_text,
         };
@@ -314,19 +324,21 @@ impl LabelSink for LabelPrinter {
         };
         let turnpipe = extension(None, Some(&cost));
         let uuid = self.ids.uuid().to_string();
-        self.write_own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
+        self.write_own(&UsageRecord::new(uuid, session.cloned(), turnpipe), true)
     }
 
     fn late(&mut self, batch: u64) {
         self.messages.log(&format!(
-            "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and was dropped",
+            "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and follows later",
             batch + 1
         ));
     }
 
-    fn stopped_asking(&mut self) {
-        self.messages
-            .warn("the model is too slow for `--hold-ms`, so it is not asked for further labels");
+    fn lost_patience(&mut self) {
+        self.messages.warn(
+            "the model is too slow for `--hold-ms`: until it is faster, lines do not wait for labels, and one \
+             label is requested at a time",
+        );
     }
 
     fn damage(&mut self, damage: &Damage) {
@@ -343,22 +355,34 @@ impl LabelPrinter {
         &mut self,
         ids: Vec<ToolUseId>,
         label: Text,
+        source: LabelSource,
         session: Option<&SessionId>,
     ) -> io::Result<()> {
         let text = &label.text;
         match self.printing {
+            Printing::Bodies if matches!(source, LabelSource::Recorded(_)) => return Ok(()),
             Printing::Bodies => return self.line(text),
             Printing::Text(style) => self.line(&style.label_line(text))?,
             Printing::Everything | Printing::OwnRecords => {}
         }
+        let (uuid, calls, is_new) = match source {
+            LabelSource::New(calls) => (String::new(), calls, true),
+            LabelSource::Recorded(uuid) => (uuid, None, false),
+        };
         let record = ToolUseSummaryRecord {
             summary: label.text,
             preceding_tool_use_ids: ids,
-            uuid: self.ids.uuid().to_string(),
+            uuid: match uuid.as_str() {
+                "" => self.ids.uuid().to_string(),
+                _ => uuid,
+            },
             session_id: session.cloned(),
-            turnpipe: extension(Some(label.model), label.cost.as_ref()),
+            turnpipe: SideExtension {
+                calls,
+                ..extension(Some(label.model), label.cost.as_ref())
+            },
         };
-        self.write_own(&record)
+        self.write_own(&record, is_new)
     }
 
     fn line(&mut self, text: &str) -> io::Result<()> {
@@ -366,9 +390,9 @@ impl LabelPrinter {
         self.flush()
     }
 
-    /// Records one of our records, then prints it.
-    fn write_own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
-        if let Some(recorder) = &mut self.recorder {
+    /// Records one of our records if it is new, then prints it.
+    fn write_own(&mut self, record: &impl serde::Serialize, is_new: bool) -> io::Result<()> {
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| is_new) {
             let record = serde_json::to_value(record)?;
             recorder.record(record).map_err(io::Error::other)?;
         }

@@ -18,9 +18,10 @@ use crate::side::{Auto, Kind, extension};
 
 /// Write titles for sessions
 ///
-/// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
-/// one conversation there, which is copied. Writes a record for each session: the title, or the
-/// reason why there is none. Without a model, built-in rules write the titles.
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each session: the title, or the reason why there is none.
+/// Without a model, built-in rules write the titles.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe title latest
@@ -29,10 +30,10 @@ use crate::side::{Auto, Kind, extension};
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///
-    /// Titles by built-in rules are only written with `--model builtin`.
+    /// Sessions that are not named keep any title. Titles by built-in rules are only written with `--model builtin`.
     #[arg(long)]
     write: bool,
-    /// Replace a title set by the user
+    /// Replace titles, those set by the user too
     #[arg(long, requires = "write", hide_short_help = true)]
     replace: bool,
     /// Title only sessions that an agent would name by itself

@@ -186,14 +186,16 @@ impl ForeignSession {
         }
     }
 
-    /// Writes a name that the user chose. Returns the file with the name, or `None` if the agent does not
+    /// Writes a name that the user chose. Returns the file with the name: the side file if the agent does not
     /// support names.
     ///
     /// # Errors
     /// The name is not in the file, or its state is unknown.
-    pub fn rename(&mut self, name: &SessionName) -> Result<Option<PathBuf>, RecordError> {
+    pub fn rename(&mut self, name: &SessionName) -> Result<PathBuf, RecordError> {
         let Some(path) = self.title_file.clone() else {
-            return Ok(None);
+            let source = TitleSource::Manual.name();
+            self.beside(json!({"type": "title", "ok": true, "title": name.as_str(), "title_source": source}))?;
+            return Ok(side_file_path(&self.path));
         };
         let title = Title {
             text: name.as_str().to_owned(),
@@ -203,7 +205,7 @@ impl ForeignSession {
         let shown = self.show(&path, &title.text);
         shown.map_err(|reason| file.error(RecordFailure::Refused(reason)))?;
         self.append_title(&file, &title, ManualTitle::Keep, None)?;
-        Ok(Some(path))
+        Ok(path)
     }
 
     /// Writes a recap. `turnpipe` names the source.

@@ -7,7 +7,7 @@ mod recorder;
 mod recording;
 mod transcript;
 
-pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
+pub use super::side_file::{SIDE_FILE_SUFFIX, each_side_record, side_file_path};
 pub use chain::Continuation;
 pub use foreign::{ForeignSession, Recorded};
 pub use recorder::SessionFacts;

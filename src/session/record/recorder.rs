@@ -144,9 +144,10 @@ impl Recorder {
                 self.chained(&record, |at| own_record::recap(at, recap))
             }
             ("title", _) if record["ok"] == true && has("title") => {
+                let source = text("title_source").as_deref().and_then(TitleSource::named);
                 let title = Title {
                     text: text("title")?,
-                    source: TitleSource::Auto,
+                    source: source.unwrap_or(TitleSource::Auto),
                 };
                 let is_superseding = record["turnpipe"]["supersedes_manual"] == true;
                 self.unchained(own_record::title(&title, is_superseding.into()))

@@ -9,9 +9,13 @@ use crate::assemble::ToolCall;
 use crate::message::{SessionId, ToolUseId};
 use crate::side::builtin::{FinishedCall, needed_of_result};
 use crate::side::excerpt::{TRUNCATED, beginning_and_end, bounded};
+use crate::text::sha256;
 
 /// Bytes of the beginning and of the end of a result that are kept for the rules.
 const KEPT_BYTES: usize = 64 * 1024;
+
+/// Length of the digest of a batch, in hexadecimal digits.
+const DIGEST_LENGTH: usize = 16;
 
 /// Maximum number of calls in a batch.
 const MAX_CALLS: usize = 128;
@@ -92,6 +96,18 @@ impl Batch {
             (succeeded, CallsEnded::Well)
         };
         (shown.into_iter().map(|(call, _)| call).collect(), ended)
+    }
+
+    /// Returns a digest of these calls. Servers reuse the ids of calls.
+    pub(super) fn digest(&self, ids: &[ToolUseId]) -> String {
+        let calls = self.calls.iter().filter(|call| ids.contains(&call.id));
+        let shown = calls.map(|call| match &*call.input_shown {
+            "" => format!("{}\0{}", call.name, shown(call.input.get())),
+            input => format!("{}\0{input}", call.name),
+        });
+        let mut digest = sha256(shown.collect::<Vec<_>>().join("\0"));
+        digest.truncate(DIGEST_LENGTH);
+        digest
     }
 
     /// Whether another call fits.

@@ -28,8 +28,14 @@ struct Open {
     is_current: bool,
     /// Whether the message has ended, so that no further call follows.
     is_ended: bool,
-    /// The number of calls when it was returned.
-    returned: Option<usize>,
+    /// Whether it was returned. Further calls of the message are another batch.
+    is_returned: bool,
+}
+
+impl Open {
+    fn is_unsettled(&self) -> bool {
+        !self.is_returned && self.batch.is_complete()
+    }
 }
 
 impl Batches {
@@ -106,15 +112,13 @@ impl Batches {
         self.open.retain(|open| !is_labeled(open));
     }
 
-    /// Returns the complete batches to which no further call can be added, and if `idle`, all complete batches.
-    /// Each is returned once, and again if it grows.
+    /// Returns the complete batches to which no further call can be added, and if `idle`, all complete batches,
+    /// each once.
     pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
-        for open in &mut self.open {
-            let count = open.batch.calls.len();
-            let is_new = open.returned != Some(count);
-            if is_new && open.batch.is_complete() && (open.is_ended || !open.is_current || idle) {
-                open.returned = Some(count);
+        for open in self.open.iter_mut().filter(|open| open.is_unsettled()) {
+            if open.is_ended || !open.is_current || idle {
+                open.is_returned = true;
                 settled.push(open.batch.clone());
             }
         }
@@ -123,20 +127,14 @@ impl Batches {
 
     /// Whether a complete batch was not yet returned.
     pub(super) fn has_unsettled(&self) -> bool {
-        self.open
-            .iter()
-            .any(|open| open.batch.is_complete() && open.returned != Some(open.batch.calls.len()))
+        self.open.iter().any(Open::is_unsettled)
     }
 
     /// Removes and returns the batches whose labels belong here, in order: those with a result. The flag
-    /// is true if the batch was returned before with the same calls.
+    /// is true if the batch was returned before.
     pub(super) fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
         let due = self.open.extract_if(.., |open| open.batch.has_results());
-        due.map(|open| {
-            let was_returned = open.returned == Some(open.batch.calls.len());
-            (open.batch, was_returned)
-        })
-        .collect()
+        due.map(|open| (open.batch, open.is_returned)).collect()
     }
 
     /// Whether the position of a batch's label is still ahead.
@@ -155,10 +153,14 @@ impl Batches {
 
     fn call(&mut self, call: ToolCall) {
         let call = BatchCall::new(call, self.need);
-        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+        let current = self.open.iter_mut().rfind(|open| open.is_current);
+        if let Some(open) = current.filter(|open| !open.is_returned) {
             if open.batch.has_room() {
                 open.batch.calls.push(call);
             }
+            return;
+        }
+        if self.open.len() > MAX_OPEN {
             return;
         }
         let batch = Batch {
@@ -173,7 +175,7 @@ impl Batches {
             batch,
             is_current: true,
             is_ended: false,
-            returned: None,
+            is_returned: false,
         });
     }
 
@@ -199,7 +201,7 @@ impl Batches {
             }
             _ => return,
         }
-        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+        if let Some(open) = self.open.iter_mut().rfind(|open| open.is_current) {
             open.batch.said = intent(&self.said);
         }
     }

@@ -13,7 +13,7 @@ use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::ToolUseId;
 use crate::model::{Delivery, Provider, Request};
 use crate::process::EndSignal;
-use crate::side::ask::Asker;
+use crate::side::ask::{Asker, ReplyExtent};
 use crate::side::builtin;
 use crate::side::outcome::{NoText, Text};
 
@@ -47,6 +47,28 @@ pub struct Label {
     pub ids: Vec<ToolUseId>,
     /// The text, or the reason for having none; `None` if there is nothing to label.
     pub result: Option<Result<Text, NoText>>,
+    /// Whether it is new.
+    pub source: LabelSource,
+}
+
+/// The source of a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelSource {
+    /// This run, with a digest of the calls if labels are recorded.
+    New(Option<String>),
+    /// The recording of an earlier run, with the id of the record.
+    Recorded(String),
+}
+
+impl Label {
+    /// Creates a label of this run.
+    fn new(ids: Vec<ToolUseId>, result: Option<Result<Text, NoText>>) -> Self {
+        Self {
+            ids,
+            result,
+            source: LabelSource::New(None),
+        }
+    }
 }
 
 impl Labeler {
@@ -70,17 +92,25 @@ impl Labeler {
         }
     }
 
-    /// Writes the label.
-    pub(super) fn label(&self, batch: &Batch) -> Label {
+    /// Writes the label, with a digest of its calls if labels are recorded.
+    pub(super) fn label(&self, batch: &Batch, is_recorded: bool) -> Label {
+        let mut label = self.write(batch);
+        if is_recorded {
+            label.source = LabelSource::New(Some(batch.digest(&label.ids)));
+        }
+        label
+    }
+
+    fn write(&self, batch: &Batch) -> Label {
         match self {
             Self::DryRun {
                 provider,
                 instructions,
-            } => Label {
-                ids: Vec::new(),
-                result: request(batch, instructions)
+            } => Label::new(
+                Vec::new(),
+                request(batch, instructions)
                     .map(|request| Ok(Text::builtin(provider.body(&request, Delivery::Whole)))),
-            },
+            ),
             Self::Model {
                 asker,
                 instructions,
@@ -94,19 +124,27 @@ impl Labeler {
 fn by_rules(batch: &Batch) -> Label {
     let label = builtin::label(&batch.finished_calls(), batch.cwd.as_deref());
     let ids = batch.calls.iter().filter(|call| call.result.is_some());
-    Label {
-        ids: ids.map(|call| call.id.clone()).collect(),
-        result: (!label.is_empty()).then(|| Ok(Text::builtin(label))),
-    }
+    Label::new(
+        ids.map(|call| call.id.clone()).collect(),
+        (!label.is_empty()).then(|| Ok(Text::builtin(label))),
+    )
 }
 
 fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
     let (calls, ended) = batch.shown_calls();
-    Label {
-        ids: calls.iter().map(|call| call.id.clone()).collect(),
-        result: request(batch, instructions)
-            .map(|request| asker.text(&request, |reply| Ok(clean_label(&reply.text, ended)?))),
-    }
+    Label::new(
+        calls.iter().map(|call| call.id.clone()).collect(),
+        request(batch, instructions).map(|request| {
+            asker.text(&request, |reply, extent| {
+                let text = match extent {
+                    ReplyExtent::Whole => &reply.text,
+                    // A label that is cut within its line may say anything.
+                    ReplyExtent::UpToLimit => reply.text.rsplit_once('\n').unwrap_or_default().0,
+                };
+                Ok(clean_label(text, ended)?)
+            })
+        }),
+    )
 }
 
 /// Returns the request for a label; `None` if there is nothing to ask.
@@ -139,15 +177,9 @@ pub(super) enum Event {
     Pieces(Vec<Piece>, Option<Instant>),
     End,
     Failed(io::Error),
-    Labeled(Job, Box<Label>),
+    /// The label of a batch.
+    Labeled(u64, Box<Label>),
     Signal(EndSignal),
-}
-
-/// A task for a labeling thread. A batch that grew gets another label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Job {
-    pub(super) batch: u64,
-    pub(super) calls: usize,
 }
 
 /// Blocks the reading thread while closed.
@@ -232,8 +264,9 @@ fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
 /// Not even one thread can be started.
 pub(super) fn start_labeling(
     labeler: &Labeler,
+    is_recorded: bool,
     jobs: usize,
-    work: Receiver<(Job, Batch)>,
+    work: Receiver<Batch>,
     sender: &SyncSender<Event>,
 ) -> io::Result<()> {
     if !matches!(labeler, Labeler::Model { .. }) {
@@ -245,11 +278,11 @@ pub(super) fn start_labeling(
         let label = move || {
             loop {
                 let next = work.locked().recv();
-                let Ok((job, batch)) = next else {
+                let Ok(batch) = next else {
                     return;
                 };
-                let label = Box::new(labeler.label(&batch));
-                if sender.send(Event::Labeled(job, label)).is_err() {
+                let label = Box::new(labeler.label(&batch, is_recorded));
+                if sender.send(Event::Labeled(batch.number, label)).is_err() {
                     return;
                 }
             }

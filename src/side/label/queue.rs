@@ -28,8 +28,7 @@ enum Slot<Label> {
     /// The label of this batch, dropped at the given time. Later lines arrived after it, so no line
     /// waits longer than `hold`, however many labels precede it.
     Waiting(u64, Instant),
-    /// `None` if the batch gets no label.
-    Ready(Option<Label>),
+    Ready(Label),
 }
 
 impl<Label> Queue<Label> {
@@ -48,47 +47,44 @@ impl<Label> Queue<Label> {
         self.slots.push_back(Slot::Bytes(bytes));
     }
 
-    /// Appends the label of a batch that is not ready.
+    /// Keeps a place for the label of a batch that is not ready.
     pub(super) fn push_waiting(&mut self, batch: u64, now: Instant) {
         self.slots.push_back(Slot::Waiting(batch, now + self.hold));
     }
 
     /// Appends a label that is ready.
-    pub(super) fn push_ready(&mut self, label: Option<Label>) {
+    pub(super) fn push_ready(&mut self, label: Label) {
         self.slots.push_back(Slot::Ready(label));
     }
 
-    /// Sets the label of a batch, or that there is none. Returns whether the queue was waiting for it.
-    pub(super) fn settle(&mut self, batch: u64, label: Option<Label>) -> bool {
+    /// Sets the label of a batch. One that the queue does not wait for is late, and is appended. Returns whether
+    /// it was in time.
+    pub(super) fn add(&mut self, batch: u64, label: Label) -> bool {
         let slot = self
             .slots
             .iter_mut()
             .find(|slot| matches!(slot, Slot::Waiting(waiting, _) if *waiting == batch));
+        let is_awaited = slot.is_some();
         match slot {
-            Some(slot) => {
-                *slot = Slot::Ready(label);
-                true
-            }
-            None => false,
+            Some(slot) => *slot = Slot::Ready(label),
+            None => self.push_ready(label),
         }
+        is_awaited
     }
 
     /// Returns the next output that is due.
     pub(super) fn pop(&mut self, now: Instant) -> Option<Output<Label>> {
-        loop {
-            if self.deadline().is_some_and(|deadline| now < deadline) {
-                return None;
-            }
-            match self.slots.pop_front()? {
-                Slot::Waiting(batch, _) => return Some(Output::Late(batch)),
-                Slot::Bytes(bytes) => {
-                    self.bytes -= bytes.len();
-                    return Some(Output::Bytes(bytes));
-                }
-                Slot::Ready(Some(label)) => return Some(Output::Label(label)),
-                Slot::Ready(None) => {}
-            }
+        if self.deadline().is_some_and(|deadline| now < deadline) {
+            return None;
         }
+        Some(match self.slots.pop_front()? {
+            Slot::Waiting(batch, _) => Output::Late(batch),
+            Slot::Bytes(bytes) => {
+                self.bytes -= bytes.len();
+                Output::Bytes(bytes)
+            }
+            Slot::Ready(label) => Output::Label(label),
+        })
     }
 
     /// Returns the time at which the first slot is dropped, if it waits for a label.
@@ -97,11 +93,6 @@ impl<Label> Queue<Label> {
             Slot::Waiting(_, deadline) => Some(*deadline),
             Slot::Bytes(_) | Slot::Ready(_) => None,
         }
-    }
-
-    /// Whether labels that are not ready are dropped at once.
-    pub(super) fn never_waits(&self) -> bool {
-        self.hold.is_zero()
     }
 
     /// Returns the number of labels that are not ready.
@@ -123,13 +114,9 @@ impl<Label> Queue<Label> {
         self.slots.is_empty()
     }
 
-    /// Drops all labels that are not ready.
+    /// Waits for no label any longer.
     pub(super) fn drop_waiting(&mut self) {
-        for slot in &mut self.slots {
-            if matches!(slot, Slot::Waiting(..)) {
-                *slot = Slot::Ready(None);
-            }
-        }
+        self.slots.retain(|slot| !matches!(slot, Slot::Waiting(..)));
     }
 }
 
@@ -155,15 +142,16 @@ mod tests {
         assert_eq!(queue.pop(start), Some(Output::Bytes(vec![1])));
         assert_eq!(queue.pop(start), None);
         assert_eq!(queue.deadline(), Some(at(start, 5)));
-        assert!(queue.settle(0, Some("a")));
+        assert!(queue.add(0, "a"));
         assert_eq!(queue.pop(at(start, 1)), Some(Output::Label("a")));
         assert_eq!(queue.pop(at(start, 1)), Some(Output::Bytes(vec![2])));
         queue.push_waiting(1, at(start, 2));
         queue.push_bytes(vec![3]);
         assert_eq!(queue.pop(at(start, 2)), None);
         assert_eq!(queue.pop(at(start, 7)), Some(Output::Late(1)));
-        assert!(!queue.settle(1, Some("b")));
+        assert!(!queue.add(1, "b"));
         assert_eq!(queue.pop(at(start, 7)), Some(Output::Bytes(vec![3])));
+        assert_eq!(queue.pop(at(start, 7)), Some(Output::Label("b")));
     }
 
     #[test]
@@ -184,10 +172,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn order_is_kept_and_no_byte_is_lost(steps in prop::collection::vec((0_u8..4, 0_u64..9), 0..60)) {
+        fn order_is_kept_and_neither_a_byte_nor_a_label_is_lost(
+            steps in prop::collection::vec((0_u8..4, 0_u64..9), 0..60),
+        ) {
             let start = Instant::now();
             let mut queue: Queue<u64> = Queue::new(HOLD);
-            let (mut pushed, mut popped, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut pushed, mut popped) = (Vec::new(), Vec::new());
+            let (mut added, mut labels, mut late) = (Vec::new(), Vec::new(), Vec::new());
             let (mut batch, mut now) = (0, 0);
             for (step, number) in steps {
                 match step {
@@ -200,26 +191,35 @@ mod tests {
                         queue.push_waiting(batch, at(start, now));
                         batch += 1;
                     }
-                    2 => {
-                        queue.settle(number, Some(number));
+                    2 if number < batch && !added.contains(&number) => {
+                        let is_late = !queue.add(number, number);
+                        prop_assert_eq!(is_late, late.contains(&number));
+                        added.push(number);
                     }
                     _ => now += number,
                 }
                 while let Some(out) = queue.pop(at(start, now)) {
                     match out {
                         Output::Bytes(bytes) => popped.extend(bytes),
-                        Output::Label(label) | Output::Late(label) => labels.push(label),
+                        Output::Label(label) => labels.push(label),
+                        Output::Late(batch) => late.push(batch),
                     }
                 }
             }
             queue.drop_waiting();
             while let Some(out) = queue.pop(at(start, now)) {
-                if let Output::Bytes(bytes) = out {
-                    popped.extend(bytes);
+                match out {
+                    Output::Bytes(bytes) => popped.extend(bytes),
+                    Output::Label(label) => labels.push(label),
+                    Output::Late(_) => prop_assert!(false, "nothing waits"),
                 }
             }
             prop_assert_eq!(pushed, popped);
-            prop_assert!(labels.windows(2).all(|pair| pair[0] < pair[1]));
+            let in_time = labels.iter().filter(|label| !late.contains(label));
+            prop_assert!(in_time.is_sorted());
+            added.sort_unstable();
+            labels.sort_unstable();
+            prop_assert_eq!(added, labels);
         }
     }
 }

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::batches::Batches;
-use super::labeler::{Event, Gate, Job, Label, Labeler, start_labeling, start_reading};
+use super::labeler::{Event, Gate, Label, Labeler, start_labeling, start_reading};
+use super::patience::{MAX_REQUESTED, Patience};
 use super::queue::{Output, Queue};
+use super::recorded::RecordedLabels;
 use crate::assemble::{Decoded, Decoder, Understanding};
 use crate::jsonl::{Damage, Piece, Prefilter};
 use crate::message::SessionId;
 use crate::process::{EndRequests, EndSignal};
-use crate::side::outcome::{NoText, Reason};
 
 /// Maximum number of unprocessed chunks of the input.
 const MAX_CHUNKS: usize = 4;
@@ -26,8 +27,8 @@ const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
 /// Pause of the input after which no further call of a message is expected.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// Number of consecutive late labels after which the model is not asked again.
-const MAX_LATE: usize = 3;
+/// Minimum time that the end of a stream waits for labels, which cost something.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// A label and its session.
 type SessionLabel = (Label, Option<SessionId>);
@@ -35,10 +36,10 @@ type SessionLabel = (Label, Option<SessionId>);
 /// The position of labels in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placing {
-    /// Before the content of the next message. No line waits longer than this for labels.
+    /// Before the content of the next message. No line waits longer than this for labels, which then follow later. At
+    /// the end of the stream they are awaited this long, or at least five seconds.
     BeforeNextMessage(Duration),
-    /// Wherever the stream is when a label is ready. A label that is ready after a later batch has
-    /// completed is dropped.
+    /// Wherever the stream is when a label is ready.
     WhenReady,
 }
 
@@ -68,8 +69,8 @@ pub trait LabelSink {
     /// Reports that the label of a batch was not ready in time.
     fn late(&mut self, batch: u64);
 
-    /// Reports that the model is not asked again, because labels were late.
-    fn stopped_asking(&mut self);
+    /// Reports that no line waits for labels, and one is requested at a time, until one is in time again.
+    fn lost_patience(&mut self);
 
     /// Reports damage in the input.
     fn damage(&mut self, damage: &Damage);
@@ -102,23 +103,36 @@ pub struct LabelStream<'a> {
     understanding: Understanding,
     batches: Batches,
     queue: Queue<SessionLabel>,
-    work: Option<Sender<(Job, Batch)>>,
-    /// Running and waiting jobs, by batch.
-    running: HashMap<u64, (Job, Option<SessionId>)>,
-    /// Labels that were ready before their position was reached.
-    early: HashMap<u64, SessionLabel>,
-    /// The number of the last complete batch.
-    last_complete: Option<u64>,
-    /// Number of consecutive labels that were not ready in time.
-    late: usize,
+    /// The labels of earlier runs; `None` if labels are not recorded.
+    recorded: Option<RecordedLabels>,
+    work: Option<Sender<Batch>>,
+    /// The requested labels, by batch.
+    requested: HashMap<u64, Requested>,
+    /// Labels that were ready before their position was reached, by batch.
+    early: HashMap<u64, Vec<SessionLabel>>,
+    patience: Patience,
+    /// The end of the wait for labels after the end of the input.
+    end: Option<Instant>,
     /// The time since which input waits to be read, if it does.
     waiting_since: Option<Instant>,
     gate: Arc<Gate>,
 }
 
+/// A label that is requested.
+#[derive(Debug)]
+struct Requested {
+    session: Option<SessionId>,
+    since: Instant,
+}
+
 impl<'a> LabelStream<'a> {
-    /// Creates a stream before its first byte.
-    pub fn new(timing: Timing, labeler: &'a Labeler, decoder: Decoder) -> Self {
+    /// Creates a stream before its first byte. `recorded` are the labels of earlier runs, if this one records its own.
+    pub fn new(
+        timing: Timing,
+        labeler: &'a Labeler,
+        recorded: Option<RecordedLabels>,
+        decoder: Decoder,
+    ) -> Self {
         let hold = match timing.placing {
             Placing::BeforeNextMessage(hold) => hold,
             Placing::WhenReady => Duration::ZERO,
@@ -130,11 +144,12 @@ impl<'a> LabelStream<'a> {
             understanding: Understanding::default(),
             batches: Batches::new(labeler.need()),
             queue: Queue::new(hold),
+            recorded,
             work: None,
-            running: HashMap::new(),
+            requested: HashMap::new(),
             early: HashMap::new(),
-            last_complete: None,
-            late: 0,
+            patience: Patience::new(hold),
+            end: None,
             waiting_since: None,
             gate: Arc::new(Gate::default()),
         }
@@ -158,8 +173,14 @@ impl<'a> LabelStream<'a> {
         let (work, jobs) = channel();
         self.work = Some(work);
         let gate = Arc::clone(&self.gate);
-        let started = start_labeling(self.labeler, self.timing.jobs, jobs, &sender)
-            .and_then(|()| start_reading(input, prefilter, sender, gate, is_waiting));
+        let started = start_labeling(
+            self.labeler,
+            self.recorded.is_some(),
+            self.timing.jobs,
+            jobs,
+            &sender,
+        )
+        .and_then(|()| start_reading(input, prefilter, sender, gate, is_waiting));
         if let Err(error) = started {
             return StreamEnd::InputFailed(error);
         }
@@ -173,15 +194,13 @@ impl<'a> LabelStream<'a> {
             if let Err(error) = self.write(sink) {
                 return StreamEnd::OutputFailed(error);
             }
-            if input_is_over && self.queue.is_empty() && !self.waits_for_calls() {
+            if input_is_over && self.queue.is_empty() && !self.awaits_labels() {
                 return match sink.flush() {
                     Ok(()) => StreamEnd::Copied(self.understanding),
                     Err(error) => StreamEnd::OutputFailed(error),
                 };
             }
-            let is_full =
-                self.queue.bytes() > MAX_WAITING_BYTES || self.queue.waiting() >= self.timing.jobs;
-            self.gate.set(is_full);
+            self.gate.set(self.is_full());
             let event = if let Ok(event) = events.try_recv() {
                 event
             } else {
@@ -200,9 +219,12 @@ impl<'a> LabelStream<'a> {
                         self.take(piece, sink);
                     }
                 }
-                Event::Labeled(job, label) => self.labeled(job, *label),
+                Event::Labeled(batch, label) => self.labeled(batch, *label, Instant::now()),
                 Event::End => {
                     input_is_over = true;
+                    if let Placing::BeforeNextMessage(hold) = self.timing.placing {
+                        self.end = Some(Instant::now() + hold.max(LAST_WAIT));
+                    }
                     self.batches.finish(self.decoder.finish());
                     self.place_labels();
                 }
@@ -225,17 +247,12 @@ impl<'a> LabelStream<'a> {
 
     /// Waits for an event; `None` if the queue must be checked again.
     fn wait(&mut self, events: &Receiver<Event>) -> Option<Event> {
-        let until_late = self
-            .queue
-            .deadline()
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let deadline = self.queue.deadline().or(self.end);
+        let until_late =
+            deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let until_idle = self.batches.has_unsettled().then_some(PAUSE);
-        let timeout = match (until_late, until_idle) {
-            (Some(late), Some(idle)) => late.min(idle),
-            (one, other) => match one.or(other) {
-                Some(timeout) => timeout,
-                None => return Some(events.recv().unwrap_or(Event::End)),
-            },
+        let Some(timeout) = [until_late, until_idle].into_iter().flatten().min() else {
+            return Some(events.recv().unwrap_or(Event::End));
         };
         match events.recv_timeout(timeout) {
             Ok(event) => Some(event),
@@ -249,9 +266,18 @@ impl<'a> LabelStream<'a> {
         }
     }
 
-    /// Whether the end of the stream waits for running requests.
-    fn waits_for_calls(&self) -> bool {
-        self.timing.placing == Placing::WhenReady && !self.running.is_empty()
+    /// Whether the end of the stream waits for labels.
+    fn awaits_labels(&self) -> bool {
+        !self.requested.is_empty() && self.end.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// Whether the input waits until there are labels, or until they are late.
+    fn is_full(&self) -> bool {
+        self.queue.bytes() > MAX_WAITING_BYTES
+            || match self.timing.placing {
+                Placing::BeforeNextMessage(_) => self.queue.waiting() >= self.timing.jobs,
+                Placing::WhenReady => self.requested.len() >= MAX_REQUESTED,
+            }
     }
 
     fn write(&mut self, sink: &mut dyn LabelSink) -> io::Result<()> {
@@ -261,11 +287,8 @@ impl<'a> LabelStream<'a> {
                 Output::Label((label, session)) => sink.label(label, session.as_ref())?,
                 Output::Late(batch) => {
                     sink.late(batch);
-                    self.late += 1;
-                    // Without a wait, late labels do not indicate a slow model.
-                    if self.late == MAX_LATE && !self.queue.never_waits() {
-                        sink.stopped_asking();
-                        self.work = None;
+                    if self.patience.note_late() {
+                        sink.lost_patience();
                         self.queue.drop_waiting();
                     }
                 }
@@ -300,7 +323,7 @@ impl<'a> LabelStream<'a> {
         self.understanding.note(&[], &events);
         let labeled = source.labelled_calls();
         if labeled.is_empty() {
-            self.settle(self.timing.placing == Placing::WhenReady);
+            self.settle(false);
         } else {
             self.batches.remove_labeled(&labeled);
         }
@@ -310,7 +333,7 @@ impl<'a> LabelStream<'a> {
         self.batches.record(&source, events);
     }
 
-    /// Starts the labels of complete batches: when a record follows that is not a label, or when the
+    /// Begins the labels of complete batches: when a record follows that is not a label, or when the
     /// input pauses.
     fn settle(&mut self, idle: bool) {
         let when_ready = self.timing.placing == Placing::WhenReady;
@@ -319,110 +342,83 @@ impl<'a> LabelStream<'a> {
             return;
         }
         for batch in self.batches.take_settled(idle) {
-            self.last_complete = Some(batch.number.max(self.last_complete.unwrap_or_default()));
+            let number = batch.number;
+            self.begin(batch);
             if when_ready {
-                self.label_when_ready(batch);
-            } else {
-                self.start(batch);
+                self.push_early(number);
             }
         }
     }
 
-    fn label_when_ready(&mut self, batch: Batch) {
-        if self.labeler.is_immediate(&batch) {
-            self.push_label(batch);
-        } else {
-            self.start(batch);
+    /// Finds, makes or requests the labels of a batch.
+    fn begin(&mut self, mut batch: Batch) {
+        let recorded = self.recorded.as_ref();
+        let mut labels = recorded.map_or_else(Vec::new, |recorded| recorded.take(&mut batch));
+        let session = batch.session.clone();
+        let number = batch.number;
+        if batch.calls.is_empty() {
+            // All calls have a recorded label.
+        } else if self.labeler.is_immediate(&batch) {
+            labels.push(self.labeler.label(&batch, self.recorded.is_some()));
+        } else if self.patience.permits(self.requested.len())
+            && let Some(work) = &self.work
+        {
+            let requested = Requested {
+                session: session.clone(),
+                since: Instant::now(),
+            };
+            self.requested.insert(number, requested);
+            let _ = work.send(batch);
         }
+        let labels = labels.into_iter().map(|label| (label, session.clone()));
+        self.early.entry(number).or_default().extend(labels);
     }
 
-    fn push_label(&mut self, batch: Batch) {
-        let label = self.labeler.label(&batch);
-        self.queue.push_ready(Some((label, batch.session)));
-    }
-
-    fn start(&mut self, batch: Batch) {
-        let Some(work) = &self.work else {
-            return;
-        };
-        let job = Job {
-            batch: batch.number,
-            calls: batch.calls.len(),
-        };
-        self.early.remove(&batch.number);
-        self.running
-            .insert(batch.number, (job, batch.session.clone()));
-        let _ = work.send((job, batch));
+    /// Writes the labels of a batch that are ready here.
+    fn push_early(&mut self, batch: u64) {
+        for label in self.early.remove(&batch).unwrap_or_default() {
+            self.queue.push_ready(label);
+        }
     }
 
     /// Places the labels of all earlier batches here, before the content of another message.
     fn place_labels(&mut self) {
-        if self.timing.placing == Placing::WhenReady {
+        let when_ready = self.timing.placing == Placing::WhenReady;
+        if when_ready {
             self.settle(true);
-            for (batch, was_started) in self.batches.take_before_boundary() {
-                // Some of its calls never got a result.
-                if !was_started {
-                    self.label_when_ready(batch);
-                }
-            }
-            return;
         }
-        for (batch, was_started) in self.batches.take_before_boundary() {
+        for (batch, has_begun) in self.batches.take_before_boundary() {
             let number = batch.number;
-            if self.labeler.is_immediate(&batch) {
-                self.push_label(batch);
-                continue;
+            if !has_begun {
+                self.begin(batch);
             }
-            if !was_started {
-                self.start(batch);
-            }
-            if let Some(label) = self.early.remove(&number) {
-                self.queue.push_ready(Some(label));
-            } else if self.work.is_some() {
+            self.push_early(number);
+            if !when_ready && self.patience.waits() && self.requested.contains_key(&number) {
                 // The wait for a late label also counts for lines that could not be read meanwhile.
-                let since = self.waiting_since.filter(|_| self.late > 0);
+                let since = self.waiting_since.filter(|_| self.patience.is_tried());
                 let since = since.unwrap_or_else(Instant::now);
                 self.queue.push_waiting(number, since);
             }
         }
     }
 
-    fn labeled(&mut self, job: Job, label: Label) {
-        let batch = job.batch;
-        let mut running = None;
-        if self
-            .running
-            .get(&batch)
-            .is_some_and(|(running, _)| *running == job)
-        {
-            running = self.running.remove(&batch);
-        }
-        // Otherwise the batch grew and gets another label.
-        let is_current = running.is_some();
-        let session = running.and_then(|(_, session)| session);
-        if is_current && self.timing.placing == Placing::WhenReady {
-            if self.last_complete.is_none_or(|last| last <= batch) {
-                self.queue.push_ready(Some((label, session)));
-                return;
-            }
-        } else if is_current {
-            let label = (label.clone(), session.clone());
-            if self.batches.is_open(batch) {
-                self.early.insert(batch, label);
-                self.late = 0;
-                return;
-            }
-            if self.queue.settle(batch, Some(label)) {
-                self.late = 0;
-                return;
-            }
-        }
-        // A late label has a cost nonetheless.
-        let result = label.result.map(|result| match result {
-            Ok(text) => Err(NoText::from(Reason::Aborted).at_cost(text.cost)),
-            Err(no_text) => Err(no_text),
-        });
-        self.queue
-            .push_ready(Some((Label { result, ..label }, session)));
+    /// Takes a requested label: for its position, or if that is past, for here.
+    fn labeled(&mut self, batch: u64, label: Label, now: Instant) {
+        let Some(Requested { session, since }) = self.requested.remove(&batch) else {
+            return;
+        };
+        let label = (label, session);
+        let is_ahead = self.timing.placing != Placing::WhenReady && self.batches.is_open(batch);
+        let is_in_time = if is_ahead {
+            self.early.entry(batch).or_default().push(label);
+            true
+        } else {
+            self.queue.add(batch, label)
+        };
+        self.patience.note_label(is_in_time, now - since);
     }
 }
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

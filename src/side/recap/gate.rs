@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::message::{Message, Origin, Thread};
+use crate::message::{Message, Origin, Role, Thread, is_interruption};
 use crate::text::names;
 
 /// Minimum number of prompts in a session.
@@ -23,7 +23,7 @@ pub enum RecapSkipped {
     /// The absence was too short.
     #[error("the absence was too short")]
     NotAway,
-    /// A prompt or a call is unanswered.
+    /// A prompt or a call is unanswered, and the agent works on it.
     #[error("a prompt or a call is unanswered")]
     Busy,
 }
@@ -49,7 +49,12 @@ impl RecapGate {
         if message.thread == Thread::Subagent {
             return;
         }
+        let is_interruption = message.role == Role::User && is_interruption(&message.text());
         match message.origin {
+            _ if is_interruption => {
+                self.unanswered.clear();
+                self.awaits_reply = false;
+            }
             Origin::Prompt => {
                 self.prompts += 1;
                 self.awaits_reply = true;
@@ -87,21 +92,31 @@ impl RecapGate {
         self.prompts >= MIN_PROMPTS && since.is_none_or(|since| since >= MIN_PROMPTS_SINCE_RECAP)
     }
 
+    /// Whether no prompt follows the last recap.
+    pub fn is_recapped(&self) -> bool {
+        self.at_recap == Some(self.prompts)
+    }
+
     /// Whether no prompt or call is unanswered.
     pub fn is_idle(&self) -> bool {
         self.unanswered.is_empty() && !self.awaits_reply
     }
 
     /// Checks that a recap is due `now`, after an absence of at least `away` since the last time in
-    /// the file.
+    /// the file. What is unanswered is only awaited while an agent works on the session.
     ///
     /// # Errors
     /// The recap is not due, for this reason.
-    pub fn decide(&self, now: Timestamp, away: Duration) -> Result<(), RecapSkipped> {
+    pub fn decide(
+        &self,
+        now: Timestamp,
+        away: Duration,
+        has_agent: impl FnOnce() -> bool,
+    ) -> Result<(), RecapSkipped> {
         if !self.has_enough_new() {
             return Err(RecapSkipped::NotEnoughNew);
         }
-        if !self.is_idle() {
+        if !self.is_idle() && has_agent() {
             return Err(RecapSkipped::Busy);
         }
         let since = self
@@ -188,8 +203,14 @@ mod tests {
             blocks: vec![result],
             ..Message::new(Role::User, Origin::Results)
         };
-        let rows: [(&[Message], bool); 6] = [
+        let interrupt = Message {
+            blocks: vec![Block::Text("[Request interrupted by user]".to_owned())],
+            ..Message::new(Role::User, Origin::Injected)
+        };
+        let rows: [(&[Message], bool); 8] = [
             (&[prompt()], false),
+            (&[prompt(), interrupt.clone()], true),
+            (&[prompt(), calling.clone(), interrupt], true),
             (&[prompt(), reply()], true),
             (&[prompt(), calling.clone()], false),
             (&[prompt(), calling.clone(), results.clone()], false),
@@ -208,8 +229,23 @@ mod tests {
             .collect();
         let gate = gate(&talk);
         let now = |second| Timestamp::from_second(second).unwrap();
-        assert_eq!(gate.decide(now(100), AWAY), Err(RecapSkipped::NotAway));
-        assert_eq!(gate.decide(now(400), AWAY), Ok(()));
-        assert_eq!(gate.decide(now(100), Duration::from_mins(1)), Ok(()));
+        let decide = |second, away| gate.decide(now(second), away, || true);
+        assert_eq!(decide(100, AWAY), Err(RecapSkipped::NotAway));
+        assert_eq!(decide(400, AWAY), Ok(()));
+        assert_eq!(decide(100, Duration::from_mins(1)), Ok(()));
+    }
+
+    #[test]
+    fn nothing_is_awaited_from_an_agent_that_has_ended() {
+        let talk: Vec<Message> = (0..3).map(|turn| at(prompt(), turn)).collect();
+        let gate = gate(&talk);
+        let now = Timestamp::from_second(400).unwrap();
+        assert_eq!(gate.decide(now, AWAY, || true), Err(RecapSkipped::Busy));
+        assert_eq!(gate.decide(now, AWAY, || false), Ok(()));
+        let soon = Timestamp::from_second(100).unwrap();
+        assert_eq!(
+            gate.decide(soon, AWAY, || false),
+            Err(RecapSkipped::NotAway)
+        );
     }
 }

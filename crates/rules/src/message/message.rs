@@ -81,6 +81,8 @@ pub struct Message {
     pub blocks: Vec<Block>,
     /// Token counts and cost.
     pub usage: Option<Usage>,
+    /// Ids of the calls that a label is about.
+    pub labelled_calls: Vec<String>,
 }
 
 impl Message {
@@ -97,6 +99,7 @@ impl Message {
             time: None,
             blocks: Vec::new(),
             usage: None,
+            labelled_calls: Vec::new(),
         }
     }
 
