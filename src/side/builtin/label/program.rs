@@ -386,7 +386,7 @@ impl<'a> Program<'a> {
         let words: Vec<&str> = self.arguments().collect();
         words.windows(2).any(|pair| {
             let is_option = pair[0].starts_with('-') && !pair[0].contains('=') && pair[0] != "--";
-            is_option && operands.contains(&pair[1])
+            is_option && operands.contains(&pair[1]) && !is_file(pair[1])
         })
     }
 
