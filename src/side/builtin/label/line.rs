@@ -6,7 +6,6 @@ use super::act::{Act, Effect, Failure, Told, Verb};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, has_error_of, has_error_of_shell, known_ends};
-use super::tools::on_patch;
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
 use crate::shell::{CommandLine, CommandPart, Follows, inside_sandbox, parse, program_name};
@@ -85,8 +84,8 @@ struct Step<'a> {
 impl Step<'_> {
     /// Whether it succeeded for sure: by the status, or because the program names itself in its errors and did not.
     fn is_sure(&self) -> bool {
-        let is_silent = self.program.is_loud() && !self.has_error;
-        self.known == Known::Succeeded || self.is_reached && is_silent
+        let is_silent = self.is_reached && self.program.is_loud();
+        !self.has_error && (self.known == Known::Succeeded || is_silent)
     }
 
     /// Returns the acts of the command. A claim that neither the status nor the silence of the program supports becomes
@@ -133,7 +132,20 @@ impl Line<'_> {
         let name = || Self::name(&steps.iter().collect::<Vec<_>>(), false);
         match self.call.outcome {
             CallOutcome::Ok if is_ok && self.is_in_background(text) => {
-                Told::Done(vec![Act::named(Verb::StartInBackground, name())])
+                let ends_list = |step: &Step<'_>| step.program.command.follows == Follows::Next;
+                let is_part = text.trim_end().ends_with('&');
+                // The commands before the last list ended before it started.
+                let last = steps
+                    .iter()
+                    .rposition(ends_list)
+                    .filter(|_| is_part)
+                    .unwrap_or(0);
+                let (before, started) = steps.split_at(last);
+                let mut acts = self.named_acts(before);
+                acts.retain(|act| act.effect >= Effect::Unknown);
+                let name = Self::name(&started.iter().collect::<Vec<_>>(), false);
+                acts.push(Act::named(Verb::StartInBackground, name));
+                Told::Done(acts)
             }
             CallOutcome::Ok if is_ok => Told::Done(self.described(self.acts(&steps))),
             CallOutcome::Ok | CallOutcome::Failed => self.tell_failure(&steps, code),
@@ -229,7 +241,7 @@ impl Line<'_> {
             .input
             .text()
             .or_else(|| command.operands().first().copied());
-        Some(on_patch(self.call, patch.filter(|_| is_patch)?))
+        Some(self.call.on_patch(patch.filter(|_| is_patch)?))
     }
 
     /// Adds the description of the model to a script that says nothing about itself.
@@ -281,11 +293,13 @@ impl Line<'_> {
     fn tell_failure(&self, steps: &[Step<'_>], code: Option<i64>) -> Told {
         let may = |step: &&Step<'_>| step.known == Known::MayHaveFailed || code.is_none();
         let mut suspects: Vec<&Step<'_>> = steps.iter().filter(may).collect();
-        for is_suspect in [
-            |step: &Step<'_>| step.has_error,
-            |step: &Step<'_>| !step.program.is_loud(),
-            |step: &Step<'_>| !step.program.is_glue(),
-        ] {
+        // Without a code, the line may have been stopped anywhere.
+        let is_silent = |step: &Step<'_>| code.is_some() && !step.program.is_loud();
+        let criteria: [&dyn Fn(&Step<'_>) -> bool; 3] =
+            [&|step| step.has_error, &is_silent, &|step| {
+                !step.program.is_glue()
+            }];
+        for is_suspect in criteria {
             if suspects.iter().any(|step| is_suspect(step)) {
                 suspects.retain(|step| is_suspect(step));
             }

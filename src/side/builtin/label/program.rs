@@ -36,10 +36,11 @@ const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source
 const SILENT: &str = "test [ [[ false exit return";
 
 /// Programs that change nothing, whatever their arguments are.
-const READERS: &str = "cat head tail nl strings od grep egrep fgrep ls diff cmp wc which type";
+const READERS: &str =
+    "cat head tail nl strings od grep egrep fgrep rg ag ack ls diff cmp wc which type";
 
 /// Commands of git that change nothing in the repository, although its configuration may make them run programs.
-const GIT_READS: &str = "diff log show status";
+const GIT_READS: &str = "diff log show status grep blame";
 
 /// Options of `find` that change something.
 const FIND_ACTIONS: &str = "-exec -execdir -ok -okdir -delete";
@@ -159,12 +160,7 @@ impl<'a> Program<'a> {
 
     /// Whether it changes the files in its operands: `sed -i`, `perl -0pi -e`.
     fn edits_in_place(&self) -> bool {
-        let is_option = |word: &str| {
-            let cluster = word.strip_prefix('-').unwrap_or_default();
-            let ends = |sign: char| !sign.is_ascii_alphanumeric() || sign == 'e';
-            let cluster = cluster.split(ends).next().unwrap_or_default();
-            cluster.contains('i') || word.starts_with("--in-place")
-        };
+        let is_option = |word: &str| is_cluster_with(word, 'i') || word.starts_with("--in-place");
         is_one_of("sed gsed perl", self.name()) && self.arguments().any(is_option)
     }
 
@@ -188,6 +184,11 @@ impl<'a> Program<'a> {
                     .filter(|word| !word.starts_with('-'))
                     .map(str::to_owned);
                 Some(Act::named(verb, listed(&names.collect::<Vec<_>>())))
+            }
+            Verb::Search if self.name() == "git" => {
+                // The options of other commands of git would take the pattern as their value.
+                let words = self.arguments().filter(|word| !word.starts_with('-'));
+                self.search(words.collect(), skipped)
             }
             Verb::Search => self.search(operands, skipped),
             Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
@@ -221,6 +222,13 @@ impl<'a> Program<'a> {
         let mut operands = operands.into_iter().skip(skipped - 1);
         let pattern = option.or_else(|| operands.next())?;
         let noun = pattern_noun(pattern).unwrap_or_else(|| cut(pattern, 30));
+        let mut options = self.arguments().filter(|word| word.starts_with('-'));
+        let is_inverse = options.any(|word| word == "--invert-match" || is_cluster_with(word, 'v'));
+        let noun = if is_inverse {
+            format!("lines without {noun}")
+        } else {
+            noun
+        };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
             [one] => sought(&noun, one, self.cwd),
@@ -299,7 +307,8 @@ impl<'a> Program<'a> {
         let act = self.known()?;
         let verb = match act.verb {
             Verb::Search => Verb::FindNothing,
-            Verb::Locate => Verb::Miss,
+            // Others of several may have been found.
+            Verb::Locate if self.operands().len() < 2 => Verb::Miss,
             _ => return None,
         };
         Some(Act { verb, ..act })
@@ -410,6 +419,16 @@ impl<'a> Program<'a> {
             ),
         }
     }
+}
+
+/// Whether a word is short options with this one, before `-e`, whose value may be in the same word.
+fn is_cluster_with(word: &str, option: char) -> bool {
+    let cluster = word.strip_prefix('-').unwrap_or_default();
+    let ends = |sign: char| !sign.is_ascii_alphanumeric() || sign == 'e';
+    cluster
+        .split(ends)
+        .next()
+        .is_some_and(|cluster| cluster.contains(option))
 }
 
 /// Whether the value of an operand is known only at run time.

@@ -163,7 +163,7 @@ fn commands_are_named_by_what_they_may_change() {
             "curl -s -X DELETE https://api.example.com/v1/7",
             "Ran curl api.example.com/…/7",
         ),
-        ("sort -o a.txt b.txt", "Ran sort"),
+        ("sort -o a.txt b.txt", "Ran sort a.txt b.txt"),
         ("cat a.txt | tee b.txt", "Wrote b.txt"),
         ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
         (
@@ -286,6 +286,18 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             false,
             "Ran git commit",
         ),
+        (
+            "xargs -a list.txt rm",
+            "rm: cannot remove 'x'",
+            false,
+            "Ran rm, errors in output",
+        ),
+        (
+            "pkill x; npm run dev &",
+            "",
+            false,
+            "Ran pkill x, started in background: npm run dev",
+        ),
         ("git push &", "", false, "Started in background: git push"),
         (
             "./serve.sh",
@@ -389,6 +401,31 @@ fn a_failure_names_the_command_that_failed() {
         ),
         ("diff a b", "Exit code 1\n< a", true, "Ran diff a b"),
         ("git diff --quiet", "Exit code 1", true, "Ran git diff"),
+        (
+            "git grep -n TODO",
+            "Exit code 1",
+            true,
+            "No matches for TODO",
+        ),
+        ("ag foo", "Exit code 1", true, "No matches for foo"),
+        (
+            "ps | grep -v x",
+            "Exit code 1",
+            true,
+            "Ran ps, no matches for lines without x",
+        ),
+        (
+            "which rg fd",
+            "Exit code 1\n/usr/bin/rg",
+            true,
+            "which rg fd failed",
+        ),
+        (
+            "until false; do :; done",
+            "Command timed out",
+            true,
+            "Command failed",
+        ),
         ("test -f x", "Exit code 1", true, "Condition was false"),
     ]);
     // Other agents record the status in the text.

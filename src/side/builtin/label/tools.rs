@@ -9,9 +9,9 @@ use crate::agent::exit_code;
 use crate::message::CallOutcome;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{
-    address, directory_name, file_names, glob_noun, pattern_noun, relative, sought,
+    address, directory_name, file_names, glob_noun, pattern_noun, sought,
 };
-use crate::tool_facts::{Parameter, Purpose, parameters, patched_files, texts};
+use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
 /// Maximum width of a topic, in cells.
 const TOPIC_CELLS: usize = 44;
@@ -64,7 +64,7 @@ fn act(call: &Call<'_>) -> Act {
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let topic = |names: &[&str]| cut(given(names).lines().next().unwrap_or_default(), TOPIC_CELLS);
-    let on_path = |verb| on_files(call, verb, call.path().into_iter());
+    let on_path = |verb| call.on_files(verb, call.path().into_iter());
     match call.purpose {
         Purpose::Read => on_path(Read),
         Purpose::Edit if given(&["command"]) == "view" => on_path(Read),
@@ -73,12 +73,12 @@ fn act(call: &Call<'_>) -> Act {
             let paths = [Parameter::Path, Parameter::Glob]
                 .into_iter()
                 .filter_map(held);
-            on_files(call, Read, paths.flatten())
+            call.on_files(Read, paths.flatten())
         }
         Purpose::Write => on_path(Write),
         Purpose::Delete => on_path(Delete),
         Purpose::Patch if call.path().is_none() => {
-            on_patch(call, given(parameters(Parameter::Patch)))
+            call.on_patch(given(parameters(Parameter::Patch)))
         }
         Purpose::Edit | Purpose::Patch => on_path(Edit),
         Purpose::Search => {
@@ -161,28 +161,6 @@ fn act(call: &Call<'_>) -> Act {
         }
         _ => Act::named(UseTool, cut(call.name, 36)),
     }
-}
-
-fn on_files<'a>(call: &Call<'_>, verb: Verb, paths: impl Iterator<Item = &'a str>) -> Act {
-    let paths: Vec<String> = paths
-        .map(|path| relative(path, call.cwd).to_owned())
-        .collect();
-    match paths.as_slice() {
-        [] => Act::named(verb, "a file"),
-        _ => Act::new(verb, Object::Files(paths)),
-    }
-}
-
-/// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
-pub(super) fn on_patch(call: &Call<'_>, patch: &str) -> Act {
-    let has = |change: &str| patch.lines().any(|line| line.starts_with(change));
-    let is_kept = has("*** Update File: ") || has("*** Add File: ");
-    let deletes = has("*** Delete File: ") && !is_kept;
-    on_files(
-        call,
-        if deletes { Verb::Delete } else { Verb::Edit },
-        patched_files(patch),
-    )
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.
