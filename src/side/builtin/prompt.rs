@@ -7,7 +7,9 @@ use regex::Regex;
 
 use super::clean::{clean, upper_first};
 use super::names::{address, file_name, last_part};
-use super::prose::{ENOUGH_WORDS, Sentence, WORDS, code_depth, informative_words, sentences};
+use super::prose::{
+    ENOUGH_WORDS, Sentence, WORDS, code_depth, informative_words, is_east_asian, sentences,
+};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::{display_width, pattern};
 
@@ -62,6 +64,9 @@ static NAMED_TWICE: LazyLock<Regex> =
 /// A tag around a part of a prompt.
 static TAG: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^\s*<([a-z][\w-]*)>|</[a-z][\w-]*>\s*$"));
+
+/// A heading above a line of signs.
+static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:={3,}|-{3,})$"));
 
 /// The start of a pasted line: output of a program, a shell prompt, a frame of a stack, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -120,7 +125,13 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         None => prompt.to_owned(),
     };
     let text = TAG.replace_all(&text, "\n###### $1\n");
-    let found = in_section(sentences(&without_pasted(&text)));
+    let text = UNDERLINED.replace_all(&text, "# $1");
+    let mut found = in_section(sentences(&without_pasted(&text)));
+    if let [first, _, ..] = found.as_slice()
+        && is_salutation(&first.text)
+    {
+        found.remove(0);
+    }
     let mut quoted: Vec<Quotation> = Vec::new();
     for (at, sentence) in found.iter().enumerate() {
         let heading_behind = found.get(at + 1).filter(|next| next.heading.is_some());
@@ -157,7 +168,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
 }
 
 /// Returns the sentences behind the heading of the request if there is one, and drops other headings of sections: those
-/// with others of their level, and single words. Items of lists come last.
+/// with others of their level, and short ones above a text. Items of lists come last.
 fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
     let is_goal = |sentence: &Sentence| {
         let is_short = informative_words(&sentence.text) <= MAX_GOAL_WORDS;
@@ -173,15 +184,28 @@ fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
         .iter()
         .filter_map(|sentence| sentence.heading)
         .collect();
+    let has_body = found.iter().any(|sentence| sentence.heading.is_none());
+    let needed = ENOUGH_WORDS + usize::from(has_body);
     found.retain(|sentence| {
         let alike = levels
             .iter()
             .filter(|level| Some(**level) == sentence.heading)
             .count();
-        alike == 0 || alike == 1 && informative_words(&subject(sentence)) >= ENOUGH_WORDS
+        alike == 0 || alike == 1 && informative_words(&subject(sentence)) >= needed
     });
     found.sort_by_key(|sentence| sentence.is_item);
     found
+}
+
+/// Whether the first sentence of several is too short for a request and ends like a salutation.
+fn is_salutation(text: &str) -> bool {
+    /// Maximum width of a salutation in a script without spaces, in cells.
+    const CELLS: usize = 10;
+    let is_short = match is_east_asian(text) {
+        true => display_width(text.trim_end_matches('。')) <= CELLS,
+        false => text.split_whitespace().count() <= 2,
+    };
+    is_short && text.ends_with(['!', '！', ',', '，', '。'])
 }
 
 fn subject(heading: &Sentence) -> String {

@@ -294,6 +294,14 @@ fn cut_east_asian(text: &str, cells: usize) -> String {
     };
     let last = behind(&ends);
     let first = text.find(ends).map(|at| &text[..at]);
+    // The first clause has a verb of its own.
+    let is_whole = |first: &&str| first.ends_with(['て', 'し', '고']) && fits(first);
+    if let Some(first) = first
+        .filter(is_whole)
+        .filter(|first| display_width(first) * 2 >= cells)
+    {
+        return format!("{first}{MORE}");
+    }
     if let (Some(first), Some(last)) = (first, last)
         && display_width(first) + display_width(last) + 1 < cells
         && first.len() + last.len() < text.len()

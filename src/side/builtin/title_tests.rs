@@ -156,6 +156,32 @@ const ROWS: &[(&[&str], &str)] = &[
         &["Guten Morgen!", "Repariere den Zähler"],
         "Repariere den Zähler",
     ),
+    (
+        &["Dear assistant,\n\nplease rewrite the onboarding email"],
+        "Rewrite the onboarding email",
+    ),
+    (
+        &["初めまして。フォームに検証を追加したいです。"],
+        "フォームに検証を追加したいです",
+    ),
+    (
+        &["As an AI pair programmer, you should be brief.\n\nAdd pagination to the list"],
+        "Add pagination to the list",
+    ),
+    (
+        &["Bug report\n==========\n\nThe export button does nothing in Safari"],
+        "The export button does nothing in Safari",
+    ),
+    (
+        &["Continue from where you left off", "Generate the changelog"],
+        "Generate the changelog",
+    ),
+    (
+        &[
+            "テーブルの列幅をドラッグで変更できるようにして、変更後の幅をローカルストレージに保存し、再読み込み時に復元するようにしてください",
+        ],
+        "テーブルの列幅をドラッグで変更できるようにして…",
+    ),
     (&["مرحبا"], ""),
     (&["继续"], ""),
     // Tags, headings and lists.
