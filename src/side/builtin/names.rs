@@ -116,14 +116,14 @@ pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>) -> String
         .iter()
         .map(|path| file_name(path.as_ref(), cwd))
         .collect();
-    let named = bare.iter().zip(&split).map(|(name, parts)| {
+    let shown = bare.iter().zip(&split).map(|(name, parts)| {
         let is_shared = bare.iter().filter(|other| *other == name).count() > 1;
         match parts.as_slice() {
             [.., parent, _] if is_shared => format!("{parent}/{name}"),
             _ => name.clone(),
         }
     });
-    let names: Vec<String> = named.collect();
+    let names: Vec<String> = shown.collect();
     let [first, rest @ ..] = names.as_slice() else {
         return String::new();
     };

@@ -201,9 +201,10 @@ fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
 fn is_salutation(text: &str) -> bool {
     /// Maximum width of a salutation in a script without spaces, in cells.
     const CELLS: usize = 10;
-    let is_short = match is_east_asian(text) {
-        true => display_width(text.trim_end_matches('。')) <= CELLS,
-        false => text.split_whitespace().count() <= 2,
+    let is_short = if is_east_asian(text) {
+        display_width(text.trim_end_matches('。')) <= CELLS
+    } else {
+        text.split_whitespace().count() <= 2
     };
     is_short && text.ends_with(['!', '！', ',', '，', '。'])
 }

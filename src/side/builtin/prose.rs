@@ -89,7 +89,7 @@ fn unwrapped(text: &str) -> Vec<String> {
                 && line.starts_with(char::is_lowercase)
         };
         match lines.last_mut().filter(is_wrapped) {
-            Some(last) => *last += &format!(" {line}"),
+            Some(last) => last.extend([" ", line]),
             None => lines.push(line.to_owned()),
         }
     }
@@ -98,7 +98,11 @@ fn unwrapped(text: &str) -> Vec<String> {
 
 /// Whether a text is written in Chinese, Japanese or Korean.
 pub(super) fn is_east_asian(text: &str) -> bool {
-    let east = text.chars().take(400).filter(is_east_asian_letter).count();
+    let east = text
+        .chars()
+        .take(400)
+        .filter(|letter| is_east_asian_letter(*letter))
+        .count();
     let all = text
         .chars()
         .take(400)
@@ -108,8 +112,8 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     east * 4 >= all && east > 0
 }
 
-fn is_east_asian_letter(letter: &char) -> bool {
-    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}') || puts_verb_last(*letter)
+fn is_east_asian_letter(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}') || puts_verb_last(letter)
 }
 
 /// Whether a letter is of a language whose sentences end with the verb: kana or hangul.

@@ -188,7 +188,7 @@ impl Parts {
         let [opened, aim, told, interrupted, following, question] = names;
         let report = fill(self.told.iter().map(String::as_str), cells);
         let (ahead, next) = match &self.next {
-            Some(Next::Step(step)) => (following, step.as_str()),
+            Some(Next::Step(what)) => (following, what.as_str()),
             Some(Next::Question(asked)) => (question, asked.as_str()),
             None => ("", ""),
         };

@@ -133,7 +133,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         if line.is_empty() {
             line = phrase;
         } else if display_width(&line) + display_width(&phrase) + 2 + reserved <= cells {
-            line += &format!(", {}", lower_first(&phrase));
+            line = format!("{line}, {}", lower_first(&phrase));
         } else {
             let steps = if left == 1 { "step" } else { "steps" };
             return format!("{line}, {left} more {steps}");

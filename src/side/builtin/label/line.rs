@@ -40,11 +40,11 @@ pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
     } else {
         terminal_safe(&call.text).into()
     };
-    let line = parse(&text);
+    let read = parse(&text);
     Some(
         Line {
             call,
-            line,
+            read,
             output: &output,
         }
         .tell(&text),
@@ -118,7 +118,7 @@ impl Step<'_> {
 /// A command line that ran.
 struct Line<'a> {
     call: &'a Call<'a>,
-    line: CommandLine,
+    read: CommandLine,
     output: &'a str,
 }
 
@@ -155,19 +155,19 @@ impl Line<'_> {
 
     fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
         let commands = self
-            .line
+            .read
             .commands
             .iter()
             .filter(|command| !command.is_substituted);
         let commands: Vec<&CommandPart> = commands.collect();
-        let known = known_ends(&self.line, &commands, is_ok);
+        let known = known_ends(&self.read, &commands, is_ok);
         let mut is_reached = true;
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (command, known) in commands.into_iter().zip(known) {
             let program = self.program(command);
             let has_error = has_error_of(program.name(), self.output);
             is_reached = match command.follows {
-                Follows::Next | Follows::Background => self.line.is_flat,
+                Follows::Next | Follows::Background => self.read.is_flat,
                 Follows::And => is_reached && steps.last().is_some_and(Step::is_sure),
                 Follows::Or => false,
                 Follows::Pipe => is_reached,
@@ -200,7 +200,7 @@ impl Line<'_> {
         if acts.iter().any(|act| act.effect >= Effect::Unknown) {
             acts.retain(|act| act.effect >= Effect::Unknown);
         }
-        let hidden = self.line.commands.iter();
+        let hidden = self.read.commands.iter();
         // A substitution runs these.
         let hidden = hidden.filter(|command| command.is_substituted && !command.only_reads);
         let hidden = hidden.map(|command| self.program(command));
@@ -209,7 +209,7 @@ impl Line<'_> {
                 .filter(|program| !program.is_glue())
                 .map(|program| program.run()),
         );
-        if self.line.unread.is_some() {
+        if self.read.unread.is_some() {
             acts.push(Act::named(Verb::Run, "shell script"));
         }
         if acts.is_empty() {
@@ -247,11 +247,11 @@ impl Line<'_> {
     /// Adds the description of the model to a script that says nothing about itself.
     fn described(&self, mut acts: Vec<Act>) -> Vec<Act> {
         let mut commands = self
-            .line
+            .read
             .commands
             .iter()
             .map(|command| self.program(command));
-        let is_opaque = !self.line.is_flat || commands.any(|program| program.is_inline());
+        let is_opaque = !self.read.is_flat || commands.any(|program| program.is_inline());
         let description = self.call.argument(&["description"]).filter(|_| is_opaque);
         if let ([act], Some(description)) = (acts.as_mut_slice(), description)
             && act.verb == Verb::Run
@@ -308,7 +308,7 @@ impl Line<'_> {
         let first = suspects.first().map_or(0, |step| start(step));
         let before = steps.iter().take_while(|step| start(step) < first);
         let before = before.map(|step| {
-            let is_done = step.known == Known::MayHaveFailed && self.line.is_flat;
+            let is_done = step.known == Known::MayHaveFailed && self.read.is_flat;
             let known = if is_done {
                 Known::Succeeded
             } else {

@@ -222,6 +222,11 @@ impl<'a> Program<'a> {
         let mut operands = operands.into_iter().skip(skipped - 1);
         let pattern = option.or_else(|| operands.next())?;
         let noun = pattern_noun(pattern).unwrap_or_else(|| cut(pattern, 30));
+        let noun = if noun.is_empty() {
+            "lines".to_owned()
+        } else {
+            noun
+        };
         let mut options = self.arguments().filter(|word| word.starts_with('-'));
         let is_inverse = options.any(|word| word == "--invert-match" || is_cluster_with(word, 'v'));
         let noun = if is_inverse {
@@ -316,7 +321,12 @@ impl<'a> Program<'a> {
 
     /// Whether it runs a script in its arguments or its input.
     pub(super) fn is_inline(&self) -> bool {
-        let is_script = self.value(&["-c", "-e", "-p", "-E"]).is_some();
+        // Also behind other options: `bash -lc`, `perl -ne`.
+        let takes_script = |word: &str| {
+            let is_short = word.starts_with('-') && !word.starts_with("--") && word.len() <= 4;
+            is_short && word.ends_with(['c', 'e', 'E', 'p'])
+        };
+        let is_script = self.arguments().any(takes_script);
         let gets_script = !matches!(self.command.input, PartInput::Inherited)
             && self.operands().iter().all(|word| *word == "-");
         is_one_of(INTERPRETERS, self.name()) && (is_script || gets_script)

@@ -204,6 +204,8 @@ fn commands_are_named_by_what_they_may_change() {
             "Ran mise run test:ci",
         ),
         ("./server --port 80", "Ran server"),
+        ("perl -ne 'print if /x/' a.txt", "Ran perl script"),
+        ("grep -c '' a.txt", "Searched for lines in a.txt"),
         ("go test ./src/net/...", "Ran go test net/"),
         ("a; b; c", "Ran a, b and c"),
         (

@@ -120,12 +120,7 @@ fn act(call: &Call<'_>) -> Act {
             Act::named(Note, cut(&task, TOPIC_CELLS))
         }
         Purpose::TaskList | Purpose::TaskGet => Act::named(Read, "tasks"),
-        Purpose::Fetch => {
-            let mut words = given(&["prompt"]).split_whitespace();
-            let in_prompt = words.find(|word| word.contains("://"));
-            let place = call.argument(&["url"]).or(in_prompt);
-            Act::named(Request, place.map_or_else(|| "a page".to_owned(), address))
-        }
+        Purpose::Fetch => Act::named(Request, fetched(call)),
         Purpose::WebSearch => {
             Act::named(SearchWeb, topic(&["query", "q"]).replace(['"', '\''], ""))
         }
@@ -178,6 +173,14 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
         },
         noun,
     )
+}
+
+/// Returns the name of the page of a request.
+fn fetched(call: &Call<'_>) -> String {
+    let prompt = call.argument(&["prompt"]).unwrap_or_default();
+    let in_prompt = prompt.split_whitespace().find(|word| word.contains("://"));
+    let place = call.argument(&["url"]).or(in_prompt);
+    place.map_or_else(|| "a page".to_owned(), address)
 }
 
 /// Returns `todos, 1 of 3 done`.
