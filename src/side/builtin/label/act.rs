@@ -1,7 +1,7 @@
 //! What a call did. Words are chosen last, when a label is written.
 
 /// What an act may have changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Effect {
     /// Only the agent's own notes.
     Notes,
@@ -18,7 +18,7 @@ pub(super) enum Effect {
 macro_rules! verbs {
     ($($verb:ident $effect:ident $past:literal $attempt:literal)*) => {
         /// The kind of an act.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Verb { $($verb),* }
 
         impl Verb {
@@ -66,7 +66,7 @@ verbs! {
 }
 
 /// The object of an act.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Object {
     /// Files, by their paths relative to the working directory.
     Files(Vec<String>),
@@ -75,7 +75,7 @@ pub(super) enum Object {
 }
 
 /// What a call did, or one of the commands in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Act {
     pub(super) verb: Verb,
     pub(super) object: Object,

@@ -13,6 +13,9 @@ use crate::view::ToolGroup;
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
 
+/// Maximum number of names behind a verb: more do not fit.
+const MAX_NAMES: usize = 20;
+
 /// The end of a line that counts what it does not name.
 const MORE_STEPS: &str = ", 99 more steps";
 
@@ -83,7 +86,8 @@ fn failed(failures: &[Failure]) -> String {
     let whole = format!("{} {how}", listed(&names));
     match names.as_slice() {
         [only] => {
-            let times = times(failures.len());
+            let times = format!(" ({} times)", failures.len());
+            let times = if rest.is_empty() { "" } else { &times };
             let ending = format!(" {how}{times}");
             let phrase = cut(only, MAX_CELLS - ending.len()) + &ending;
             let is_about = rest.is_empty() && !first.topic.is_empty();
@@ -98,25 +102,16 @@ fn failed(failures: &[Failure]) -> String {
     }
 }
 
-fn times(count: usize) -> String {
-    if count > 1 {
-        format!(" ({count} times)")
-    } else {
-        String::new()
-    }
-}
-
 /// Describes acts in up to about `cells`, those that may have changed the most first.
 fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let most = acts.iter().map(|act| act.effect).max();
     let is_shown = |act: &&Act| act.effect > Effect::Notes || most == Some(Effect::Notes);
-    let mut acts: Vec<&Act> = acts.iter().filter(is_shown).collect();
+    let mut acts = distinct(acts.iter().filter(is_shown));
     acts.sort_by_key(|act| Reverse(act.effect));
     let mut groups: Vec<Vec<&Act>> = Vec::new();
     for act in acts {
         let kind = |act: &Act| (act.verb, act.has_error);
         match groups.iter_mut().find(|group| kind(group[0]) == kind(act)) {
-            Some(group) if group.contains(&act) => {}
             Some(group) => group.push(act),
             None => groups.push(vec![act]),
         }
@@ -167,7 +162,7 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         ""
     };
     match (names.as_mut_slice(), topics.as_slice()) {
-        ([], []) => return format!("{verb}{}{ending}", times(acts.len())),
+        ([], []) => return verb + ending,
         ([], _) => {
             verb.push(':');
             names = topics;
@@ -185,7 +180,8 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         (format!("{verb} {}", listed(&names[..count])), more + ending)
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
-    let whole = (1..=names.len()).rev().map(phrase).find(fits);
+    let counts = 1..=names.len().min(MAX_NAMES);
+    let whole = counts.rev().map(phrase).find(fits);
     let (shown, more) = whole.unwrap_or_else(|| phrase(1));
     cut(&shown, cells.saturating_sub(more.len())) + &more
 }

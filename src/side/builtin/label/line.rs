@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::act::{Act, Effect, Failure, Told, Verb};
 use super::call::Call;
 use super::program::Program;
-use super::status::{Known, has_error_of, has_error_of_shell, known_ends};
+use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
 use crate::shell::{CommandLine, CommandPart, Follows, inside_sandbox, parse, program_name};
@@ -161,11 +161,11 @@ impl Line<'_> {
             .filter(|command| !command.is_substituted);
         let commands: Vec<&CommandPart> = commands.collect();
         let known = known_ends(&self.read, &commands, is_ok);
-        let mut is_reached = true;
+        let (errors, mut is_reached) = (programs_with_errors(self.output), true);
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (command, known) in commands.into_iter().zip(known) {
             let program = self.program(command);
-            let has_error = has_error_of(program.name(), self.output);
+            let has_error = errors.contains(program.name());
             is_reached = match command.follows {
                 Follows::Next | Follows::Background => self.read.is_flat,
                 Follows::And => is_reached && steps.last().is_some_and(Step::is_sure),

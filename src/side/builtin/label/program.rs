@@ -261,14 +261,16 @@ impl<'a> Program<'a> {
 
     /// Returns the act of a commit, whose subject is in git's own line `[branch 1234567] subject`.
     fn committed(&self) -> Option<Act> {
+        if !self.is_git("commit") {
+            return None;
+        }
         let shown = self.output.lines().find_map(|line| {
             let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
             let hash = place.split_whitespace().last()?;
             let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hash.then_some(subject)
         });
-        let subject = shown.filter(|_| self.is_git("commit"))?;
-        Some(Act::named(Verb::Commit, subject.trim()))
+        Some(Act::named(Verb::Commit, shown?.trim()))
     }
 
     /// Returns the acts of the command: what its program does, and the file that its output goes to.

@@ -1,5 +1,7 @@
 //! What the status of a command line tells about each of its commands.
 
+use std::collections::HashSet;
+
 use crate::shell::{CommandLine, CommandPart, Follows};
 
 /// What is known about the end of a command.
@@ -50,18 +52,18 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
     (0..commands.len()).map(end).collect()
 }
 
-/// Whether an output shows an error of a program: a line starts with its name, as programs do by convention, also
+/// Returns the programs whose errors an output shows: a line starts with the name, as programs do by convention, also
 /// behind the name of a shell.
-pub(super) fn has_error_of(program: &str, output: &str) -> bool {
-    let is_named = |line: &str| {
+pub(super) fn programs_with_errors(output: &str) -> HashSet<&str> {
+    let named = output.lines().filter_map(|line| {
         let line = line.strip_prefix("Output: ").unwrap_or(line);
-        let line = behind_shell(line).unwrap_or(line);
-        let first = line.split(": ").next().unwrap_or_default();
-        let names = first == program || first.rsplit('/').next() == Some(program);
-        let is_error = first.len() < line.len();
-        is_error && (names || program == "git" && matches!(first, "fatal" | "error"))
-    };
-    !program.is_empty() && output.lines().any(is_named)
+        let (name, _) = behind_shell(line).unwrap_or(line).split_once(": ")?;
+        Some(match name.rsplit('/').next()? {
+            "fatal" | "error" => "git",
+            name => name,
+        })
+    });
+    named.collect()
 }
 
 /// Whether an output shows an error of a shell.
@@ -127,10 +129,13 @@ mod tests {
             ("git", "fatal: not a git repository", true),
             ("ls", "false: x\ntools: y", false),
             ("ls", "ls", false),
-            ("", ": x", false),
         ];
         for (program, output, expected) in rows {
-            assert_eq!(has_error_of(program, output), expected, "{output}");
+            assert_eq!(
+                programs_with_errors(output).contains(program),
+                expected,
+                "{output}"
+            );
         }
     }
 }

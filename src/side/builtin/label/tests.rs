@@ -36,6 +36,7 @@ fn assert_labels(rows: &[(&str, &str, bool, &str)]) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn calls_are_named_by_their_act_and_object() {
     let file = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
     let todos = json!({"todos": [{"status": "completed"}, {"status": "pending"}]});
@@ -317,6 +318,7 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_failure_names_the_command_that_failed() {
     assert_labels(&[
         ("cargo test", "Exit code 101", true, "cargo test failed"),
@@ -538,6 +540,13 @@ fn a_batch_names_changes_first_and_all_failures() {
     }
     let many: Vec<_> = names.iter().map(|name| fail(name)).collect();
     assert_eq!(label_of(&many), "70 calls failed");
+    // Many commands in one line.
+    let long = (0..3000).fold(String::new(), |line, number| format!("{line}c{number};"));
+    let label = label_of(&[run(&long)]);
+    assert!(
+        label.starts_with("Ran c0, c1, ") && label.ends_with(" more"),
+        "{label}"
+    );
 }
 
 mod properties {
