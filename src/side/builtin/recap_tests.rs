@@ -143,6 +143,11 @@ fn a_plan_is_the_next_step_and_no_report() {
             "目标：修复登录按钮。下一步：检查样式; 修改事件。",
         ),
         (
+            "Fix the warnings",
+            "Users will now see messages like:\n\n- Cannot open it\n- Cannot read it",
+            "Goal: Fix the warnings. Last report: Users will now see messages like: Cannot open it; Cannot read it.",
+        ),
+        (
             "Add dark mode",
             "I've added it:\n\n- New theme\n- Toggle\n\n## Next steps\n\n- Update the docs",
             "Goal: Add dark mode. Last report: I've added it: New theme; Toggle.",
