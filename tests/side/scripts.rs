@@ -62,13 +62,13 @@ fn six_agents_are_labelled_while_they_run() {
             "codex",
             "codex-stream",
             "exec --json --model m do it",
-            "● Read parser.rs; echo failed, cat failed\n",
+            "● Read parser.rs, command and cat file.txt failed\n",
         ),
         (
             "gemini",
             "gemini-cli-stream",
             "--output-format stream-json --model m -p do it",
-            "● Ran echo, read parser.rs, 2 failed\n",
+            "● Read parser.rs, ran echo, 2 failed\n",
         ),
         (
             "pi",
@@ -80,7 +80,7 @@ fn six_agents_are_labelled_while_they_run() {
             "opencode",
             "opencode-stream",
             "run --format json --model m do it",
-            "● Read 3 files under demo/\n● Edited parser.rs\n● Viewed git diff\n",
+            "● Read demo/README.md and 2 more\n● Edited parser.rs\n● Ran git diff, read parser.rs\n",
         ),
     ];
     for (agent, stream, arguments, labels) in table {

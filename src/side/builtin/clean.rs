@@ -1,6 +1,5 @@
 //! The last steps before a text is shown: masks secrets, removes control sequences, limits the length.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -100,52 +99,26 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// A data file with sections `[name]`: one phrase, or several words, per line.
-#[derive(Debug)]
-pub(super) struct WordList(HashMap<&'static str, Section>);
-
-#[derive(Debug, Default)]
-struct Section {
-    lines: Vec<&'static str>,
-    words: HashSet<&'static str>,
-}
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WordList(pub(super) &'static str);
 
 impl WordList {
-    pub(super) fn new(file: &'static str) -> Self {
-        let mut sections: HashMap<_, Section> = HashMap::new();
-        let mut name = "";
-        let lines = file.lines().skip_while(|line| !line.starts_with('['));
-        for line in lines.filter(|line| !line.is_empty()) {
-            let heading = line
+    /// Returns the lines of a section, including trailing spaces.
+    pub(super) fn lines(self, section: &str) -> impl Iterator<Item = &'static str> {
+        let is_heading = move |line: &str| {
+            let name = line
                 .strip_prefix('[')
                 .and_then(|line| line.strip_suffix(']'));
-            if let Some(heading) = heading {
-                name = heading;
-                continue;
-            }
-            let section = sections.entry(name).or_default();
-            section.lines.push(line);
-            section.words.extend(line.split(' '));
-        }
-        Self(sections)
-    }
-
-    /// Returns the lines of a section, including trailing spaces.
-    pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
-        let lines = self.0.get(section).map(|section| section.lines.as_slice());
-        lines.unwrap_or_default().iter().copied()
-    }
-
-    /// Returns the lines of all sections, in no order.
-    pub(super) fn all_lines(&self) -> impl Iterator<Item = &'static str> {
-        let sections = self.0.values();
-        sections.flat_map(|section| section.lines.iter().copied())
+            name == Some(section)
+        };
+        let lines = self.0.lines().skip_while(move |line| !is_heading(line));
+        lines.skip(1).take_while(|line| !line.is_empty())
     }
 
     /// Whether a word is in a section of words.
-    pub(super) fn has(&self, section: &str, word: &str) -> bool {
-        self.0
-            .get(section)
-            .is_some_and(|section| section.words.contains(word))
+    pub(super) fn has(self, section: &str, word: &str) -> bool {
+        self.lines(section)
+            .any(|line| line.split(' ').any(|known| known == word))
     }
 }
 

@@ -3,13 +3,12 @@
 //! Texts only claim what the results show. A text is empty if there is nothing to report.
 
 mod clean;
-mod command;
 mod label;
 mod names;
+mod prompt;
 mod prose;
 mod recap;
 mod title;
-mod title_words;
 
 pub(crate) use label::group_label;
 pub use label::{FinishedCall, is_look, label, needed_of_result};

@@ -1,6 +1,5 @@
 //! Short names of files, patterns and addresses: their most distinctive part, without home directories.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::LazyLock;
@@ -16,15 +15,13 @@ const MAX_CELLS: usize = 36;
 /// Maximum width of two names, in cells.
 const MAX_PAIR_CELLS: usize = 44;
 
-/// Maximum width of the name of a directory, in cells.
-const MAX_DIRECTORY_CELLS: usize = 24;
+/// Maximum width of a searched place behind what is sought, in cells.
+const MAX_PLACE_CELLS: usize = 24;
 
-/// File names that are shown with their directory.
-static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    include_str!("words/generic_files.txt")
-        .split_whitespace()
-        .collect()
-});
+/// The stems of files that are shown with their directory.
+const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readme claude agents qwen gemini changelog \
+                       skill package cargo go pyproject tsconfig page layout route types utils config settings \
+                       makefile dockerfile build pom cmakelists styles constants tests";
 
 /// Removes repeated items.
 pub(super) fn distinct<Item: Clone + Eq + Hash>(items: impl Iterator<Item = Item>) -> Vec<Item> {
@@ -32,26 +29,28 @@ pub(super) fn distinct<Item: Clone + Eq + Hash>(items: impl Iterator<Item = Item
     items.filter(|item| seen.insert(item.clone())).collect()
 }
 
-/// Returns the parts of a path, relative to the working directory if it is inside.
-fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
-    let below = cwd
-        .filter(|cwd| cwd.len() > 1)
-        .and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')))
-        .filter(|rest| rest.starts_with('/'));
-    let path = below.unwrap_or_else(|| without_home(path));
-    path.split(['/', '\\'])
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect()
+/// Returns a path relative to the working directory if it is inside.
+pub(super) fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+    let below = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| {
+        let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
+        rest.strip_prefix('/').filter(|rest| !rest.is_empty())
+    });
+    below.unwrap_or(path)
 }
 
-/// Removes a home directory from the start of a path.
-fn without_home(path: &str) -> &str {
-    for root in ["/home/", "/Users/", "C:\\Users\\"] {
-        if let Some(rest) = path.strip_prefix(root) {
-            return rest.find(['/', '\\']).map_or("~", |at| &rest[at..]);
-        }
-    }
-    path.strip_prefix("/root/").unwrap_or(path)
+/// Returns the parts of a path, relative to the working directory or a home directory.
+fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
+    let path = relative(path, cwd);
+    let mut homes = ["/home/", "/Users/", "C:\\Users\\"].into_iter();
+    let below_home = homes.find_map(|root| {
+        let rest = path.strip_prefix(root)?;
+        Some(rest.find(['/', '\\']).map_or("~", |at| &rest[at..]))
+    });
+    let path = below_home.unwrap_or(path);
+    let parts = path.split(['/', '\\']);
+    parts
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect()
 }
 
 /// Returns the last part of a path.
@@ -60,24 +59,24 @@ pub(super) fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// Returns the name of one file.
+/// Returns the name of a file, with its directory if it says little; of a directory if the path ends with a slash.
 pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     let parts = parts(path, cwd);
-    let Some((base, parents)) = parts.split_last() else {
-        return String::new();
+    let (base, parents) = match parts.split_last() {
+        Some((base, parents)) if !path.ends_with('/') && *base != ".." => (*base, parents),
+        _ => return directory_name(path, cwd),
     };
-    let name = shortened(base);
-    match parents.last() {
-        Some(parent) if is_generic(base) => {
-            let both = format!("{}/{name}", shortened(parent));
-            if display_width(&both) <= MAX_CELLS {
-                both
-            } else {
-                name
-            }
-        }
-        _ => name,
-    }
+    let stem = base
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_generic =
+        GENERIC.split_whitespace().any(|generic| generic == stem) || base.starts_with('.');
+    let parent = parents.last().filter(|_| is_generic);
+    let both = parent.map(|parent| format!("{}/{}", shortened(parent), shortened(base)));
+    let both = both.filter(|both| display_width(both) <= MAX_CELLS);
+    both.unwrap_or_else(|| shortened(base))
 }
 
 /// Returns the name of a directory, with a slash.
@@ -90,112 +89,80 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// Returns the name of a file or directory.
-pub(super) fn place_name(path: &str, cwd: Option<&str>) -> String {
-    if is_file(path) {
-        file_name(path, cwd)
-    } else {
-        directory_name(path, cwd)
-    }
-}
-
-/// Whether a path is the working directory.
-pub(super) fn is_working_directory(path: &str, cwd: Option<&str>) -> bool {
-    let path = path.trim_end_matches('/');
-    path.is_empty() || path == "." || cwd.is_some_and(|cwd| cwd.trim_end_matches('/') == path)
-}
-
-fn is_generic(base: &str) -> bool {
-    GENERIC.contains(&*base.to_ascii_lowercase())
-}
-
-/// Cuts a part of a path to the maximum width.
+/// Cuts a part of a path to the maximum width, and a long identifier to its start.
 fn shortened(part: &str) -> String {
-    let (stem, extension) = match part.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() && extension.len() <= 8 => {
-            (stem, &part[stem.len()..])
-        }
-        _ => (part, ""),
-    };
-    if is_opaque(stem) {
+    let dot = part
+        .rfind('.')
+        .filter(|dot| *dot > 0 && part.len() - dot <= 9);
+    let (stem, extension) = part.split_at(dot.unwrap_or(part.len()));
+    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    if stem.len() >= 20
+        && stem.bytes().all(is_hex)
+        && stem.bytes().any(|byte| byte.is_ascii_digit())
+    {
         return format!("{}{MORE}{extension}", &stem[..8]);
     }
     if display_width(part) <= MAX_CELLS {
         return part.to_owned();
     }
     let cells = MAX_CELLS.saturating_sub(display_width(extension));
-    let stem = cut(&stem.replace(' ', "_"), cells);
-    format!("{stem}{extension}")
-}
-
-/// Whether a name is a long identifier, such as a UUID.
-fn is_opaque(stem: &str) -> bool {
-    let digits = stem.bytes().filter(u8::is_ascii_digit).count();
-    let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-    stem.len() >= 20 && digits >= 4 && stem.bytes().all(hex)
+    cut(&stem.replace(' ', "_"), cells) + extension
 }
 
 /// Names several files. The paths are distinct.
-pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
-    let mut names: Vec<String> = paths.iter().map(|path| file_name(path, cwd)).collect();
-    let bare = names.clone();
-    for (number, path) in paths.iter().enumerate() {
-        let is_shared = bare.iter().filter(|name| **name == bare[number]).count() > 1;
-        if is_shared && let [.., parent, _] = parts(path, cwd).as_slice() {
-            names[number] = format!("{parent}/{}", names[number]);
+pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>) -> String {
+    let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path.as_ref(), cwd)).collect();
+    let bare: Vec<String> = paths
+        .iter()
+        .map(|path| file_name(path.as_ref(), cwd))
+        .collect();
+    let shown = bare.iter().zip(&split).map(|(name, parts)| {
+        let is_shared = bare.iter().filter(|other| *other == name).count() > 1;
+        match parts.as_slice() {
+            [.., parent, _] if is_shared => format!("{parent}/{name}"),
+            _ => name.clone(),
         }
-    }
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [one, other] if display_width(one) + display_width(other) <= MAX_PAIR_CELLS => {
-            format!("{one} and {other}")
-        }
-        [first, rest @ ..] => common_directory(paths, cwd).map_or_else(
-            || format!("{first} and {} more", rest.len()),
-            |(place, directory)| format!("{} files {place} {directory}", paths.len()),
-        ),
-    }
-}
-
-/// Returns the directory that all paths are in (`in`), or below (`under`).
-fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, String)> {
-    let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path, cwd)).collect();
-    let first = split.first()?;
-    let mut shared = 0;
-    while first
-        .get(shared)
-        .is_some_and(|part| split.iter().all(|parts| parts.get(shared) == Some(part)))
-        && split.iter().all(|parts| parts.len() > shared + 1)
-    {
-        shared += 1;
-    }
-    let directory = first.get(shared.checked_sub(1)?)?;
-    let place = if split.iter().all(|parts| parts.len() == shared + 1) {
-        "in"
-    } else {
-        "under"
-    };
-    let directory = format!("{directory}/");
-    (display_width(&directory) <= MAX_DIRECTORY_CELLS).then_some((place, directory))
-}
-
-/// Joins items as `a, b and c`, and git commands as `git status, diff and log`.
-pub(super) fn listed(items: &[String]) -> String {
-    let [first, others @ ..] = items else {
+    });
+    let names: Vec<String> = shown.collect();
+    let [first, rest @ ..] = names.as_slice() else {
         return String::new();
     };
-    let are_git = items.iter().all(|item| item.starts_with("git "));
-    let shown = |item: &String| match item.strip_prefix("git ") {
-        Some(bare) if are_git => bare.to_owned(),
-        _ => item.clone(),
-    };
-    match others {
-        [] => first.clone(),
-        [middle @ .., last] => {
-            let middle = middle.iter().map(|item| format!(", {}", shown(item)));
-            format!("{first}{} and {}", middle.collect::<String>(), shown(last))
+    if rest.is_empty() || rest.len() == 1 && display_width(&names.concat()) <= MAX_PAIR_CELLS {
+        return listed(&names);
+    }
+    let parents = |parts: &Vec<&str>| parts.split_last().map(|(_, parents)| parents.join("/"));
+    let parent = parents(&split[0]).filter(|parent| !parent.is_empty());
+    let are_together = split.iter().all(|parts| parents(parts) == parent);
+    match parent.filter(|parent| are_together && display_width(last_part(parent)) < MAX_PLACE_CELLS)
+    {
+        Some(parent) => {
+            let are_files = paths.iter().all(|path| is_file(path.as_ref()));
+            let noun = if are_files { "files" } else { "items" };
+            format!("{} {noun} in {}/", paths.len(), last_part(&parent))
         }
+        None => format!("{first} and {} more", rest.len()),
+    }
+}
+
+/// Joins items as `a, b and c`, and git commands as `git status, diff and log`. Items that are lists themselves are
+/// joined by commas.
+pub(super) fn listed(items: &[String]) -> String {
+    let are_git = items.iter().all(|item| item.starts_with("git "));
+    let shown = items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| match item.strip_prefix("git ") {
+            Some(bare) if are_git && at > 0 => bare,
+            _ => item,
+        });
+    let shown: Vec<&str> = shown.collect();
+    match shown.as_slice() {
+        [several @ .., last]
+            if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
+        {
+            format!("{} and {last}", several.join(", "))
+        }
+        shown => shown.join(", "),
     }
 }
 
@@ -207,69 +174,65 @@ pub(super) fn is_file(path: &str) -> bool {
 
 /// Names the searched text and, if it is short, the searched file or directory.
 pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
-    let name = place_name(place, cwd);
-    let is_short = noun.len() + name.len() < 44 && (is_file(place) || name.len() <= 18);
-    if is_working_directory(place, cwd) || place.contains(['*', '$']) || !is_short {
-        return noun.to_owned();
+    let name = file_name(place, cwd);
+    let is_whole = matches!(place.trim_end_matches('/'), "" | ".") || cwd == Some(place);
+    let is_short = display_width(noun) + display_width(&name) < MAX_PAIR_CELLS;
+    if is_whole || !is_short || place.contains(['*', '$']) {
+        noun.to_owned()
+    } else {
+        format!("{noun} in {name}")
     }
-    format!("{noun} in {name}")
-}
-
-/// Returns the text that a pattern matches, without the syntax of patterns.
-pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
-    let plain = plain_pattern(pattern);
-    let words = |text: &str| {
-        text.chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .count()
-    };
-    let trimmed = |text: &str| {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.trim_matches(['"', '\'', '(', ')', ',', '{']);
-        text.trim().to_owned()
-    };
-    let mut nouns = plain.split('\n').map(trimmed);
-    let noun = nouns.find(|noun| words(noun) >= 2)?;
-    if noun.contains(' ') && display_width(&noun) > 34 {
-        let longest = noun.split(' ').max_by_key(|word| word.len())?;
-        return Some(cut(longest, 34));
-    }
-    Some(cut(&noun, 34))
 }
 
 /// The syntax of patterns, and a class of one letter in two cases.
 static SYNTAX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?<line>\\?\|)|\[(?<letter>[a-zA-Z])[a-zA-Z]\]|(?<space>\\[snt]|\.[*+?]|\[.[^\]]*\])",
+        r"(?<line>\\?\|)|\[(?<letter>[a-zA-Z])[a-zA-Z]\]|(?<space>\\[snt]|\.[*+?]|\[\[:[a-z]+:\]\]|\[.[^\]]*\])",
         r"|\\[bBwWdDSAz<>()]|\(\?[a-zA-Z!=<-]*[:>]?|\{[0-9][^}]*\}|[\^$()*+?]|\\(?<escaped>.)",
     ))
 });
 
-/// Removes the syntax of patterns. Each alternative becomes a line.
-fn plain_pattern(pattern: &str) -> Cow<'_, str> {
-    let plain = |found: &Captures<'_>| {
-        let kept = ["letter", "escaped"]
-            .into_iter()
-            .find_map(|name| found.name(name));
-        match kept {
-            Some(kept) => kept.as_str(),
-            None if found.name("line").is_some() => "\n",
-            None if found.name("space").is_some() => " ",
-            None => "",
-        }
-        .to_owned()
-    };
-    SYNTAX.replace_all(pattern, plain)
+/// Returns the text that a pattern matches, without the syntax of patterns: of the first alternative.
+pub(super) fn pattern_noun(text: &str) -> Option<String> {
+    /// Maximum width, in cells.
+    const CELLS: usize = 34;
+    let plain = SYNTAX.replace_all(text, |found: &Captures<'_>| {
+        let kept = found.name("letter").or(found.name("escaped"));
+        let sign = if found.name("line").is_some() {
+            "\n"
+        } else {
+            " "
+        };
+        let sign = if found.name("line").or(found.name("space")).is_some() {
+            sign
+        } else {
+            ""
+        };
+        kept.map_or(sign, |kept| kept.as_str()).to_owned()
+    });
+    let mut nouns = plain.split('\n').map(|text| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.trim_matches(['"', '\'', '(', ')', ',', '{', ' '])
+            .to_owned()
+    });
+    let noun = nouns.find(|noun| {
+        noun.chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .count()
+            >= 2
+    })?;
+    let longest = noun.split(' ').max_by_key(|word| word.len());
+    let longest = longest.filter(|_| display_width(&noun) > CELLS);
+    Some(cut(longest.unwrap_or(&noun), CELLS))
 }
 
 /// Returns the last two parts of a file pattern.
 pub(super) fn glob_noun(pattern: &str) -> String {
-    let parts: Vec<&str> = pattern
+    let parts = pattern
         .split('/')
-        .filter(|part| !part.is_empty() && *part != "**" && *part != ".")
-        .collect();
-    let start = parts.len().saturating_sub(2);
-    cut(&parts[start..].join("/"), 30)
+        .filter(|part| !matches!(*part, "" | "**" | "."));
+    let parts: Vec<&str> = parts.collect();
+    cut(&parts[parts.len().saturating_sub(2)..].join("/"), 30)
 }
 
 /// Shortens an address: no user, port, query or fragment. Pull requests and issues get their names.
@@ -281,31 +244,24 @@ pub(super) fn address(url: &str) -> String {
     let host = host.split(':').next().unwrap_or_default();
     let host = host.strip_prefix("www.").unwrap_or(host);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let named = match (host, parts.as_slice()) {
-        ("github.com", [_, repository, "pull", pull, ..]) if number(pull) => {
-            format!("{repository} PR #{pull}")
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let named = match parts.as_slice() {
+        [_, repository, kind @ ("pull" | "issues"), number, ..]
+            if host == "github.com" && is_number(number) =>
+        {
+            let kind = if *kind == "pull" { "PR" } else { "issue" };
+            format!("{repository} {kind} #{number}")
         }
-        ("github.com", [_, repository, "issues", issue, ..]) if number(issue) => {
-            format!("{repository} issue #{issue}")
-        }
-        ("github.com", [owner, repository]) => format!("github.com {owner}/{repository}"),
-        (_, []) => host.to_owned(),
-        (_, [one]) => format!("{host}/{one}"),
-        (_, [.., last]) => format!("{host}/{MORE}/{last}"),
+        [] => host.to_owned(),
+        [one] => format!("{host}/{one}"),
+        [owner, repository] if host == "github.com" => format!("{host} {owner}/{repository}"),
+        [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    if display_width(&named) > 44 {
-        cut(host, 44)
+    if display_width(&named) > MAX_PAIR_CELLS {
+        cut(host, MAX_PAIR_CELLS)
     } else {
         named
     }
-}
-
-/// Shortens the hashes in a revision to seven digits.
-pub(super) fn revision(text: &str) -> String {
-    static HASH: LazyLock<Regex> =
-        LazyLock::new(|| pattern("(?-u:\\b)([0-9a-fA-F]{7})[0-9a-fA-F]+(?-u:\\b)"));
-    cut(&HASH.replace_all(text, "$1"), 40)
 }
 
 #[cfg(test)]
@@ -339,7 +295,7 @@ mod tests {
         let table: [(&[&str], &str); 4] = [
             (&["a/x.rs", "a/y.rs"], "x.rs and y.rs"),
             (&["a/x.rs", "a/y.rs", "a/z.rs"], "3 files in a/"),
-            (&["a/b/x.rs", "a/c/y.rs", "a/z.rs"], "3 files under a/"),
+            (&["a/b/x.rs", "a/c/y.rs", "a/z.rs"], "x.rs and 2 more"),
             (&["x.rs", "b/y.rs", "c/z.rs"], "x.rs and 2 more"),
         ];
         for (paths, expected) in table {
@@ -379,7 +335,6 @@ mod tests {
         for (url, expected) in table {
             assert_eq!(address(url), expected, "{url}");
         }
-        assert_eq!(revision("2db227d0aaaaaaaa~5..main"), "2db227d~5..main");
         assert_eq!(glob_noun("**/src/**/*.rs"), "src/*.rs");
     }
 
@@ -387,7 +342,7 @@ mod tests {
         #[test]
         fn any_name_can_be_shortened(text in "\\PC{0,80}") {
             let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
-            let _ = (glob_noun(&text), address(&text), revision(&text));
+            let _ = (glob_noun(&text), address(&text));
             let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));
         }
     }

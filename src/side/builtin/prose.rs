@@ -1,9 +1,18 @@
-//! Sentences of prompts and replies, without markup, and descriptions of commands in the past tense.
+//! Sentences of prompts and replies, without markup, and their cut to a width.
 
-use super::clean::{cut, lower_first};
+use super::clean::{MORE, WordList, prefix};
+use crate::text::display_width;
 
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
+
+/// Maximum width that a cut before a joint loses, in cells.
+const MAX_LOST_CELLS: usize = 20;
+
+/// Minimum number of informative words, unless no title has that many.
+pub(super) const ENOUGH_WORDS: usize = 2;
+
+pub(super) const WORDS: WordList = WordList(include_str!("words/title.txt"));
 
 /// A sentence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,32 +22,41 @@ pub(super) struct Sentence {
     pub(super) line: usize,
     /// Whether the sentence is in an item of a list.
     pub(super) is_item: bool,
-    /// The sentence is a heading.
-    pub(super) is_heading: bool,
+    /// The level of a heading.
+    pub(super) heading: Option<usize>,
 }
+
+/// The level of a bold line, below those of headings.
+const BOLD: usize = 7;
 
 /// The non-blank sentences outside of code, tables, quotations and drawings.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     for (number, line) in unwrapped(text).into_iter().enumerate() {
-        let is_bold = line.strip_prefix("**").is_some_and(|rest| {
-            rest.find("**").is_some_and(|end| {
-                !rest[..end].ends_with('.') && rest[end + 2..].trim_matches(':').is_empty()
-            })
+        let bold = line
+            .strip_prefix("**")
+            .and_then(|rest| rest.split_once("**"));
+        let is_bold = bold.is_some_and(|(inner, rest)| {
+            !inner.ends_with('.') && rest.trim_matches(':').is_empty()
         });
-        let is_heading =
-            is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
+        let marks = line.len() - line.trim_start_matches('#').len();
+        let heading = match marks {
+            1.. if line[marks..].starts_with(' ') => Some(marks),
+            _ => is_bold.then_some(BOLD),
+        };
         let is_code = line.len() > 1 && line.trim_matches('`').len() + 2 == line.len();
-        if is_code || line.starts_with(['|', '>', '+']) || is_drawing(&line) {
+        let is_drawing = line.contains(|letter| matches!(letter, '\u{2500}'..='\u{259f}'));
+        if is_code || is_drawing || line.starts_with(['|', '>', '+']) {
             continue;
         }
         let is_item = item_mark(&line) > 0;
         split(&plain(&line), |text| {
+            let text = text.to_owned();
             found.push(Sentence {
-                text: text.to_owned(),
+                text,
                 line: number,
                 is_item,
-                is_heading,
+                heading,
             });
         });
     }
@@ -71,10 +89,7 @@ fn unwrapped(text: &str) -> Vec<String> {
                 && line.starts_with(char::is_lowercase)
         };
         match lines.last_mut().filter(is_wrapped) {
-            Some(last) => {
-                last.push(' ');
-                last.push_str(line);
-            }
+            Some(last) => last.extend([" ", line]),
             None => lines.push(line.to_owned()),
         }
     }
@@ -83,23 +98,27 @@ fn unwrapped(text: &str) -> Vec<String> {
 
 /// Whether a text is written in Chinese, Japanese or Korean.
 pub(super) fn is_east_asian(text: &str) -> bool {
-    let (mut east, mut west) = (0_usize, 0_usize);
-    for letter in text.chars().take(400) {
-        match letter {
-            '\u{3040}'..='\u{30ff}'
-            | '\u{3400}'..='\u{4dbf}'
-            | '\u{4e00}'..='\u{9fff}'
-            | '\u{ac00}'..='\u{d7a3}' => east += 1,
-            letter if letter.is_alphabetic() => west += 1,
-            _ => {}
-        }
-    }
+    let east = text
+        .chars()
+        .take(400)
+        .filter(|letter| is_east_asian_letter(*letter))
+        .count();
+    let all = text
+        .chars()
+        .take(400)
+        .filter(|letter| letter.is_alphabetic())
+        .count();
     // One such letter counts as three others.
-    east * 3 >= west && east > 0
+    east * 4 >= all && east > 0
 }
 
-fn is_drawing(line: &str) -> bool {
-    line.contains(|letter| matches!(letter, '\u{2500}'..='\u{259f}'))
+fn is_east_asian_letter(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}') || puts_verb_last(letter)
+}
+
+/// Whether a letter is of a language whose sentences end with the verb: kana or hangul.
+fn puts_verb_last(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Returns the length of the bullet or the number of an item.
@@ -119,51 +138,65 @@ fn item_mark(line: &str) -> usize {
 /// Removes bullets, emphasis, link targets and emoji from a line.
 fn plain(line: &str) -> String {
     let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
-    let has_link = line.contains("](");
-    let mut plain = String::new();
     let mut rest = line.replace("**", "");
-    if has_link {
-        while let Some((before, after)) = rest.split_once("](") {
-            let address_end = after.find(')').map_or(after.len(), |at| at + 1);
-            rest = format!("{}{}", before.replacen('[', "", 1), &after[address_end..]);
-        }
+    while let Some((before, after)) = rest.split_once("](") {
+        let address_end = after.find(')').map_or(after.len(), |at| at + 1);
+        rest = format!("{}{}", before.replacen('[', "", 1), &after[address_end..]);
     }
-    for letter in rest.chars() {
-        match letter {
-            '\u{2190}'..='\u{21ff}' if plain.trim().is_empty() => {}
-            '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}' => plain.push(' '),
-            '’' => plain.push('\''),
-            other => plain.push(other),
-        }
-    }
+    let letters = rest.trim_start_matches(|letter| matches!(letter, '\u{2190}'..='\u{21ff}' | ' '));
+    let is_emoji = |letter: char| matches!(letter, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}');
+    let plain = letters.replace(is_emoji, " ").replace('’', "'");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The quotation marks that open and close a quotation.
+const QUOTES: [(char, char); 5] = [
+    ('「', '」'),
+    ('『', '』'),
+    ('“', '”'),
+    ('«', '»'),
+    ('"', '"'),
+];
+
+/// Splits a line into sentences. Code, quotations and brackets are not split.
 fn split(line: &str, mut found: impl FnMut(&str)) {
-    let (mut start, mut is_code) = (0, false);
-    let has_code = line.matches('`').count().is_multiple_of(2);
-    let mut letters = line.char_indices().peekable();
     let mut push = |text: &str| {
         if text.contains(char::is_alphanumeric) {
             found(text.replace('`', "").trim());
         }
     };
-    while let Some((at, letter)) = letters.next() {
-        is_code ^= letter == '`' && has_code;
+    let (mut start, mut kept_until) = (0, 0);
+    for (at, letter) in line
+        .char_indices()
+        .filter(|(at, _)| line.is_char_boundary(*at))
+    {
+        if at < kept_until {
+            continue;
+        }
+        let next = at + letter.len_utf8();
+        let closing = match letter {
+            '`' => Some('`'),
+            _ => QUOTES
+                .iter()
+                .find(|(open, _)| *open == letter)
+                .map(|(_, close)| *close),
+        };
+        if let Some(end) = closing.and_then(|closing| line[next..].find(closing)) {
+            kept_until = next + end;
+            continue;
+        }
         let ends = match letter {
-            _ if is_code => false,
             '。' | '？' | '！' => true,
             // `git add .` does not end a sentence.
             '.' | '?' | '!' => {
                 !line[..at].ends_with(' ')
-                    && letters.peek().is_none_or(|(_, next)| next.is_whitespace())
+                    && line[next..].chars().next().is_none_or(char::is_whitespace)
             }
             _ => false,
         };
         if ends && !(letter == '.' && is_abbreviation(line[start..at].trim_start())) {
-            let end = at + letter.len_utf8();
-            push(&line[start..end]);
-            start = end;
+            push(&line[start..next]);
+            start = next;
         }
     }
     push(&line[start..]);
@@ -176,76 +209,143 @@ fn is_abbreviation(text: &str) -> bool {
         || word == text && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Maximum width of a description, in cells.
-const MAX_CELLS: usize = 56;
-
-/// Pairs of a verb and its past tense.
-const VERBS: &str = include_str!("words/verbs.txt");
-
-/// Puts a description into the past tense; `None` if its first word is not a known verb.
-pub(super) fn in_the_past(description: &str) -> Option<String> {
-    let line = description.lines().next()?.trim();
-    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-    // Some agents repeat the command as its description.
-    let signs = [" && ", " || ", " | ", "; "];
-    if first.ends_with(':') || signs.iter().any(|sign| line.contains(sign)) {
-        return None;
-    }
-    let mut phrase = past_of(first)?.to_owned();
-    let mut follows_joint = false;
-    for word in rest.split_whitespace() {
-        phrase.push(' ');
-        match past_of(word).filter(|_| follows_joint && word.starts_with(char::is_lowercase)) {
-            Some(past) => phrase.push_str(&lower_first(past)),
-            None => phrase.push_str(word),
+/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
+pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let (width, added) = (display_width(&text), display_width(sentence));
+        if width > 0 && width + added >= cells && width * 3 >= cells * 2 {
+            break;
         }
-        follows_joint = matches!(word, "and" | "then" | "&");
+        text.push_str(match text.chars().last() {
+            None | Some('。' | '！' | '？' | '；') => "",
+            Some('.' | '!' | '?' | ':' | ';' | MORE) => " ",
+            Some(_) => ". ",
+        });
+        text.push_str(sentence);
     }
-    let phrase = phrase.replacen("Searched for for ", "Searched for ", 1);
-    let phrase = phrase.replacen("Looked for if ", "Checked if ", 1);
-    Some(cut(phrase.trim_end_matches('.'), MAX_CELLS))
+    cut(&text, cells)
 }
 
-/// Returns the capitalised past tense of a verb.
-pub(super) fn past_of(word: &str) -> Option<&'static str> {
-    let word = word.trim_end_matches([',', ':']).to_lowercase();
-    let mut verbs = VERBS.lines().filter(|line| !line.starts_with('#'));
-    verbs.find_map(|line| line.strip_prefix(&word)?.strip_prefix(' '))
+/// Cuts a text at the end of a clause, before a conjunction or before a preposition, and never after a
+/// function word. A text whose verb is at its end is cut at its start.
+pub(super) fn cut(text: &str, cells: usize) -> String {
+    if display_width(text) <= cells {
+        return text.to_owned();
+    }
+    if is_east_asian(text) {
+        return cut_east_asian(text, cells.saturating_sub(1));
+    }
+    let words: Vec<&str> = text.split(' ').collect();
+    let min_cells = cells.saturating_sub(MAX_LOST_CELLS);
+    let mut width = 0;
+    let fits = |word: &&&str| {
+        width += display_width(word) + 1;
+        width <= cells
+    };
+    let fit = words.iter().take_while(fits).count();
+    let is_subordinate = WORDS.has("clause joints", &words[0].to_lowercase());
+    let cut_before = |joints: &str| {
+        (1..=fit).rev().map(|end| &words[..end]).find(|kept| {
+            let last = kept.last().copied().unwrap_or_default();
+            let next = words.get(kept.len()).copied().unwrap_or_default();
+            let ends_clause = last.ends_with([',', ';', ':', '–', '—']) || last == "-";
+            (ends_clause && !is_subordinate || WORDS.has(joints, &next.to_lowercase()))
+                && kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS
+                && display_width(&kept.join(" ")) >= min_cells
+        })
+    };
+    let kept = cut_before("clause joints").or_else(|| cut_before("phrase joints"));
+    let mut kept = kept.unwrap_or(&words[..fit]);
+    while let [start @ .., last] = kept
+        && !start.is_empty()
+        && is_function_word(last)
+    {
+        kept = start;
+    }
+    let mut title = kept.join(" ");
+    if display_width(&title) < min_cells / 2 {
+        // A long word follows.
+        prefix(text, cells.saturating_sub(1)).clone_into(&mut title);
+    }
+    // Remove an unclosed bracket or quotation mark.
+    let open = title
+        .rfind('(')
+        .filter(|at| *at >= min_cells && !title[*at..].contains(')'));
+    title.truncate(open.unwrap_or(title.len()));
+    if title.matches('"').count() % 2 == 1 {
+        title = title.replace('"', "");
+    }
+    let title = title.trim_end_matches([',', ';', ':', '.', '-', '–', '—', '(', ' ']);
+    format!("{title}{MORE}")
 }
 
-#[cfg(test)]
-mod past_tests {
-    use super::*;
-
-    #[test]
-    fn descriptions_become_reports_without_claims() {
-        let table = [
-            ("List files in docs", Some("Listed files in docs")),
-            (
-                "Find remaining conflicts",
-                Some("Searched for remaining conflicts"),
-            ),
-            (
-                "Verify that all tests pass",
-                Some("Checked that all tests pass"),
-            ),
-            (
-                "Switch to main and pull latest",
-                Some("Switched to main and pulled latest"),
-            ),
-            ("Run: cat big.log", None),
-            ("Fix the tests", None),
-            ("All tests passed", None),
-            ("", None),
-        ];
-        for (description, expected) in table {
-            assert_eq!(
-                in_the_past(description).as_deref(),
-                expected,
-                "{description}"
-            );
-        }
+/// Cuts a text at the end of a clause. If its verb is at its end, the last clause is kept, behind the first one if both
+/// fit.
+fn cut_east_asian(text: &str, cells: usize) -> String {
+    let ends = |sign: char| "，；、。：,".contains(sign);
+    if !text.contains(puts_verb_last) {
+        let kept = prefix(text, cells);
+        let clause = kept.rfind(ends).filter(|at| *at * 2 > kept.len());
+        return format!("{}{MORE}", clause.map_or(kept, |at| &kept[..at]));
     }
+    let fits = |rest: &&str| display_width(rest) <= cells;
+    let behind = |is_end: &dyn Fn(char) -> bool| {
+        let starts = text
+            .match_indices(is_end)
+            .map(|(at, sign)| &text[at + sign.len()..]);
+        starts.map(str::trim_start).find(fits)
+    };
+    let last = behind(&ends);
+    let first = text.find(ends).map(|at| &text[..at]);
+    // The first clause has a verb of its own.
+    let is_whole = |first: &&str| first.ends_with(['て', 'し', '고']) && fits(first);
+    if let Some(first) = first
+        .filter(is_whole)
+        .filter(|first| display_width(first) * 2 >= cells)
+    {
+        return format!("{first}{MORE}");
+    }
+    if let (Some(first), Some(last)) = (first, last)
+        && display_width(first) + display_width(last) + 1 < cells
+        && first.len() + last.len() < text.len()
+    {
+        return format!("{first}{MORE} {last}");
+    }
+    let is_enough = |rest: &&str| display_width(rest) * 3 >= cells;
+    let rest = last
+        .filter(is_enough)
+        .or_else(|| behind(&|sign| sign == ' ').filter(is_enough));
+    let rest = rest.or_else(|| text.char_indices().map(|(at, _)| &text[at..]).find(fits));
+    format!("{MORE}{}", rest.unwrap_or_default())
+}
+
+fn is_function_word(word: &str) -> bool {
+    let word = word
+        .trim_matches(|letter: char| !letter.is_alphanumeric())
+        .to_lowercase();
+    let lists = ["clause joints", "phrase joints", "function words"];
+    word.is_empty() || lists.iter().any(|list| WORDS.has(list, &word))
+}
+
+/// Whether a word names something.
+pub(super) fn is_informative(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    !is_function_word(word) && (digits >= 2 || word.contains(char::is_alphabetic))
+}
+
+/// Returns how many words of a text name something; in scripts without spaces two letters count as a word.
+pub(super) fn informative_words(text: &str) -> usize {
+    if is_east_asian(text) && !is_function_word(text) {
+        return text
+            .chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .count()
+            / 2;
+    }
+    text.split_whitespace()
+        .filter(|word| is_informative(word))
+        .count()
 }
 
 #[cfg(test)]

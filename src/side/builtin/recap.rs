@@ -1,26 +1,22 @@
 //! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
 //! and the next step. See `docs/records.md`, Labels, titles and recaps.
 
-use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
 use super::label::{FinishedCall, label};
-use super::prose::{Sentence, is_east_asian, sentences};
+use super::prompt::{any_of, prompt};
+use super::prose::{Sentence, cut, fill, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
-use super::title_words::{cut, fill};
 use crate::message::{CallOutcome, Message, Origin, Role, Thread, is_remark, without_injected};
 use crate::side::Language;
 use crate::side::language::certain_language;
-use crate::text::{display_width, pattern};
+use crate::text::pattern;
 
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
-
-/// Minimum number of words of a statement that says enough.
-const ENOUGH_WORDS: usize = 4;
 
 /// Minimum number of words of a statement that says enough without the code that it opens.
 const OPENING_WORDS: usize = 8;
@@ -68,22 +64,40 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b")
 });
 
+/// Words of a sentence, a list or a section about what is not done yet.
+static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
+
+/// What follows.
+#[derive(Debug, Clone)]
+enum Next {
+    Step(String),
+    Question(String),
+}
+
 /// The parts of a recap, not yet cut.
 struct Parts {
     open: Option<String>,
     goal: String,
-    /// The statements of the last reply with any, with their weights.
-    told: Vec<(usize, String)>,
+    /// The statements of the last reply with any.
+    told: Vec<String>,
     /// The label of the calls after the last reply.
     done: String,
     was_interrupted: bool,
-    /// The next step, and whether it is a question.
-    next: Option<(bool, String)>,
+    next: Option<Next>,
     language: Option<Language>,
 }
 
-/// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
-/// without a request.
+/// What a reply says.
+#[derive(Debug, Default)]
+struct Reply {
+    /// Statements about the work: those under a heading such as `Summary` if there are any.
+    statements: Vec<String>,
+    /// What the model planned.
+    plan: Option<String>,
+}
+
+/// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
+/// request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let Some(mut parts) = parts(messages) else {
         return String::new();
@@ -111,7 +125,10 @@ pub fn last_report(messages: &[Message]) -> String {
     let Some(parts) = parts(messages) else {
         return String::new();
     };
-    let said = [parts.report(REPORT_CELLS), parts.done];
+    let said = [
+        fill(parts.told.iter().map(String::as_str), REPORT_CELLS),
+        parts.done,
+    ];
     let said = said.iter().filter(|said| !said.is_empty());
     clean(&fill(said.map(String::as_str), 2 * REPORT_CELLS))
 }
@@ -129,29 +146,39 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let opens_work = text.trim_end().ends_with(':');
     let done = done(after);
     let is_working = !done.is_empty();
-    let is_settled = open.is_some() || was_interrupted || is_working;
-    let next = next(&said, opens_work).filter(|_| !is_settled);
     let replies = before.iter().rev().filter(|message| is_reply(message));
-    let told = replies.map(|reply| statements(&sentences(&without_injected(&reply.text()))));
-    let mut told = told.skip_while(|told| told.is_empty() && next.is_none() && !is_working);
-    let mut told = told.next().unwrap_or_default();
+    let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&reply.text()))));
+    let mut replies = replies.peekable();
+    let planned = replies.peek_mut().and_then(|last| last.plan.take());
+    let next = next(&said, opens_work).or(planned.map(Next::Step));
+    let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
+    let has_said = |reply: &Reply| !reply.statements.is_empty() || next.is_some() || is_working;
+    let told = replies.find(has_said).map(|reply| reply.statements);
+    let mut told = told.unwrap_or_default();
     if told.is_empty() && is_working {
         let is_step = |said: &&Sentence| strip(&ANNOUNCEMENT, &said.text).is_some();
         let step = said.iter().find(is_step).or(said.first());
-        told.extend(step.map(|step| (step.text.clone(), false)));
+        told.extend(step.map(|step| step.text.clone()));
     }
-    let spoken = open.as_ref().filter(|_| text.is_empty()).unwrap_or(&text);
-    let language = certain_language(spoken);
-    let parts = Parts {
-        told: weighed(told),
+    let language = language_of_user(messages, &text);
+    let has_request = open.is_some() || !goal.is_empty();
+    has_request.then_some(Parts {
+        open,
+        goal,
+        told,
         done,
         was_interrupted,
         next,
         language,
-        open,
-        goal,
-    };
-    (parts.open.is_some() || !parts.goal.is_empty()).then_some(parts)
+    })
+}
+
+/// Returns the language of the prompts, or of the prompts and the reply if the prompts may be in it.
+fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
+    let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
+    let prompts = prompts.join("\n");
+    let both = certain_language(&format!("{prompts}\n{reply}"));
+    certain_language(&prompts).or(both.filter(|language| language.is_plausible(&prompts)))
 }
 
 impl Parts {
@@ -159,8 +186,12 @@ impl Parts {
     fn within(&self, frame: [&str; 9], cells: usize) -> String {
         let [code, colon, stop, names @ ..] = frame;
         let [opened, aim, told, interrupted, following, question] = names;
-        let report = self.report(cells);
-        let (is_question, next) = self.next.clone().unwrap_or_default();
+        let report = fill(self.told.iter().map(String::as_str), cells);
+        let (ahead, next) = match &self.next {
+            Some(Next::Step(what)) => (following, what.as_str()),
+            Some(Next::Question(asked)) => (question, asked.as_str()),
+            None => ("", ""),
+        };
         // Labels are in English.
         let done = Some(self.done.as_str()).filter(|_| code == "en");
         let interrupted = Some(interrupted).filter(|_| self.was_interrupted);
@@ -170,10 +201,7 @@ impl Parts {
             (told, report.as_str()),
             ("", done.unwrap_or_default()),
             ("", interrupted.unwrap_or_default()),
-            (
-                if is_question { question } else { following },
-                next.as_str(),
-            ),
+            (ahead, next),
         ];
         let mut recap = String::new();
         for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -184,24 +212,6 @@ impl Parts {
             recap += &[name, colon, text, if is_ended { "" } else { stop }, space].concat();
         }
         clean(recap.trim_end())
-    }
-
-    /// Joins the weightiest statements that fit into `cells`, in their order.
-    fn report(&self, cells: usize) -> String {
-        let mut chosen: Vec<usize> = Vec::new();
-        let mut by_weight: Vec<usize> = (0..self.told.len()).collect();
-        by_weight.sort_by_key(|at| Reverse(self.told[*at].0));
-        let mut width = 0;
-        for at in by_weight {
-            let added = display_width(&self.told[at].1) + 2;
-            if !chosen.is_empty() && width + added > cells && width * 3 > cells * 2 {
-                break;
-            }
-            chosen.push(at);
-            width += added;
-        }
-        chosen.sort_unstable();
-        fill(chosen.iter().map(|at| self.told[*at].1.as_str()), cells)
     }
 }
 
@@ -256,61 +266,55 @@ fn strip<'a>(pattern: &Regex, text: &'a str) -> Option<&'a str> {
     Some(text[found.end()..].trim())
 }
 
-/// Returns the sentences of a reply that state something, and whether they follow a heading such as
-/// `Summary`. One that opens a list is joined with the heads of the items.
-fn statements(found: &[Sentence]) -> Vec<(String, bool)> {
-    let mut statements: Vec<(String, bool)> = Vec::new();
-    let mut is_summary = false;
-    let mut rest = found;
-    while let [sentence, after @ ..] = rest {
-        rest = after;
-        let mut text = sentence.text.clone();
-        let opens_list = text.ends_with([':', '：']);
-        if sentence.is_heading || opens_list && text.contains("ummary") {
-            is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
-            continue;
+impl Reply {
+    /// Tells statements from plans. A sentence that opens a list is joined with the heads of the items.
+    fn of(found: &[Sentence]) -> Self {
+        let (mut statements, mut plan) = (Vec::new(), None);
+        let (mut is_summary, mut is_plan) = (false, false);
+        let mut rest = found;
+        while let [sentence, after @ ..] = rest {
+            rest = after;
+            let mut text = sentence.text.clone();
+            let opens_list = text.ends_with([':', '：']);
+            if sentence.heading.is_some() || opens_list && text.contains("ummary") {
+                is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
+                is_plan = !is_summary && PLAN.is_match(&text);
+                continue;
+            }
+            if opens_list {
+                let is_item = |next: &&Sentence| next.is_item && next.line > sentence.line;
+                let items = after.iter().take_while(is_item).count();
+                let mut line = sentence.line;
+                let opens_item =
+                    |item: &&Sentence| std::mem::replace(&mut line, item.line) != item.line;
+                let heads = after[..items].iter().filter(opens_item);
+                let heads: Vec<&str> = heads.map(|item| head(&item.text)).collect();
+                rest = &after[items..];
+                if PLAN.is_match(&text) && !heads.is_empty() {
+                    plan = Some(cut(&heads.join("; "), NEXT_CELLS));
+                    continue;
+                }
+                // `Based on the changes, here is the list:`
+                let announces = text
+                    .split(", ")
+                    .any(|clause| strip(&NO_REPORT, clause).is_some());
+                text = match (heads.as_slice(), announces) {
+                    ([], false) if is_long(&text, OPENING_WORDS) => text,
+                    ([], _) => continue,
+                    (heads, true) => heads.join("; "),
+                    (heads, false) => [&text, " ", &heads.join("; ")].concat(),
+                };
+            }
+            if is_report(&text) && !is_plan {
+                statements.push((text, is_summary));
+            }
         }
-        if opens_list {
-            let is_item = |next: &&Sentence| next.is_item && next.line > sentence.line;
-            let items = after.iter().take_while(is_item).count();
-            let mut line = sentence.line;
-            let opens_item =
-                |item: &&Sentence| std::mem::replace(&mut line, item.line) != item.line;
-            let heads = after[..items].iter().filter(opens_item);
-            let heads: Vec<&str> = heads.map(|item| head(&item.text)).collect();
-            // `Based on the changes, here is the list:`
-            let announces = text
-                .split(", ")
-                .any(|clause| strip(&NO_REPORT, clause).is_some());
-            text = match (heads.as_slice(), announces) {
-                ([], false) if is_long(&text, OPENING_WORDS) => text,
-                ([], _) => continue,
-                (heads, true) => heads.join("; "),
-                (heads, false) => [&text, " ", &heads.join("; ")].concat(),
-            };
-            rest = &after[items..];
-        }
-        if is_report(&text) {
-            statements.push((text, is_summary));
-        }
+        let says_enough = |(text, is_summary): &(String, bool)| (*is_summary, is_long(text, 2));
+        let best = statements.iter().map(says_enough).max();
+        statements.retain(|statement| Some(says_enough(statement)) == best);
+        let statements = statements.into_iter().map(|(text, _)| text).collect();
+        Self { statements, plan }
     }
-    let says_enough = |(text, _): &(String, bool)| is_long(text, 2);
-    if statements.iter().any(says_enough) {
-        statements.retain(says_enough);
-    }
-    statements
-}
-
-/// Weighs statements by their place and form.
-fn weighed(statements: Vec<(String, bool)>) -> Vec<(usize, String)> {
-    let says_enough = |(text, _): &(String, bool)| is_long(text, ENOUGH_WORDS);
-    let first = statements.iter().position(says_enough).unwrap_or(0);
-    let weigh = |(at, (text, is_summary)): (usize, (String, bool))| {
-        let place = [7, 8, 0][(at + 1).saturating_sub(first).min(2)];
-        let form = 2 * usize::from(is_long(&text, ENOUGH_WORDS));
-        (place + form + 4 * usize::from(is_summary), text)
-    };
-    statements.into_iter().enumerate().map(weigh).collect()
 }
 
 fn is_long(text: &str, words: usize) -> bool {
@@ -333,20 +337,20 @@ fn is_report(text: &str) -> bool {
             .all(|pattern| strip(pattern, text).is_none())
 }
 
-/// Returns the step that the last sentence announces, or the question near the end, and whether it is one.
-fn next(found: &[Sentence], opens_work: bool) -> Option<(bool, String)> {
+/// Returns the step that the last sentence announces, or the question near the end.
+fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     let last = &found.last()?.text;
     let opened = last.strip_suffix(':').filter(|_| opens_work);
     let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
     if let Some(what) = strip(&ANNOUNCEMENT, last).or(opened) {
         let what = what.trim_end_matches(ENDS);
         let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
-        return is_step.then(|| (false, lower_first(&cut(what, NEXT_CELLS))));
+        return is_step.then(|| Next::Step(lower_first(&cut(what, NEXT_CELLS))));
     }
     let is_question =
         |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
     let question = found.iter().rev().take(3).find(is_question)?;
-    Some((true, cut(&question.text, NEXT_CELLS)))
+    Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }
 
 #[cfg(test)]

@@ -112,6 +112,71 @@ fn the_frame_is_in_the_language_of_the_conversation() {
 }
 
 #[test]
+fn the_frame_is_in_the_language_of_the_user() {
+    let ask = "Fix the SSH login of the deploy job";
+    let talk = [
+        (Role::User, ask),
+        (Role::Assistant, "接続エラーを修正しました。"),
+    ];
+    let expected = format!("Goal: {ask}. Last report: 接続エラーを修正しました.");
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
+fn quotations_are_not_split() {
+    let said = "結論: 何についての「そうなの？」か特定できません。対象を指定してください。";
+    let talk = [(Role::User, "そうなの？"), (Role::Assistant, said)];
+    assert_eq!(recap_of(&talk), format!("目的：そうなの？現状：{said}"));
+}
+
+#[test]
+fn a_plan_is_the_next_step_and_no_report() {
+    let rows = [
+        (
+            "Add OAuth login",
+            "Here is what I will do:\n\n1. Add the client\n2. Add the callback",
+            "Goal: Add OAuth login. Next: Add the client; Add the callback.",
+        ),
+        (
+            "修复登录按钮",
+            "我将按以下计划进行：\n\n1. 检查样式\n2. 修改事件",
+            "目标：修复登录按钮。下一步：检查样式; 修改事件。",
+        ),
+        (
+            "Fix the warnings",
+            "Users will now see messages like:\n\n- Cannot open it\n- Cannot read it",
+            "Goal: Fix the warnings. Last report: Users will now see messages like: Cannot open it; Cannot read it.",
+        ),
+        (
+            "Add dark mode",
+            "I've added it:\n\n- New theme\n- Toggle\n\n## Next steps\n\n- Update the docs",
+            "Goal: Add dark mode. Last report: I've added it: New theme; Toggle.",
+        ),
+    ];
+    for (asked, told, expected) in rows {
+        assert_eq!(
+            recap_of(&[(Role::User, asked), (Role::Assistant, told)]),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_connective_is_no_goal() {
+    let ported = (Role::Assistant, "파서를 옮겼습니다.");
+    let talk = [
+        (Role::User, "Port the config parser"),
+        ported,
+        (Role::User, "그리고"),
+        ported,
+    ];
+    assert_eq!(
+        recap_of(&talk),
+        "Goal: Port the config parser. Last report: 파서를 옮겼습니다."
+    );
+}
+
+#[test]
 fn every_frame_has_all_words() {
     let rows = FRAMES.lines().filter(|line| !line.starts_with('#'));
     for line in rows {
@@ -127,7 +192,7 @@ fn the_request_of_a_prompt_follows_its_background() {
     let rows = [
         (
             "There is a file called nul in the tree. Can you find it and remove it for me?",
-            "There is a file called nul in the tree → Find it and remove it for me",
+            "There is a file called nul in the tree. Find it and remove it for me",
         ),
         (
             "Fix the login bug. Then add a test for a user without a session and run it.",
@@ -276,7 +341,7 @@ fn a_goal_that_refers_to_something_follows_it() {
         (Role::Assistant, "The address is below the header."),
     ];
     let expected = "Goal: Always show the address in the page header → It should not be inside of \
-                    the header but below… Last report: The address is below the header.";
+                    the header… Last report: The address is below the header.";
     assert_eq!(recap_of(&talk), expected);
 }
 
@@ -289,7 +354,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "Good catch. Let me analyze the tests for these issues:\n\n## Issues found\n\n### 1. **Major duplication**\n\nI'm testing the same regex twice.\n\n## Summary\n\nThe error is not fixed yet.",
-            "I'm testing the same regex twice. The error is not fixed yet",
+            "The error is not fixed yet",
         ),
         (
             "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it.",

@@ -1,7 +1,6 @@
 use super::*;
-use crate::message::Block;
+use crate::message::{Block, Origin, Role};
 use crate::side::builtin::clean::MORE;
-use crate::side::builtin::title_words::TITLE_CELLS;
 
 fn title_of(prompts: &[&str]) -> String {
     let messages = prompts.iter().map(|prompt| Message {
@@ -131,6 +130,111 @@ const ROWS: &[(&[&str], &str)] = &[
     (
         &["升级当前项目的tailwindcss使用官方迁移脚本"],
         "升级当前项目的tailwindcss使用官方迁移脚本",
+    ),
+    // Greetings, courtesies and roles.
+    (
+        &["Hi Claude! Hope you're well. Could you please figure out why the docker build is slow?"],
+        "Figure out why the docker build is slow",
+    ),
+    (
+        &["You are a senior Rust engineer. Review src/net/pool.rs for deadlocks."],
+        "Review net/pool.rs for deadlocks",
+    ),
+    (
+        &["Act as a reviewer and write a Dockerfile"],
+        "Act as a reviewer and write a Dockerfile",
+    ),
+    (
+        &["あなたは優秀なエンジニアです。登録APIの検証を実装してください"],
+        "登録APIの検証を実装してください",
+    ),
+    (
+        &["Ты опытный разработчик Go. Напиши тесты для пакета storage"],
+        "Напиши тесты для пакета storage",
+    ),
+    (
+        &["Guten Morgen!", "Repariere den Zähler"],
+        "Repariere den Zähler",
+    ),
+    (
+        &["Dear assistant,\n\nplease rewrite the onboarding email"],
+        "Rewrite the onboarding email",
+    ),
+    (
+        &["初めまして。フォームに検証を追加したいです。"],
+        "フォームに検証を追加したいです",
+    ),
+    (
+        &["As an AI pair programmer, you should be brief.\n\nAdd pagination to the list"],
+        "Add pagination to the list",
+    ),
+    (
+        &["Bug report\n==========\n\nThe export button does nothing in Safari"],
+        "The export button does nothing in Safari",
+    ),
+    (
+        &["Continue from where you left off", "Generate the changelog"],
+        "Generate the changelog",
+    ),
+    (
+        &[
+            "テーブルの列幅をドラッグで変更できるようにして、変更後の幅をローカルストレージに保存し、再読み込み時に復元するようにしてください",
+        ],
+        "テーブルの列幅をドラッグで変更できるようにして…",
+    ),
+    (&["مرحبا"], ""),
+    (&["继续"], ""),
+    // Tags, headings and lists.
+    (
+        &["<context>\nWe use Playwright.\n</context>\n<task>\nFix the flaky login test\n</task>"],
+        "Fix the flaky login test",
+    ),
+    (
+        &["# Task\n\n## Context\nWe use React 18.\n\n## Goal\nMigrate the router to v7."],
+        "Migrate the router to v7",
+    ),
+    (
+        &[
+            "### Steps to reproduce\n\n1. Set the language\n2. Sign in\n\n### Outcome\n\nThere is no link on the page.",
+        ],
+        "There is no link on the page",
+    ),
+    (
+        &["## タスク設定画面の日本語入力ができない\n\n- 半角英語数字での入力は可能"],
+        "タスク設定画面の日本語入力ができない",
+    ),
+    (
+        &[
+            "[BE] feat: 로그인 에러 핸들링 추가\n\n## Issue\n\n- close #285\n\n## 구현한 기능\n\n- 추가",
+        ],
+        "[BE] feat: 로그인 에러 핸들링 추가",
+    ),
+    (
+        &["日本語訳して\n\n# Codex App Server\n\nEmbed Codex into your product"],
+        "日本語訳して: Codex App Server",
+    ),
+    (
+        &["Please do the following:\n1. Rename User to Account\n2. Update the migrations"],
+        "Rename User to Account",
+    ),
+    // A verb at the end is kept.
+    (
+        &[
+            "サイドバーで、一度 [クリア] をクリックすると、その後で [再接続] をクリックしてもログが表示されない障害を修正して",
+        ],
+        "…[再接続] をクリックしてもログが表示されない障害を修正して",
+    ),
+    (
+        &[
+            "README에 설치 방법을 추가하고, 예제 코드를 최신 버전에 맞게 수정한 다음, 라이선스 섹션도 정리해 주세요",
+        ],
+        "README에 설치 방법을 추가하고… 라이선스 섹션도 정리해 주세요",
+    ),
+    (
+        &[
+            "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过，同时更新构建脚本和持续集成配置",
+        ],
+        "把这个项目从 JavaScript 迁移到 TypeScript…",
     ),
     (&[], ""),
     (&["<system-reminder>add x to y</system-reminder>"], ""),

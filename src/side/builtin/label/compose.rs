@@ -1,10 +1,10 @@
-//! Composes one line from facts.
+//! Composes one line from what the calls of a batch did.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
 
-use super::fact::{About, Call, Class, Fact, FinishedCall, Outcome};
-use super::facts::fact;
+use super::act::{Act, Effect, Failure, Object, Told};
+use super::call::{Call, FinishedCall};
+use super::tools::tell;
 use crate::side::builtin::clean::{clean, cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
@@ -13,243 +13,50 @@ use crate::view::ToolGroup;
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
 
-/// Maximum width of a label with two parts, in cells.
-const MAX_PAIR_CELLS: usize = 58;
+/// Maximum number of names behind a verb: more do not fit.
+const MAX_NAMES: usize = 20;
 
-/// Words of failures, in lower case.
-const FAILURE_WORDS: &str = "failed|rejected|declined|denied|interrupted|cancelled|not found|errors\
-    | issue|conflict|timed out|redirected|unknown | problems|is a directory|too large";
-
-/// Whether a label mentions a failure.
-pub(super) fn names_failure(label: &str) -> bool {
-    let lowered = label.to_lowercase().replace("no issues", "");
-    FAILURE_WORDS.split('|').any(|word| lowered.contains(word))
-}
-
-/// Returns the label, before it is cleaned.
-fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
-    let finished: Vec<&Fact> = facts
-        .iter()
-        .filter(|fact| fact.outcome != Outcome::Cancelled)
-        .collect();
-    if finished.is_empty() {
-        return match facts {
-            [] => String::new(),
-            [one] => one.phrase.clone(),
-            several => format!("{} calls cancelled", several.len()),
-        };
-    }
-    let (good, bad): (Vec<&Fact>, Vec<&Fact>) = without_bookkeeping(finished)
-        .into_iter()
-        .partition(|fact| fact.outcome == Outcome::Good);
-    match (good.is_empty(), bad.is_empty()) {
-        (_, true) => groups(&good, cwd),
-        (true, false) => failures(&bad, cwd),
-        (false, false) => {
-            let success = groups(&good, cwd);
-            // Successes may be truncated, failures may not.
-            pair(&success, &failures(&bad, cwd))
-                .unwrap_or_else(|| format!("{}, {} failed", cut(&success, 47), bad.len()))
-        }
-    }
-}
-
-/// Returns a label of two parts, if they fit.
-fn pair(first: &str, second: &str) -> Option<String> {
-    let sign = if first.contains(',') || second.contains(',') {
-        ';'
-    } else {
-        ','
-    };
-    let both = format!("{first}{sign} {}", lower_first(second));
-    fits(&both).then_some(both)
-}
-
-fn fits(label: &str) -> bool {
-    display_width(label) <= MAX_PAIR_CELLS
-}
-
-/// Removes changes of to-do lists, unless there is nothing else.
-fn without_bookkeeping(mut facts: Vec<&Fact>) -> Vec<&Fact> {
-    let is_other = |fact: &&Fact| !matches!(fact.class, Class::Todo | Class::Task);
-    if facts.iter().any(is_other) {
-        facts.retain(|fact| is_other(fact) || fact.outcome == Outcome::Bad);
-    }
-    facts
-}
-
-fn failures(facts: &[&Fact], cwd: Option<&str>) -> String {
-    let [first, rest @ ..] = facts else {
-        return String::new();
-    };
-    let count = facts.len();
-    if rest.iter().all(|fact| fact.phrase == first.phrase) {
-        return repeated(&first.phrase, count);
-    }
-    let endings = ["rejected", "declined", "denied", "interrupted"];
-    let ending = endings.into_iter().find(|word| first.phrase.contains(word));
-    let ending = ending.unwrap_or("failed");
-    let are_same = |fact: &&Fact| fact.class == first.class && fact.noun == first.noun;
-    let noun = if rest.iter().all(are_same) {
-        first.noun
-    } else {
-        "call"
-    };
-    let counted = format!("{count} {} {ending}", plural(noun, count));
-    let paths = paths(facts);
-    let named = format!("{counted}: {}", file_names(&paths, cwd));
-    match facts {
-        _ if noun != "call" && !paths.is_empty() && fits(&named) => named,
-        [first, second] => pair(&first.phrase, &second.phrase).unwrap_or(counted),
-        _ => counted,
-    }
-}
-
-/// Describes facts class by class, in the order of classes.
-fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
-    let mut classes: BTreeMap<Class, Vec<&Fact>> = BTreeMap::new();
-    for fact in facts {
-        classes.entry(fact.class).or_default().push(fact);
-    }
-    let groups = classes.into_values();
-    let mut parts: Vec<_> = groups.map(|facts| (group(&facts, cwd), facts)).collect();
-    // A command may show the file that another call reads.
-    let mut seen = HashSet::new();
-    parts.retain(|(part, _)| seen.insert(part.to_lowercase()));
-    match parts.as_slice() {
-        [] => String::new(),
-        [(only, _)] => only.clone(),
-        [(first, _), (second, _)] if pair(first, second).is_some() => {
-            pair(first, second).unwrap_or_default()
-        }
-        _ => {
-            // A change is named in any case.
-            let effect =
-                |(_, facts): &(String, Vec<&Fact>)| facts.iter().map(|fact| fact.effect).max();
-            parts.sort_by_key(|part| Reverse(effect(part)));
-            let rest = || parts[1..].iter().flat_map(|(_, facts)| facts);
-            let noun = if parts.len() == 2 {
-                parts[1].1[0].noun
-            } else {
-                "more call"
-            };
-            with_count(&parts[0].0, rest().count(), noun)
-        }
-    }
-}
-
-/// Describes successes of one class: with one verb if they share it, else phrase by phrase.
-fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
-    // What was found is more informative than what was not.
-    let is_found = |fact: &&&Fact| !fact.verb.starts_with("No ");
-    let mut facts: Vec<&Fact> = facts.to_vec();
-    if facts.iter().any(|fact| is_found(&fact)) {
-        facts.retain(|fact| is_found(&fact));
-    }
-    let [first, rest @ ..] = facts.as_slice() else {
-        return String::new();
-    };
-    let paths = paths(&facts);
-    let shares_verb = rest.iter().all(|fact| fact.verb == first.verb);
-    match &first.about {
-        _ if rest.is_empty() => first.phrase.clone(),
-        About::Files(_) if paths.len() == 1 && shares_verb => first.phrase.clone(),
-        About::Files(_) if shares_verb => format!("{} {}", first.verb, file_names(&paths, cwd)),
-        About::Files(_) if first.class == Class::Write => {
-            format!("Wrote {}", file_names(&paths, cwd))
-        }
-        About::Named(_) => named(&facts, shares_verb).unwrap_or_else(|| phrases(&facts)),
-        About::Files(_) | About::Nothing => phrases(&facts),
-    }
-}
-
-/// Returns the distinct files of some facts.
-fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
-    let paths = facts.iter().filter_map(|fact| match &fact.about {
-        About::Files(paths) => Some(paths.iter().map(String::as_str)),
-        _ => None,
-    });
-    distinct(paths.flatten())
-}
-
-/// Names the objects behind their common verb, if they fit. Reads of a repository share the first verb.
-fn named(facts: &[&Fact], shares_verb: bool) -> Option<String> {
-    let names = facts.iter().map(|fact| match &fact.about {
-        About::Named(name) if !name.is_empty() => Some(name.clone()),
-        _ => None,
-    });
-    let names = distinct(names.collect::<Option<Vec<String>>>()?.into_iter());
-    let are_looks = names.iter().all(|name| name.starts_with("git "));
-    let verb = &facts.first()?.verb;
-    let findings: Vec<&str> = facts.iter().map(|fact| &*fact.finding).collect();
-    let is_success = |finding: &&str| finding.ends_with("passed") || *finding == "no issues";
-    let finding = match distinct(findings.iter().copied()).as_slice() {
-        [""] => String::new(),
-        [only] => format!(", {only}"),
-        // All passed, with different messages.
-        different if different.iter().all(is_success) => ", passed".to_owned(),
-        _ => String::new(),
-    };
-    let phrase = format!("{verb} {}{finding}", listed(&names));
-    let are_named = !verb.is_empty() && shares_verb || are_looks;
-    match names.as_slice() {
-        [_] if facts[0].noun == "command" => Some(repeated(&phrase, facts.len())),
-        _ => Some(phrase).filter(|phrase| fits(phrase)),
-    }
-    .filter(|_| are_named)
-}
-
-/// `Ran go test, passed (2 times)`.
-fn repeated(phrase: &str, count: usize) -> String {
-    if count < 2 {
-        return phrase.to_owned();
-    }
-    format!("{phrase} ({count} times)")
-}
-
-/// Describes different facts: the first, then the second if it fits, else a count.
-fn phrases(facts: &[&Fact]) -> String {
-    let mut seen = HashSet::new();
-    let distinct = facts.iter().copied();
-    let mut distinct: Vec<&Fact> = distinct.filter(|fact| seen.insert(&fact.phrase)).collect();
-    if let [first, second] = distinct.as_slice()
-        && let Some(both) = pair(&first.phrase, &second.phrase)
-    {
-        return both;
-    }
-    // A change is named in any case.
-    distinct.sort_by_key(|fact| Reverse(fact.effect));
-    match distinct.as_slice() {
-        [] => String::new(),
-        [one] if one.noun == "command" => repeated(&one.phrase, facts.len()),
-        [one] => one.phrase.clone(),
-        [first, rest @ ..] => {
-            let noun = format!("more {}", first.noun);
-            with_count(&first.phrase, rest.len(), &noun)
-        }
-    }
-}
-
-/// Appends a count of other calls, for which the phrase is cut.
-fn with_count(phrase: &str, count: usize, noun: &str) -> String {
-    let counted = format!(", {count} {}", plural(noun, count));
-    cut(phrase, MAX_CELLS - counted.len()) + &counted
-}
-
-fn plural(noun: &str, count: usize) -> String {
-    let ending = match noun {
-        _ if count == 1 => "",
-        _ if noun.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{noun}{ending}")
-}
+/// The end of a line that counts what it does not name.
+const MORE_STEPS: &str = ", 99 more steps";
 
 /// Writes the label of a batch; empty without finished calls. Paths are shown relative to `cwd`.
 pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
-    let calls = calls.iter().map(|call| Call::of(call, cwd));
-    let facts: Vec<Fact> = calls.map(|call| fact(&call)).collect();
-    finish(&compose(&facts, cwd), &facts)
+    let (mut acts, mut failures) = (Vec::new(), Vec::new());
+    for call in calls {
+        match tell(&Call::of(call, cwd)) {
+            Told::Done(done) => acts.extend(done),
+            Told::Failed(mut failure) => {
+                acts.append(&mut failure.before);
+                failures.push(failure);
+            }
+            Told::Cancelled => {}
+        }
+    }
+    let bad = match (acts.as_slice(), failures.as_slice(), calls.len()) {
+        ([], [], 0) => return String::new(),
+        ([], [], 1) => return "Call cancelled".to_owned(),
+        ([], [], count) => return format!("{count} calls cancelled"),
+        _ => clean(&failed(&failures)),
+    };
+    let good = |cells| {
+        let line = clean(&done(&acts, cwd, cells));
+        cut(line.trim_end_matches(['.', ';', ':', ' ', ',']), cells)
+    };
+    match (acts.as_slice(), bad.as_str()) {
+        (_, "") => return good(MAX_CELLS),
+        ([], bad) => return bad.to_owned(),
+        _ => {}
+    }
+    let count = format!(", {} failed", failures.len());
+    let named = format!(", {}", lower_first(&bad));
+    let left = MAX_CELLS.saturating_sub(display_width(&named));
+    // The names of failures are shown if enough is left for the successes.
+    let is_named = left >= MAX_CELLS / 3 || display_width(&good(MAX_CELLS)) <= left;
+    if is_named {
+        good(left) + &named
+    } else {
+        good(MAX_CELLS - count.len()) + &count
+    }
 }
 
 /// Returns the label by rules of a group that has none; `None` if no call of it has a result.
@@ -268,18 +75,113 @@ pub(crate) fn group_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String
     Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
 }
 
-/// Cleans and cuts a label, and appends the number of failures unless the label mentions them.
-fn finish(label: &str, facts: &[Fact]) -> String {
-    let clean = clean(label);
-    let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
-    let failed = facts
-        .iter()
-        .filter(|fact| fact.outcome == Outcome::Bad)
-        .count();
-    let shown = cut(clean, MAX_CELLS);
-    if failed == 0 || names_failure(&shown) {
-        return shown;
+/// Describes failures: by their names if these fit, else by their number.
+fn failed(failures: &[Failure]) -> String {
+    let [first, rest @ ..] = failures else {
+        return String::new();
+    };
+    let is_alike = rest.iter().all(|failure| failure.how == first.how);
+    let how = if is_alike { first.how } else { "failed" };
+    let names = distinct(failures.iter().map(|failure| failure.name.clone()));
+    let whole = format!("{} {how}", listed(&names));
+    match names.as_slice() {
+        [only] => {
+            let times = format!(" ({} times)", failures.len());
+            let times = if rest.is_empty() { "" } else { &times };
+            let ending = format!(" {how}{times}");
+            let phrase = cut(only, MAX_CELLS - ending.len()) + &ending;
+            let is_about = rest.is_empty() && !first.topic.is_empty();
+            if is_about {
+                cut(&format!("{phrase}: {}", first.topic), MAX_CELLS)
+            } else {
+                phrase
+            }
+        }
+        _ if display_width(&whole) <= MAX_CELLS => whole,
+        _ => format!("{} calls {how}", failures.len()),
     }
-    let count = format!(", {failed} failed");
-    format!("{}{count}", cut(clean, MAX_CELLS - count.len()))
+}
+
+/// Describes acts in up to about `cells`, those that may have changed the most first.
+fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
+    let most = acts.iter().map(|act| act.effect).max();
+    let is_shown = |act: &&Act| act.effect > Effect::Notes || most == Some(Effect::Notes);
+    let mut acts = distinct(acts.iter().filter(is_shown));
+    acts.sort_by_key(|act| Reverse(act.effect));
+    let mut groups: Vec<Vec<&Act>> = Vec::new();
+    for act in acts {
+        let kind = |act: &Act| (act.verb, act.has_error);
+        match groups.iter_mut().find(|group| kind(group[0]) == kind(act)) {
+            Some(group) => group.push(act),
+            None => groups.push(vec![act]),
+        }
+    }
+    let mut line = String::new();
+    for (at, group) in groups.iter().enumerate() {
+        let left: usize = groups[at..].iter().map(Vec::len).sum();
+        let reserved = if left > group.len() {
+            MORE_STEPS.len()
+        } else {
+            0
+        };
+        let phrase = described(group, cwd, cells - reserved.min(cells / 2));
+        if line.is_empty() {
+            line = phrase;
+        } else if display_width(&line) + display_width(&phrase) + 2 + reserved <= cells {
+            line = format!("{line}, {}", lower_first(&phrase));
+        } else {
+            let steps = if left == 1 { "step" } else { "steps" };
+            return format!("{line}, {left} more {steps}");
+        }
+    }
+    line
+}
+
+/// Describes acts with the same verb: their objects, as far as they fit into `cells`, and the number of the others.
+fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
+    let (mut paths, mut names, mut topics) = (Vec::new(), Vec::new(), Vec::new());
+    for act in acts {
+        match &act.object {
+            Object::Files(files) => paths.extend(files.iter().cloned()),
+            Object::Named(name) => names.push(name.clone()),
+        }
+        topics.push(act.topic.clone());
+    }
+    let (paths, mut names) = (distinct(paths.into_iter()), distinct(names.into_iter()));
+    let mut topics = distinct(topics.into_iter());
+    names.retain(|name| !name.is_empty());
+    topics.retain(|topic| !topic.is_empty());
+    if !paths.is_empty() {
+        names.insert(0, file_names(&paths, cwd));
+    }
+    let (verb, _) = acts[0].verb.words();
+    let mut verb = verb.to_owned();
+    let ending = if acts[0].has_error {
+        ", errors in output"
+    } else {
+        ""
+    };
+    match (names.as_mut_slice(), topics.as_slice()) {
+        ([], []) => return verb + ending,
+        ([], _) => {
+            verb.push(':');
+            names = topics;
+        }
+        ([name], [topic]) => *name = format!("{name}: {topic}"),
+        _ => {}
+    }
+    let phrase = |count: usize| {
+        let more = names.len() - count;
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!(" and {more} more")
+        };
+        (format!("{verb} {}", listed(&names[..count])), more + ending)
+    };
+    let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
+    let counts = 1..=names.len().min(MAX_NAMES);
+    let whole = counts.rev().map(phrase).find(fits);
+    let (shown, more) = whole.unwrap_or_else(|| phrase(1));
+    cut(&shown, cells.saturating_sub(more.len())) + &more
 }

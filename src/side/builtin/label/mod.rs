@@ -1,14 +1,17 @@
-//! Labels by rules: a fact for each finished call, grouped by class and composed into one line.
+//! Labels by rules. A call becomes acts, or the name of what failed; the acts of a batch are grouped by their verbs
+//! and composed into one line. A label says less rather than something that the results do not show.
 
+mod act;
+mod call;
 mod compose;
-mod fact;
-mod facts;
-mod files;
-mod others;
+mod line;
+mod program;
+mod status;
+mod tools;
 
+pub use call::{FinishedCall, is_look, needed_of_result};
 pub(crate) use compose::group_label;
 pub use compose::label;
-pub use fact::{FinishedCall, is_look, needed_of_result};
 
 #[cfg(test)]
 mod tests;

@@ -3,10 +3,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A batch: tool, input, output, whether it failed.
-type Row<'a> = (&'a [(&'a str, Value, &'a str, bool)], &'a str);
+/// A call: tool, input, output, whether it failed.
+type Row<'a> = (&'a str, Value, &'a str, bool);
 
-fn label_of(calls: &[(&str, Value, &str, bool)]) -> String {
+fn label_of(calls: &[Row<'_>]) -> String {
     let inputs: Vec<Box<RawValue>> = calls
         .iter()
         .map(|(_, input, ..)| serde_json::value::to_raw_value(input).unwrap())
@@ -28,53 +28,468 @@ fn bash(command: &str) -> Value {
     json!({"command": command})
 }
 
+fn assert_labels(rows: &[(&str, &str, bool, &str)]) {
+    for (command, output, failed, expected) in rows {
+        let call = ("Bash", bash(command), *output, *failed);
+        assert_eq!(label_of(&[call]), *expected, "{command}");
+    }
+}
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn batches_get_one_line() {
-    let read = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
-    let rows: &[Row<'_>] = &[
-        (&[("Read", read("a.rs"), "1\tfn", false)], "Read a.rs"),
+fn calls_are_named_by_their_act_and_object() {
+    let file = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
+    let todos = json!({"todos": [{"status": "completed"}, {"status": "pending"}]});
+    let patch = json!({"input": "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch"});
+    let editor = |command: &str| json!({"command": command, "path": "a.rs"});
+    let rows: &[(Row<'_>, &str)] = &[
+        (("Read", file("a.rs"), "1\tfn", false), "Read a.rs"),
         (
-            &[("read_file", json!({"absolute_path": "/x/b.go"}), "x", false)],
+            ("read_file", json!({"absolute_path": "/x/b.go"}), "x", false),
             "Read b.go",
         ),
         (
-            &[
-                ("Read", read("a.rs"), "x", false),
-                ("Read", read("a.rs"), "y", false),
-            ],
+            ("Read", file("a.rs"), "File does not exist.", true),
+            "Read of a.rs failed",
+        ),
+        (("Write", file("a.rs"), "File created", false), "Wrote a.rs"),
+        (
+            ("Grep", json!({"pattern": "^fn main"}), "a.rs:1", false),
+            "Searched for fn main",
+        ),
+        (
+            (
+                "Grep",
+                json!({"pattern": "foo", "path": "src"}),
+                "No matches found",
+                false,
+            ),
+            "No matches for foo in src",
+        ),
+        (
+            (
+                "Grep",
+                json!({"pattern": "foo("}),
+                "regex parse error",
+                true,
+            ),
+            "Search for foo failed",
+        ),
+        (
+            (
+                "mcp__tracker__create_issue",
+                json!({"title": "x"}),
+                "{}",
+                false,
+            ),
+            "Called create issue (tracker)",
+        ),
+        (
+            ("mcp__a__merge", json!({}), r#"{"merged":false}"#, false),
+            "Called merge (a)",
+        ),
+        (
+            ("mcp__a__merge", json!({}), "401", true),
+            "Merge (a) failed",
+        ),
+        (
+            ("TodoWrite", todos, "ok", false),
+            "Updated todos, 1 of 2 done",
+        ),
+        (
+            (
+                "TaskUpdate",
+                json!({"taskId": "2", "status": "completed"}),
+                "ok",
+                false,
+            ),
+            "Updated task 2 (completed)",
+        ),
+        (("Frobnicate", json!({}), "x", false), "Used Frobnicate"),
+        (("Frobnicate", json!({}), "x", true), "Frobnicate failed"),
+        (
+            (
+                "WebFetch",
+                json!({"url": "https://a.io/b"}),
+                "HTTP 500",
+                false,
+            ),
+            "Requested a.io/b",
+        ),
+        (
+            ("Task", json!({"description": "Find it"}), "x", true),
+            "Agent failed: find it",
+        ),
+        (("apply_patch", patch, "ok", false), "Deleted a.rs"),
+        (
+            ("str_replace_editor", editor("view"), "ok", false),
             "Read a.rs",
         ),
         (
-            &[(
-                "Bash",
-                bash("cat notes.md"),
-                &format!("{}it is running in background", "line\n".repeat(200)),
-                false,
-            )],
+            ("str_replace_editor", editor("create"), "ok", false),
+            "Edited a.rs",
+        ),
+        (
+            ("write_stdin", json!({"chars": "rm x\n"}), "ok", false),
+            "Sent input to background task",
+        ),
+        (
+            ("write_stdin", json!({"chars": ""}), "ok", false),
+            "Checked background task",
+        ),
+        (
+            ("BashOutput", json!({}), "<exit_code>1</exit_code>", false),
+            "Background task failed",
+        ),
+    ];
+    for (call, expected) in rows {
+        assert_eq!(label_of(std::slice::from_ref(call)), *expected, "{call:?}");
+    }
+}
+
+#[test]
+fn commands_are_named_by_what_they_may_change() {
+    let rows = [
+        ("find . -name '*.log' -exec rm {} +", "Ran find -exec rm"),
+        ("find . -name '*.log' -delete", "Ran find -delete"),
+        ("find . -name '*.orig' | xargs rm -f", "Deleted files"),
+        ("grep -rl foo src | xargs sed -i s/foo/bar/", "Edited files"),
+        (
+            "grep -rl foo src | xargs -0 perl -pi -e s/foo/bar/",
+            "Edited files",
+        ),
+        ("sed -i s/a/b/ a.py b.py c.py", "Edited a.py and 2 more"),
+        ("perl -0pi -e 's/a/b/g' A.md B.md", "Edited A.md and B.md"),
+        (
+            "curl -s -X DELETE https://api.example.com/v1/7",
+            "Ran curl api.example.com/…/7",
+        ),
+        ("sort -o a.txt b.txt", "Ran sort a.txt b.txt"),
+        ("cat a.txt | tee b.txt", "Wrote b.txt"),
+        ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
+        (
+            "cat > f.py <<'E'\nx\nE\npython3 f.py",
+            "Wrote f.py, ran f.py",
+        ),
+        ("git diff --output=a.patch", "Ran git diff"),
+        ("find . -name '*.rs' -fprint out", "Ran find"),
+        (": > a.log", "Wrote a.log"),
+        ("(ls; date) > a.log", "Wrote a.log"),
+        ("ls && $(echo rm) x", "Ran a program"),
+        ("git ls-files | xargs dos2unix", "Ran dos2unix"),
+        ("cargo test && rm -rf tmp/", "Deleted tmp/, ran cargo test"),
+        (
+            "npm run build && npm run deploy",
+            "Ran npm run build and npm run deploy",
+        ),
+        (
+            "docker ps; docker stop web",
+            "Ran docker ps and docker stop web",
+        ),
+        ("bash -c \"rm a.txt\"", "Deleted a.txt"),
+        ("npx eslint . --fix", "Ran eslint"),
+        ("ls `rm a`", "Ran rm a and ls"),
+        (
+            "kubectl get po > po.yml",
+            "Wrote po.yml, ran kubectl get po",
+        ),
+        (
+            "git branch --merged | xargs git branch -d",
+            "Ran git branch",
+        ),
+        ("mkdir -p a b c", "Ran mkdir a and 2 more"),
+        ("git add a.rs b.rs c.rs", "Ran git add a.rs and 2 more"),
+        ("git diff -- a.py b.py c.py", "Ran git diff a.py and 2 more"),
+        (
+            "mise run test:ci -- -run x | tail -3",
+            "Ran mise run test:ci",
+        ),
+        ("./server --port 80", "Ran server"),
+        ("perl -ne 'print if /x/' a.txt", "Ran perl script"),
+        ("grep -c '' a.txt", "Searched for lines in a.txt"),
+        ("go test ./src/net/...", "Ran go test net/"),
+        ("a; b; c", "Ran a, b and c"),
+        (
+            "ffmpeg -i a b; convert b c; identify c; exiftool c; jhead c",
+            "Ran ffmpeg, convert b c, identify c, exiftool c and jhead c",
+        ),
+        // These only read.
+        (
+            "find . -name '*.rs' | xargs grep -l foo",
+            "Looked for *.rs files",
+        ),
+        ("cat a.txt | sort | uniq -c", "Read a.txt"),
+        ("sed -n 1,5p a.txt", "Read a.txt"),
+        ("grep foo $FILES", "Searched for foo"),
+        (
+            "grep -A 10 '^[[:space:]]*constructor' a.ts",
+            "Searched for constructor in a.ts",
+        ),
+        ("rg --files", "Looked for files"),
+        ("git diff --stat && cat a.rs", "Ran git diff, read a.rs"),
+        (
+            "command -v nginx || command -v caddy || true",
+            "Looked for nginx and caddy",
+        ),
+        ("/x/turnpipe sandbox -- bash -c 'cat a.md'", "Read a.md"),
+        ("gh pr view 7 | head", "Ran gh pr view 7"),
+    ];
+    for (command, expected) in rows {
+        let call = ("Bash", bash(command), "x", false);
+        assert_eq!(label_of(&[call]), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_it() {
+    assert_labels(&[
+        ("rm a.txt", "", false, "Deleted a.txt"),
+        ("rm a.txt; true", "", false, "Deleted a.txt"),
+        ("rm a.txt 2>/dev/null; true", "", false, "Ran rm a.txt"),
+        (
+            "rm a.txt || true",
+            "rm: cannot remove 'a.txt'",
+            false,
+            "Ran rm a.txt, errors in output",
+        ),
+        (
+            "ls scripts || true",
+            "ls: cannot access 'scripts'",
+            false,
+            "Ran ls scripts, errors in output",
+        ),
+        (
+            "if [ -f x ]; then cat x; else touch x; fi",
+            "",
+            false,
+            "Ran touch x",
+        ),
+        ("test -f a && rm b; ls", "", false, "Ran rm b"),
+        (
+            "foo | head",
+            "bash: line 1: foo: command not found",
+            false,
+            "Ran foo, errors in output",
+        ),
+        (
+            "cargo test | tail -1",
+            "test result: FAILED. 1 passed; 2 failed",
+            false,
+            "Ran cargo test",
+        ),
+        (
+            "git commit -m x | head -1",
+            "[main 1234567] Fix it",
+            false,
+            "Committed: Fix it",
+        ),
+        (
+            "git commit -m x; git log",
+            "nothing to commit",
+            false,
+            "Ran git commit",
+        ),
+        (
+            "xargs -a list.txt rm",
+            "rm: cannot remove 'x'",
+            false,
+            "Ran rm, errors in output",
+        ),
+        (
+            "pkill x; npm run dev &",
+            "",
+            false,
+            "Ran pkill x, started in background: npm run dev",
+        ),
+        ("git push &", "", false, "Started in background: git push"),
+        (
+            "./serve.sh",
+            "Command running in background with ID: 7",
+            false,
+            "Started in background: serve.sh",
+        ),
+        (
+            "cat notes.md",
+            "a\nb\nc\nd\ne\nit is running in background",
+            false,
             "Read notes.md",
         ),
+    ]);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
+fn a_failure_names_the_command_that_failed() {
+    assert_labels(&[
+        ("cargo test", "Exit code 101", true, "cargo test failed"),
         (
-            &[(
-                "Bash",
-                bash("/x/turnpipe sandbox -- bash -c 'cat a.md'"),
-                "a",
-                false,
-            )],
-            "Read a.md",
+            "cd web && cargo test",
+            "Exit code 101",
+            true,
+            "cargo test failed",
         ),
         (
-            &[(
-                "Bash",
-                bash("./serve.sh"),
-                "Command running in background with ID: 7",
-                false,
-            )],
-            "Started serve.sh in background",
+            "cd no && cargo test",
+            "Exit code 1\nbash: line 1: cd: no: No such file",
+            true,
+            "cd failed",
         ),
         (
-            &[
-                ("Bash", bash("cat big.log"), "x", false),
+            "npm run lint && npm test",
+            "Exit code 1\nboom",
+            true,
+            "npm run lint && npm test failed",
+        ),
+        (
+            "a && b && c",
+            "Exit code 1",
+            true,
+            "One of 3 commands failed",
+        ),
+        (
+            "touch x; cargo test",
+            "Exit code 101",
+            true,
+            "Wrote x, cargo test failed",
+        ),
+        (
+            "cat > f.py <<'E'\nx\nE\npython3 f.py",
+            "Exit code 1\nTraceback",
+            true,
+            "Wrote f.py, f.py failed",
+        ),
+        ("false && git push", "Exit code 1", true, "git push failed"),
+        (
+            "a && b && c",
+            "The user doesn't want to proceed with this tool use.",
+            true,
+            "a and 2 more declined",
+        ),
+        ("sleep 9; echo x", "Command aborted", true, "Command failed"),
+        // Status 1 is an answer of these.
+        (
+            "rg -n foo src",
+            "(no output)\n\nCommand exited with code 1",
+            true,
+            "No matches for foo in src",
+        ),
+        (
+            "rg foo no",
+            "Exit code 2\nrg: no: No such file",
+            true,
+            "rg foo no failed",
+        ),
+        (
+            "grep foo $X*",
+            "Exit code 1\n(eval):1: parse error near `)'",
+            true,
+            "grep foo failed",
+        ),
+        (
+            "command -v a || command -v b",
+            "Exit code 1",
+            true,
+            "Did not find a and b",
+        ),
+        (
+            "ls x && command -v magick",
+            "Exit code 1\nicon.png",
+            true,
+            "Ran ls x, did not find magick",
+        ),
+        (
+            "cargo build | grep ^error",
+            "Exit code 1",
+            true,
+            "Ran cargo build, no matches for error",
+        ),
+        ("diff a b", "Exit code 1\n< a", true, "Ran diff a b"),
+        ("git diff --quiet", "Exit code 1", true, "Ran git diff"),
+        (
+            "git grep -n TODO",
+            "Exit code 1",
+            true,
+            "No matches for TODO",
+        ),
+        ("ag foo", "Exit code 1", true, "No matches for foo"),
+        (
+            "ps | grep -v x",
+            "Exit code 1",
+            true,
+            "Ran ps, no matches for lines without x",
+        ),
+        (
+            "which rg fd",
+            "Exit code 1\n/usr/bin/rg",
+            true,
+            "which rg fd failed",
+        ),
+        (
+            "until false; do :; done",
+            "Command timed out",
+            true,
+            "Command failed",
+        ),
+        ("test -f x", "Exit code 1", true, "Condition was false"),
+    ]);
+    // Other agents record the status in the text.
+    let rows = [
+        (
+            "exec_command",
+            "cargo test",
+            "Process exited with code 101\nOutput:\n",
+            "cargo test failed",
+        ),
+        (
+            "exec_command",
+            "rg foo",
+            "Process exited with code 1\nOutput:\n",
+            "No matches for foo",
+        ),
+        (
+            "bash",
+            "cat x | grep y",
+            "(no output)\n\nCommand exited with code 1",
+            "Read x, no matches for y",
+        ),
+        (
+            "run_shell_command",
+            "ls no",
+            "Output: ls: no such file\nExit Code: 2",
+            "ls no failed",
+        ),
+    ];
+    for (tool, command, output, expected) in rows {
+        let call = (
+            tool,
+            json!({"command": command, "cmd": command}),
+            output,
+            false,
+        );
+        assert_eq!(label_of(&[call]), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_batch_names_changes_first_and_all_failures() {
+    let read = |name: &str| {
+        let input = json!({"file_path": format!("/home/me/app/src/{name}.rs")});
+        ("Read", input, "x", false)
+    };
+    let run = |command: &str| ("Bash", bash(command), "", false);
+    let fail = |command: &str| ("Bash", bash(command), "Exit code 1", true);
+    let agent = |task: &str| ("Task", json!({"description": task}), "x", false);
+    let names: Vec<String> = (0..70).map(|number| format!("f{number}")).collect();
+    let mut many: Vec<_> = names.iter().map(|name| read(name)).collect();
+    many.push(run("rm z"));
+    let cancelled = "Cancelled: parallel tool call Bash errored";
+    let rows = [
+        (vec![], ""),
+        (many, "Deleted z, read 70 files in src/"),
+        (vec![read("a"), read("a")], "Read a.rs"),
+        (
+            vec![
+                run("cat big.log"),
                 (
                     "Read",
                     json!({"file_path": "/home/me/app/big.log"}),
@@ -85,318 +500,8 @@ fn batches_get_one_line() {
             "Read big.log",
         ),
         (
-            &[(
-                "Bash",
-                bash("for i in 1 2; do time QUIET=1 ./server help > /dev/null; done"),
-                "",
-                false,
-            )],
-            "Ran server help",
-        ),
-        (
-            &[(
-                "Read",
-                read("a.rs"),
-                "<tool_use_error>File does not exist.</tool_use_error>",
-                true,
-            )],
-            "a.rs not found",
-        ),
-        (
-            &[
-                ("Edit", read("a.rs"), "ok", false),
-                ("Edit", read("b.rs"), "ok", false),
-            ],
-            "Edited a.rs and b.rs",
-        ),
-        (
-            &[("Grep", json!({"pattern": "^fn main"}), "a.rs:1", false)],
-            "Searched for fn main",
-        ),
-        (
-            &[("Grep", json!({"pattern": "foo"}), "No matches found", false)],
-            "No matches for foo",
-        ),
-        (
-            &[(
-                "Bash",
-                bash("cargo test 2>&1"),
-                "test result: ok. 12 passed; 0 failed;",
-                false,
-            )],
-            "Ran cargo test, 12 passed",
-        ),
-        (
-            &[(
-                "Bash",
-                bash("cargo test"),
-                "Exit code 101\ntest result: FAILED. 1 passed; 2 failed;",
-                true,
-            )],
-            "Ran cargo test, 2 failed",
-        ),
-        (
-            &[(
-                "Bash",
-                bash("cargo test | head -5"),
-                "test result: ok. 12 passed; 0 failed;",
-                false,
-            )],
-            "Ran cargo test",
-        ),
-        (
-            &[(
-                "Bash",
-                bash("npm run lint && npm test"),
-                "Exit code 1\nboom",
-                true,
-            )],
-            "Failed: lint, npm test",
-        ),
-        (
-            &[(
-                "Bash",
-                bash("git push"),
-                " ! [rejected] main -> main (fetch first)",
-                false,
-            )],
-            "git push rejected",
-        ),
-        (
-            &[("Bash", bash("rm -rf target/"), "", false)],
-            "Deleted target/",
-        ),
-        (
-            &[(
-                "mcp__tracker__create_issue",
-                json!({"title": "x"}),
-                r#"{"identifier":"AB-12"}"#,
-                false,
-            )],
-            "Called create issue (tracker)",
-        ),
-        (
-            &[(
-                "TodoWrite",
-                json!({"todos": [{"status": "completed"}, {"status": "pending"}]}),
-                "ok",
-                false,
-            )],
-            "Updated todos, 1 of 2 done",
-        ),
-        (&[("Frobnicate", json!({}), "x", false)], "Used Frobnicate"),
-        (
-            &[(
-                "shell",
-                json!({"command": ["bash", "-lc", "git status"]}),
-                "nothing to commit, working tree clean",
-                false,
-            )],
-            "Checked git status, clean",
-        ),
-        (
-            &[
-                ("Read", read("a.rs"), "x", false),
-                ("Bash", bash("false && git push"), "Exit code 1", true),
-            ],
-            "Read a.rs, git push failed",
-        ),
-    ];
-    for (calls, expected) in rows {
-        assert_eq!(label_of(calls), *expected, "{calls:?}");
-    }
-}
-
-#[test]
-fn commands_that_change_something_are_not_labelled_as_reads() {
-    let rows = [
-        (
-            "find . -name '*.log' -exec rm {} +",
-            "Ran rm on *.log files",
-        ),
-        ("find . -name '*.log' -delete", "Deleted *.log files"),
-        ("find . -name '*.orig' | xargs rm -f", "Deleted files"),
-        ("grep -rl foo src | xargs sed -i s/foo/bar/", "Edited files"),
-        (
-            "grep -rl foo src | xargs -0 perl -pi -e s/foo/bar/",
-            "Edited files",
-        ),
-        (
-            "curl -s -X DELETE https://api.example.com/v1/users/7",
-            "Sent DELETE to api.example.com/…/7",
-        ),
-        ("sort -o a.txt b.txt", "Ran sort"),
-        ("cat a.txt | tee b.txt", "Wrote b.txt"),
-        ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
-        ("git diff --output=a.patch", "Ran git diff"),
-        ("find . -name '*.rs' -fprint out", "Ran find"),
-        (": > a.log", "Wrote a.log"),
-        ("(ls; date) > a.log", "Wrote a.log"),
-        ("ls && $(echo rm) x", "Ran $() x"),
-        ("git ls-files | xargs dos2unix", "Ran dos2unix"),
-        ("curl -sX DELETE https://a.io/b", "Sent DELETE to a.io/b"),
-        (
-            "curl -s -X POST https://a.io/b | jq .",
-            "Sent POST to a.io/b",
-        ),
-        (
-            "cargo test && rm -rf tmp/",
-            "Ran cargo test and deleted tmp/",
-        ),
-        (
-            "npm run build && npm run deploy",
-            "Ran build and npm deploy",
-        ),
-        (
-            "docker ps; docker stop web",
-            "Ran docker ps and docker stop",
-        ),
-        ("bash -c \"rm a.txt\"", "Deleted a.txt"),
-        ("ls *.log | xargs -I{} mv {} logs/", "Moved logs/"),
-        ("npx eslint . --fix", "Ran eslint --fix"),
-        ("ls `rm a`", "Ran rm"),
-        ("kubectl get po -o yaml > po.yml", "Wrote po.yml"),
-        ("find . -exec cat {} + > all.md", "Wrote all.md"),
-        ("trap 'rm a' EXIT; ls", "Ran trap"),
-        ("curl -sT a.txt https://x.io/up", "Sent POST to x.io/up"),
-        (
-            "git branch --merged | xargs git branch -d",
-            "Deleted branch",
-        ),
-        ("ls > /dev/stderr", "Ran ls"),
-        ("mkdir -p a b c", "Created 3 directories"),
-        // These only read.
-        (
-            "find . -name '*.rs' | xargs grep -l foo",
-            "Looked for *.rs files",
-        ),
-        ("cat a.txt | sort | uniq -c", "Read a.txt"),
-        ("sed -n 1,5p a.txt", "Read a.txt"),
-        ("grep foo $FILES", "Searched for foo"),
-        ("gh pr view 7 | head", "Viewed PR #7"),
-        ("git log --oneline | head -3", "Viewed git log"),
-    ];
-    for (command, expected) in rows {
-        let call = ("Bash", bash(command), "x", false);
-        assert_eq!(label_of(&[call]), expected, "{command}");
-    }
-}
-
-#[test]
-fn a_success_is_claimed_only_if_the_status_or_the_output_shows_it() {
-    let rows = [
-        (
-            "pip install a | tail -1",
-            "ERROR: No matching distribution found for a",
-            "Ran pip install, errors in output",
-        ),
-        (
-            "npm install a 2>&1 | tail -3",
-            "npm ERR! 404 Not Found",
-            "Ran npm install, errors in output",
-        ),
-        (
-            "apt-get install -y a | tail -1",
-            "E: Unable to locate package a",
-            "Ran apt-get install, errors in output",
-        ),
-        ("npm install a || true", "", "Ran npm install"),
-        (
-            "go test ./... 2>&1 | tail -1",
-            "ok  \tpkg/z\t0.1s",
-            "Ran go test",
-        ),
-        (
-            "cargo build 2>&1 | tail -1",
-            "For more information, try `rustc --explain E0425`.",
-            "Ran cargo build",
-        ),
-        ("cargo build -p a 2>&1 | tail -1", "x", "Ran cargo build"),
-        (
-            "git push 2>&1 | tail -1",
-            "fatal: x",
-            "Ran git push, errors in output",
-        ),
-        (
-            "git push 2>&1 | tail -1",
-            "   1..2  main -> main",
-            "Pushed main",
-        ),
-        (
-            "git commit -m x | head -1",
-            "[main 1234567] Fix it",
-            "Committed: Fix it",
-        ),
-        (
-            "set -o pipefail; npm install a | tail -3",
-            "added 1 package",
-            "Installed a",
-        ),
-        (
-            "npm install a && npm test | tail -3",
-            "x",
-            "Ran npm test and installed a",
-        ),
-        ("npm install a", "added 1 package", "Installed a"),
-        ("rm a.txt 2>/dev/null; true", "", "Ran rm"),
-        ("pkill web; ps", "1 web", "Sent signal to processes"),
-        ("git merge x; git status", "", "Ran git merge"),
-        ("git push --dry-run", "", "Ran git --dry-run"),
-        ("rsync -avn a b", "", "Ran rsync"),
-        (
-            "git push; git status",
-            "error: failed to push some refs",
-            "Ran git push, errors in output",
-        ),
-        (
-            "mkdir a; ls",
-            "mkdir: cannot create directory 'a': File exists",
-            "Ran mkdir, errors in output",
-        ),
-        ("git push &", "", "Started git push in background"),
-    ];
-    for (command, output, expected) in rows {
-        let call = ("Bash", bash(command), output, false);
-        assert_eq!(label_of(&[call]), expected, "{command}");
-    }
-}
-
-#[test]
-fn a_batch_names_a_change_before_what_it_only_counts() {
-    let read = |name: &str| {
-        let input = json!({"file_path": format!("/home/me/app/src/{name}.rs")});
-        ("Read", input, "x", false)
-    };
-    let run = |command: &str| ("Bash", bash(command), "", false);
-    let names: Vec<String> = (0..70).map(|number| format!("f{number}")).collect();
-    let mut many: Vec<_> = names.iter().map(|name| read(name)).collect();
-    many.push(run("rm z"));
-    let passed = (
-        "Bash",
-        bash("cargo test"),
-        "test result: ok. 1 passed;",
-        false,
-    );
-    let patch = json!({"input": "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch"});
-    let command = |command| {
-        let input = json!({"command": command, "path": "a.rs"});
-        ("str_replace_editor", input, "ok", false)
-    };
-    let input = |chars| ("write_stdin", json!({"chars": chars}), "ok", false);
-    let refused = ("mcp__a__merge", json!({}), r#"{"merged":false}"#, false);
-    let rows = [
-        (many, "Deleted z, read 70 files in src/"),
-        (
             vec![run("ls"), run("git status"), run("rm x")],
-            "Deleted x, 2 more commands",
-        ),
-        (
-            vec![run("git add a"), run("git commit"), run("git push")],
-            "Pushed branch, 2 more commands",
-        ),
-        (
-            vec![passed, read("a"), run("rm x"), read("b")],
-            "Deleted x, 3 more calls",
+            "Deleted x, ran ls and git status",
         ),
         (
             vec![
@@ -405,21 +510,43 @@ fn a_batch_names_a_change_before_what_it_only_counts() {
             ],
             "Deleted b, read a.rs",
         ),
-        (vec![("apply_patch", patch, "ok", false)], "Deleted a.rs"),
-        (vec![command("view")], "Read a.rs"),
-        (vec![command("create")], "Edited a.rs"),
-        (vec![input("rm x\n")], "Sent input to background task"),
-        (vec![input("")], "Checked background task"),
-        (vec![refused], "Called merge (a)"),
+        (
+            vec![agent("Find it"), agent("Fix it")],
+            "Ran agent: find it and fix it",
+        ),
+        (
+            vec![read("a"), fail("false && git push")],
+            "Read a.rs, git push failed",
+        ),
+        (
+            vec![fail("make a"), fail("make b")],
+            "make a and make b failed",
+        ),
+        (
+            vec![
+                run("cargo build"),
+                fail("cargo test"),
+                ("Bash", bash("cargo doc"), cancelled, true),
+            ],
+            "Ran cargo build, cargo test failed",
+        ),
+        (
+            vec![("Bash", bash("cargo doc"), cancelled, true)],
+            "Call cancelled",
+        ),
     ];
     for (calls, expected) in rows {
         assert_eq!(label_of(&calls), expected);
     }
-}
-
-#[test]
-fn an_empty_batch_has_no_label() {
-    assert_eq!(label(&[], None), "");
+    let many: Vec<_> = names.iter().map(|name| fail(name)).collect();
+    assert_eq!(label_of(&many), "70 calls failed");
+    // Many commands in one line.
+    let long = (0..3000).fold(String::new(), |line, number| format!("{line}c{number};"));
+    let label = label_of(&[run(&long)]);
+    assert!(
+        label.starts_with("Ran c0, c1, ") && label.ends_with(" more"),
+        "{label}"
+    );
 }
 
 mod properties {
@@ -428,15 +555,27 @@ mod properties {
     use super::*;
     use crate::text::{display_width, terminal_safe_line};
 
+    /// The words of a label with a call that did not succeed. Status 1 of a search is an answer.
+    const BAD: [&str; 8] = [
+        "failed",
+        "declined",
+        "denied",
+        "interrupted",
+        "cancelled",
+        "was false",
+        "o match",
+        "id not find",
+    ];
+
     proptest! {
         #[test]
         fn labels_are_narrow_and_safe_and_mention_failures(
             calls in prop::collection::vec(
-                (prop::sample::select(vec!["Bash", "Read", "Edit", "Grep", "Glob", "Task", "WebFetch", "x"]), "\\PC{0,60}", "\\PC{0,80}", any::<bool>()),
+                (prop::sample::select(vec!["Bash", "Read", "Edit", "Grep", "Glob", "Task", "WebFetch", "x"]), "(rm |cat |a && |b \\| |sed -i |)[a-z./$'|&;<> -]{0,40}\\PC{0,20}", "\\PC{0,80}", any::<bool>()),
                 1..5,
             ),
         ) {
-            let calls: Vec<(&str, Value, &str, bool)> = calls
+            let calls: Vec<Row<'_>> = calls
                 .iter()
                 .map(|(name, argument, output, failed)| {
                     (*name, json!({"command": argument, "file_path": argument, "pattern": argument, "url": argument}), output.as_str(), *failed)
@@ -447,7 +586,7 @@ mod properties {
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {
-                prop_assert!(compose::names_failure(&label), "{}", label);
+                prop_assert!(BAD.iter().any(|word| label.contains(word)), "{}", label);
             }
         }
     }

@@ -1,0 +1,134 @@
+//! What a call did. Words are chosen last, when a label is written.
+
+/// What an act may have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Effect {
+    /// Only the agent's own notes.
+    Notes,
+    /// Nothing.
+    Nothing,
+    /// A program ran, which may change anything.
+    Unknown,
+    /// Files or a repository.
+    Changed,
+}
+
+/// Declares the kinds of acts: what they change, and the words before the object of an act that succeeded, and of one
+/// that did not. For programs the latter are empty: the name of the program is enough.
+macro_rules! verbs {
+    ($($verb:ident $effect:ident $past:literal $attempt:literal)*) => {
+        /// The kind of an act.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(super) enum Verb { $($verb),* }
+
+        impl Verb {
+            /// Returns what an act of this kind changes.
+            pub(super) fn effect(self) -> Effect {
+                match self { $(Self::$verb => Effect::$effect),* }
+            }
+
+            /// Returns the words of a success and of a failure.
+            pub(super) fn words(self) -> (&'static str, &'static str) {
+                match self { $(Self::$verb => ($past, $attempt)),* }
+            }
+        }
+    };
+}
+
+verbs! {
+    AddTask Notes "Added task:" "Task"
+    AskUser Nothing "Asked user" "Question to user"
+    CallTool Unknown "Called" ""
+    CheckTask Nothing "Checked background task" "Background task"
+    Commit Changed "Committed:" ""
+    Delete Changed "Deleted" "Deletion of"
+    Edit Changed "Edited" "Edit of"
+    FindNothing Nothing "No matches for" ""
+    List Nothing "Listed" "Listing of"
+    LoadSkill Nothing "Loaded skill" "Skill"
+    Locate Nothing "Looked for" ""
+    LookFor Nothing "Looked for" "File search for"
+    Miss Nothing "Did not find" ""
+    Note Notes "Updated" "Update of"
+    PresentPlan Nothing "Presented plan" "Plan"
+    Read Nothing "Read" "Read of"
+    Request Nothing "Requested" "Request of"
+    Run Unknown "Ran" ""
+    RunAgent Unknown "Ran agent" "Agent"
+    Search Nothing "Searched for" "Search for"
+    SearchWeb Nothing "Searched web for" "Web search for"
+    SendInput Unknown "Sent input to background task" "Input to background task"
+    StartAgent Unknown "Started agent" "Agent"
+    StartInBackground Unknown "Started in background:" ""
+    StopTask Unknown "Stopped background task" "Stopping of background task"
+    UseTool Unknown "Used" ""
+    Write Changed "Wrote" "Write of"
+}
+
+/// The object of an act.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Object {
+    /// Files, by their paths relative to the working directory.
+    Files(Vec<String>),
+    /// A name; empty if the verb says all.
+    Named(String),
+}
+
+/// What a call did, or one of the commands in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Act {
+    pub(super) verb: Verb,
+    pub(super) object: Object,
+    /// What it was about, in the words of the model.
+    pub(super) topic: String,
+    pub(super) effect: Effect,
+    /// Whether its output shows an error, although its status is not known.
+    pub(super) has_error: bool,
+}
+
+impl Act {
+    pub(super) fn new(verb: Verb, object: Object) -> Self {
+        let (effect, topic) = (verb.effect(), String::new());
+        let has_error = false;
+        Self {
+            verb,
+            object,
+            topic,
+            effect,
+            has_error,
+        }
+    }
+
+    pub(super) fn named(verb: Verb, name: impl Into<String>) -> Self {
+        Self::new(verb, Object::Named(name.into()))
+    }
+
+    pub(super) fn about(verb: Verb, topic: impl Into<String>) -> Self {
+        let topic = topic.into();
+        Self {
+            topic,
+            ..Self::named(verb, "")
+        }
+    }
+}
+
+/// The end of a call that did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// What failed: a command, or the attempt of an act.
+    pub(super) name: String,
+    /// `failed`, or who prevented it.
+    pub(super) how: &'static str,
+    pub(super) topic: String,
+    /// What happened before, as far as something may have changed.
+    pub(super) before: Vec<Act>,
+}
+
+/// What a finished call did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Told {
+    Done(Vec<Act>),
+    Failed(Failure),
+    /// It was cancelled because of another call.
+    Cancelled,
+}
