@@ -113,10 +113,14 @@ fn a_private_directory_for_temporary_files_is_removed_afterwards() {
 }
 
 #[test]
-fn languages_need_permission_where_nothing_is_enforced() {
+fn commands_of_xargs_need_permission_where_nothing_is_enforced() {
     let bench = Bench::new();
     bench.write("file", "one\n");
-    let calls = [bash("a", "sed -n '1{p}' file"), bash("b", "head -1 file")].concat();
+    let calls = [
+        bash("a", "echo file | xargs cat"),
+        bash("b", "head -1 file"),
+    ]
+    .concat();
     let run = bench.run(&["--enforce", "off"], calls.as_str());
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "denied", "{run:?}");
     assert_eq!(run.result("b")["turnpipe"]["outcome"], "ok", "{run:?}");

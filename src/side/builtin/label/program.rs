@@ -329,7 +329,7 @@ impl<'a> Program<'a> {
             is_short && word.ends_with(['c', 'e', 'E', 'p'])
         };
         let is_script = self.arguments().any(takes_script);
-        let gets_script = !matches!(self.command.input, PartInput::Inherited)
+        let gets_script = !matches!(self.command.input, PartInput::Other)
             && self.operands().iter().all(|word| *word == "-");
         is_one_of(INTERPRETERS, self.name()) && (is_script || gets_script)
     }
