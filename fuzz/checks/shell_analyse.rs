@@ -11,7 +11,7 @@ pub(crate) fn check(data: &[u8]) {
     let analysis = analyse(command);
     assert!(!analysis.why.contains('\n'));
     if let Some(span) = analysis.span {
-        assert!(command.get(span).is_some());
+        assert!(command.get(span.clone()).is_some(), "{command:?}: {span:?}");
     }
     let line = &analysis.line;
     let mut last = None;

@@ -393,7 +393,7 @@ fn signals_for_the_command_do_not_end_the_proxy() {
     }
     let place = Place::lasting(User::Own);
     let servers = Servers::start(&place);
-    let script = "trap 'curl -s http://localhost:$PORT/; exit 5' INT; echo started; while read line; do :; done; sleep 100";
+    let script = "trap 'curl -sS http://localhost:$PORT/; exit 5' INT; echo started; while read line; do :; done; sleep 100";
     let mut command = connected(&place, &servers, script);
     command.process_group(0);
     // Jobs of scripts inherit an ignored signal, which no shell can trap.

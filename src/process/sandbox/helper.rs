@@ -150,7 +150,7 @@ fn not_started(error: io::Error) -> SandboxError {
 /// A helper, and a socket to it.
 type Helper = (Child, UnixStream);
 
-/// Starts a helper of `program` that reads a policy.
+/// Starts a helper of `program` that reads a policy. Signals for the process group of this one do not reach it.
 ///
 /// # Errors
 /// Resources are exhausted.
@@ -161,6 +161,7 @@ fn start_helper(program: &Path, kind: &str, policy: &SandboxPolicy) -> io::Resul
         .arg(kind)
         .env_clear()
         .current_dir("/")
+        .process_group(0)
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -240,17 +241,11 @@ fn wait_for_parent() -> io::Result<()> {
     receive(&socket).map(drop)
 }
 
-/// Runs the proxy for a command in other namespaces until the process there, the parent, ends. Signals for the command do
-/// not end it, and the command cannot inspect it.
+/// Runs the proxy for a command in other namespaces until the process there, the parent, ends. The command cannot inspect
+/// it.
 fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
-    use libc::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
-    // SAFETY: system calls on plain numbers; no handler is installed.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP] {
-            libc::signal(signal, libc::SIG_IGN);
-        }
-    }
+    // SAFETY: a system call on plain numbers.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     forbid_inspection();
     close_all_but(&[]);
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);

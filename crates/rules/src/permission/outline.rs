@@ -34,17 +34,22 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
     text
 }
 
-/// Returns the parts of a word that may name a file: the whole word, and the text behind an option of one letter, `=`,
-/// `@`, `:`, `,` or `{`, to the end or the next sign.
+/// Returns the parts of a word that may name a file: the whole word, and the text behind an option of one letter, options
+/// of letters, `=`, `@`, `:`, `,` or `{`, to the end or the next sign.
 pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let is_path = word.len() <= MAX_PATH && !word.contains('\n');
     let word = if is_path { word } else { "" };
     let behind_sign = word.match_indices(['=', '@', ':', ',', '{']);
     let behind_sign = behind_sign.filter_map(|(at, _)| word.get(at + 1..));
     let behind_option = word.get(2..).filter(|_| word.starts_with('-'));
+    // `grep -rf/etc/passwd`
+    let behind_letters = word
+        .strip_prefix('-')
+        .map(|word| word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()));
     let names = std::iter::once(word)
         .chain(behind_sign)
-        .chain(behind_option);
+        .chain(behind_option)
+        .chain(behind_letters);
     // `-v ./x:/y`, `file:///x?y`
     let before_sign = |name: &'a str| {
         let (before, _) = name.split_once([':', ',', '?', '#', '}'])?;

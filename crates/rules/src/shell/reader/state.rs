@@ -108,9 +108,12 @@ impl<'text> Reader<'text> {
         self.rest().starts_with(token)
     }
 
-    /// Returns the next `length` bytes, which are a token in an error message.
+    /// Returns the next `length` bytes or a character, which are a token in an error message.
     pub(super) fn stop<T>(&self, length: usize, why: impl Into<String>) -> Read<T> {
-        let end = (self.position + length).min(self.end);
+        let end = self
+            .text
+            .ceil_char_boundary(self.position + length)
+            .min(self.end);
         stop_at(self.position..end, why)
     }
 
