@@ -1,8 +1,8 @@
-//! How an agent states the tokens of requests, and which of them count once.
+//! The tokens of requests, as an agent states them, and the rules by which each counts once.
 
 use crate::message::Usage;
 
-/// Where the ids of messages are unique. A copy of a message keeps its id, and counts once.
+/// The scope in which ids of messages are unique. A copy of a message keeps its id, and counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IdScope {
     /// Over all sessions of the agent.
@@ -16,7 +16,7 @@ pub enum IdScope {
     File,
 }
 
-/// Where the tokens of requests are.
+/// The place of the tokens of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TokenSource {
     /// In the replies.
@@ -28,12 +28,12 @@ pub enum TokenSource {
     Records,
 }
 
-/// What counts once.
+/// The rules by which each request counts once.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenCounting {
-    /// Where the ids of messages are unique.
+    /// The scope of the ids of messages.
     pub ids: IdScope,
-    /// Where the tokens of requests are.
+    /// The place of the tokens.
     pub tokens: TokenSource,
     /// Whether records that a fork copied keep their times, which are before its start.
     pub copies_are_older: bool,
@@ -56,7 +56,7 @@ impl TokenCounting {
 pub struct SideCost {
     /// The id of the request, which other records and files may repeat.
     pub id: Option<String>,
-    /// What other records may repeat.
+    /// The records that may repeat it.
     pub repeats: Repeats,
     /// The purpose of the request.
     pub prompt_id: Option<String>,

@@ -19,13 +19,13 @@ pub struct Format {
     pub(super) wrote: fn(&Row<'_>) -> bool,
     /// The name of the stream, if files of this format are saved streams of runs.
     pub(super) stream: Option<&'static str>,
-    /// How rows form a conversation.
+    /// The rows of the conversation.
     pub reading: Reading,
-    /// How tokens are stated.
+    /// The rules for tokens.
     pub counting: TokenCounting,
-    /// Where files are.
+    /// The directories and files.
     pub layout: Layout,
-    /// Where titles are.
+    /// The titles.
     pub titles: Titles,
     /// The settings that name hooks. `None` if turnpipe cannot be a hook of this agent.
     pub hook_settings: Option<HookSettings>,

@@ -1,11 +1,11 @@
-//! Where an agent keeps the files of a session.
+//! The files of a session, and the directories of an agent.
 
 use std::path::{Path, PathBuf};
 
 use super::content::{COMPRESSED, home_dir, session_stem};
 use crate::io::Environment;
 
-/// Where the records of subagents are.
+/// The place of the records of subagents.
 #[derive(Debug, Clone, Copy)]
 pub enum Subagents {
     /// The agent has no subagents.
@@ -21,7 +21,7 @@ pub enum Subagents {
 /// The files of the subagents of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct SubagentFiles {
-    /// The directory in which they are, or below which in directories of their own.
+    /// The directory with them, or with a directory for each.
     pub directory: fn(&Path) -> Option<PathBuf>,
     /// Whether a file there is one, by its path. Other files than lines of JSON never are.
     pub is_file: fn(&Path) -> bool,

@@ -1,4 +1,4 @@
-//! How the rows of an agent form a conversation, and what can be told of a row without parsing it.
+//! The rows of an agent: the form of the conversation, and facts about a row that need no parsing.
 
 use super::edits::{FileEdit, PathOfCall};
 use crate::api::BlockDetail;

@@ -93,7 +93,7 @@ pub fn is_subagent_file(path: &Path) -> bool {
     reserved_files().any(|files| files.contains(path))
 }
 
-/// Whether a session is in the directory in which its subagents are.
+/// Whether a session is in the directory of its subagents.
 pub fn is_among_subagents(session: &Path) -> bool {
     let mut directories = reserved_files().filter_map(|files| (files.directory)(session));
     directories.any(|directory| session.starts_with(directory))

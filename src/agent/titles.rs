@@ -1,4 +1,4 @@
-//! Where an agent keeps the titles of sessions, and how turnpipe adds one.
+//! The titles of sessions: their place, and the records that turnpipe adds.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -64,7 +64,7 @@ impl SessionEdits {
 /// The changes of each call, to show only these calls.
 #[derive(Debug, Default)]
 pub struct CallEdits {
-    /// Their diffs, or nothing if even their inputs are none.
+    /// Their diffs. Empty if not even their inputs have some.
     by_call: HashMap<String, Option<String>>,
 }
 
@@ -334,7 +334,7 @@ fn replaced(text: &str, input: &Map<String, Value>) -> Option<String> {
     Some(text)
 }
 
-/// Returns the directory in which a shell command with this input applies a patch.
+/// Returns the directory where a shell command with this input applies a patch.
 fn directory_of(input: &Map<String, Value>) -> PathBuf {
     let directory = input.get("workdir").and_then(Value::as_str);
     let mut directory = PathBuf::from(directory.unwrap_or_default());

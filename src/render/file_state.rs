@@ -123,7 +123,7 @@ fn end_lines(hunk: &mut Hunk, has_returns: bool, is_cut: bool) {
     }
 }
 
-/// How a patch removes a file that a session changed before.
+/// The way a patch removes a file that a session changed before.
 pub(super) enum Removal {
     /// It removes nothing, because the session made the file.
     Nothing,

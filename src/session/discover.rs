@@ -196,7 +196,7 @@ pub(crate) fn subagent_id(agent: Agent, path: &Path) -> String {
     id.unwrap_or_default()
 }
 
-/// Directories below that of the subagents of a session: those of a workflow have one each.
+/// Maximum depth of directories below the one of a session's subagents. Each workflow has one.
 const MAX_SUBAGENT_DEPTH: usize = 2;
 
 /// Returns the subagent files of a session, sorted by name. Those in directories of their own come last.

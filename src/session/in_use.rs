@@ -40,7 +40,7 @@ pub fn has_agent(session: &Session, facts: &Facts, now: SystemTime) -> bool {
     used.processes().next().is_some()
 }
 
-/// Returns the directories in which the agent of a session may run.
+/// Returns the directories where the agent of a session may run.
 pub(super) fn directories(facts: &Facts) -> Vec<&Path> {
     let directories = [&facts.cwd, &facts.first_cwd].into_iter().flatten();
     directories.map(Path::new).collect()

@@ -8,7 +8,7 @@ const MAX_LATE: usize = 3;
 /// Maximum number of labels that are requested and not yet there.
 pub(super) const MAX_REQUESTED: usize = 256;
 
-/// What is known about the speed of a model.
+/// The observed speed of a model.
 #[derive(Debug)]
 pub(super) struct Patience {
     /// The time that lines may wait for a label.
