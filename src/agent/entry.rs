@@ -22,7 +22,7 @@ pub enum Part {
     Side,
 }
 
-/// The effect of a record on earlier messages (see [`Shape::Replay`]).
+/// The effect of a record on earlier messages (see [`super::Shape::Replay`]).
 #[derive(Debug, Default)]
 pub enum Change {
     /// No change.
