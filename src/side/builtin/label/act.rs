@@ -48,6 +48,7 @@ verbs! {
     LoadSkill Nothing "Loaded skill" "Skill"
     Locate Nothing "Looked for" ""
     LookFor Nothing "Looked for" "File search for"
+    MayRun Unknown "May have run" ""
     Miss Nothing "Did not find" ""
     Note Notes "Updated" "Update of"
     PresentPlan Nothing "Presented plan" "Plan"

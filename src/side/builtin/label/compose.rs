@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told};
+use super::act::{Act, Effect, Failure, Object, Told, Verb};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::side::builtin::clean::{clean, cut, lower_first};
@@ -177,7 +177,11 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         } else {
             format!(" and {more} more")
         };
-        (format!("{verb} {}", listed(&names[..count])), more + ending)
+        let mut listed = listed(&names[..count]);
+        if acts[0].verb == Verb::MayRun {
+            listed = listed.replacen(" and ", " or ", 1);
+        }
+        (format!("{verb} {listed}"), more + ending)
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
     let counts = 1..=names.len().min(MAX_NAMES);

@@ -77,20 +77,27 @@ struct Step<'a> {
     program: Program<'a>,
     known: Known,
     has_error: bool,
-    /// Whether it ran for sure.
-    is_reached: bool,
+    /// Whether it may not have run: it is in a branch, or depends on the end of another command.
+    may_be_skipped: bool,
 }
 
 impl Step<'_> {
     /// Whether it succeeded for sure: by the status, or because the program names itself in its errors and did not.
     fn is_sure(&self) -> bool {
-        let is_silent = self.is_reached && self.program.is_loud();
+        let is_silent = !self.may_be_skipped && self.program.is_loud();
         !self.has_error && (self.known == Known::Succeeded || is_silent)
     }
 
     /// Returns the acts of the command. A claim that neither the status nor the silence of the program supports becomes
     /// a run of it.
-    fn acts(&self) -> Vec<Act> {
+    fn acts(&self, is_flat: bool) -> Vec<Act> {
+        if self.may_be_skipped {
+            let verb = Verb::MayRun;
+            return vec![Act {
+                verb,
+                ..self.program.run()
+            }];
+        }
         let shown = |act: Act| {
             // The output shows the subject of a commit; the other verbs say nothing about an end.
             let others = [
@@ -101,7 +108,9 @@ impl Step<'_> {
                 Verb::Locate,
             ];
             let claims = !others.contains(&act.verb) && !self.program.name().is_empty();
-            if self.is_sure() || !claims && !self.has_error {
+            if self.is_sure() && (is_flat || self.known == Known::Succeeded)
+                || !claims && !self.has_error
+            {
                 return act;
             }
             let (effect, has_error) = (act.effect, self.has_error);
@@ -128,7 +137,7 @@ impl Line<'_> {
         // Claude Code marks failed commands itself.
         let is_bad = code.is_some_and(|code| code != 0) && self.call.name != "Bash";
         let is_ok = self.call.outcome == CallOutcome::Ok && !is_bad;
-        let steps = self.steps(is_ok);
+        let steps = self.steps(text, is_ok);
         let name = || Self::name(&steps.iter().collect::<Vec<_>>(), false);
         match self.call.outcome {
             CallOutcome::Ok if is_ok && self.is_in_background(text) => {
@@ -153,7 +162,7 @@ impl Line<'_> {
         }
     }
 
-    fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
+    fn steps(&self, text: &str, is_ok: bool) -> Vec<Step<'_>> {
         let commands = self
             .read
             .commands
@@ -161,22 +170,24 @@ impl Line<'_> {
             .filter(|command| !command.is_substituted);
         let commands: Vec<&CommandPart> = commands.collect();
         let known = known_ends(&self.read, &commands, is_ok);
-        let (errors, mut is_reached) = (programs_with_errors(self.output), true);
+        let errors = programs_with_errors(self.output);
+        let branches = depths_of_branches(text, &commands);
         let mut steps: Vec<Step<'_>> = Vec::new();
-        for (command, known) in commands.into_iter().zip(known) {
+        for ((command, known), branch) in commands.into_iter().zip(known).zip(branches) {
             let program = self.program(command);
             let has_error = errors.contains(program.name());
-            is_reached = match command.follows {
-                Follows::Next | Follows::Background => self.read.is_flat,
-                Follows::And => is_reached && steps.last().is_some_and(Step::is_sure),
-                Follows::Or => false,
-                Follows::Pipe => is_reached,
+            let last = steps.last().filter(|last| !last.may_be_skipped);
+            let is_reached = match command.follows {
+                Follows::Next | Follows::Background => branch == 0,
+                Follows::And => known == Known::Succeeded || last.is_some_and(Step::is_sure),
+                Follows::Or => last.is_some_and(|last| last.has_error),
+                Follows::Pipe => last.is_some(),
             };
             steps.push(Step {
                 program,
                 known,
                 has_error,
-                is_reached,
+                may_be_skipped: !is_reached && !has_error,
             });
         }
         steps
@@ -199,6 +210,8 @@ impl Line<'_> {
         let mut acts = self.named_acts(steps);
         if acts.iter().any(|act| act.effect >= Effect::Unknown) {
             acts.retain(|act| act.effect >= Effect::Unknown);
+        } else if acts.iter().any(|act| act.verb != Verb::MayRun) {
+            acts.retain(|act| act.verb != Verb::MayRun);
         }
         let hidden = self.read.commands.iter();
         // A substitution runs these.
@@ -228,7 +241,7 @@ impl Line<'_> {
         };
         let acts = |step: &Step<'_>| match self.patched(step) {
             Some(act) => vec![act],
-            None => step.acts(),
+            None => step.acts(self.read.is_flat),
         };
         steps.iter().filter(is_named).flat_map(acts).collect()
     }
@@ -267,11 +280,20 @@ impl Line<'_> {
         let named = steps
             .iter()
             .filter(|step| !step.program.is_glue() && !step.program.is_filter());
+        let operator = named
+            .clone()
+            .nth(1)
+            .map(|step| step.program.command.follows);
+        let operator = if operator == Some(Follows::Or) {
+            " || "
+        } else {
+            " && "
+        };
         let named: Vec<String> = named.map(|step| step.program.words()).collect();
         match (named.as_slice(), steps) {
             ([], [only]) => only.program.words(),
             ([], _) => "Command".to_owned(),
-            ([_] | [_, _], _) => cut(&named.join(" && "), NAME_CELLS),
+            ([_] | [_, _], _) => cut(&named.join(operator), NAME_CELLS),
             (several, _) if is_one_of_them => format!("One of {} commands", several.len()),
             ([first, rest @ ..], _) => {
                 format!("{} and {} more", cut(first, NAME_CELLS / 2), rest.len())
@@ -307,14 +329,24 @@ impl Line<'_> {
         let start = |step: &Step<'_>| step.program.command.span.start;
         let first = suspects.first().map_or(0, |step| start(step));
         let before = steps.iter().take_while(|step| start(step) < first);
+        // Of alternatives, another one may have succeeded.
+        let has_alternatives = steps
+            .iter()
+            .any(|step| step.program.command.follows == Follows::Or);
         let before = before.map(|step| {
-            let is_done = step.known == Known::MayHaveFailed && self.read.is_flat;
+            let is_done =
+                step.known == Known::MayHaveFailed && self.read.is_flat && !has_alternatives;
             let known = if is_done {
                 Known::Succeeded
             } else {
                 step.known
             };
-            Step { known, ..*step }
+            let may_be_skipped = step.may_be_skipped && !is_done;
+            Step {
+                known,
+                may_be_skipped,
+                ..*step
+            }
         });
         let mut acts = self.named_acts(&before.collect::<Vec<_>>());
         let is_answer = |(at, step): (usize, &&Step<'_>)| {
@@ -340,12 +372,38 @@ impl Line<'_> {
                 before: acts,
             });
         }
+        let is_unclear = suspects.len() > 1
+            && suspects.iter().all(|step| !step.has_error)
+            && suspects.iter().any(|step| step.program.answer().is_some());
         if suspects.iter().all(|step| step.program.is_filter()) {
             suspects = steps
                 .iter()
                 .filter(|step| !step.program.is_glue())
                 .collect();
         }
-        self.failure(Self::name(&suspects, true), acts)
+        let mut told = self.failure(Self::name(&suspects, true), acts);
+        // Status 1 may be an answer.
+        if let (Told::Failed(failure), true, Some(1)) = (&mut told, is_unclear, code) {
+            failure.how = "ended with status 1";
+        }
+        told
     }
+}
+
+/// Returns the number of branches of `if` and `case` that each command is in.
+fn depths_of_branches(text: &str, commands: &[&CommandPart]) -> Vec<usize> {
+    let (mut end, mut depth) = (0, 0_usize);
+    let depths = commands.iter().map(|command| {
+        let between = text.get(end..command.span.start).unwrap_or_default();
+        end = end.max(command.span.end);
+        for word in between.split([' ', ';', '\n', '\t']) {
+            depth = match word {
+                "then" | "case" => depth + 1,
+                "fi" | "esac" | "elif" => depth.saturating_sub(1),
+                _ => depth,
+            };
+        }
+        depth
+    });
+    depths.collect()
 }
