@@ -34,21 +34,12 @@ pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
     while let Some(inner) = inside_sandbox(&text).or_else(|| script_of_shell(&text)) {
         text = inner;
     }
-    let is_plain = !call.text.contains('\x1b');
-    let output = if is_plain {
-        Cow::Borrowed(&*call.text)
-    } else {
-        terminal_safe(&call.text).into()
+    let output = match &*call.text {
+        plain if !plain.contains('\x1b') => Cow::Borrowed(plain),
+        coloured => terminal_safe(coloured).into(),
     };
-    let read = parse(&text);
-    Some(
-        Line {
-            call,
-            read,
-            output: &output,
-        }
-        .tell(&text),
-    )
+    let (read, output) = (parse(&text), &*output);
+    Some(Line { call, read, output }.tell(&text))
 }
 
 /// Returns the script of a line that is only `bash -c SCRIPT`.
@@ -60,16 +51,12 @@ fn script_of_shell(text: &str) -> Option<String> {
     let [shell, flag, script] = only.words.as_slice() else {
         return None;
     };
-    let is_shell = matches!(
-        program_name(shell.label()),
-        "sh" | "bash" | "dash" | "zsh" | "ksh"
-    );
+    let name = program_name(shell.label());
+    let is_shell = matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh");
     let is_script = flag.label().starts_with('-') && flag.label().ends_with('c');
-    let script = script
-        .value
-        .clone()
-        .filter(|script| script.len() < text.len())?;
-    (is_shell && is_script && only.output().is_none()).then_some(script)
+    let script = script.value.clone()?;
+    let is_all = is_shell && is_script && only.output().is_none();
+    (is_all && script.len() < text.len()).then_some(script)
 }
 
 /// A command of a line, with what its end is known to be.
@@ -98,25 +85,19 @@ impl Step<'_> {
                 ..self.program.run()
             }];
         }
+        let is_sure = self.is_sure() && (is_flat || self.known == Known::Succeeded);
         let shown = |act: Act| {
-            // The output shows the subject of a commit; the other verbs say nothing about an end.
-            let others = [
-                Verb::Commit,
-                Verb::Run,
-                Verb::Search,
-                Verb::LookFor,
-                Verb::Locate,
-            ];
-            let claims = !others.contains(&act.verb) && !self.program.name().is_empty();
-            if self.is_sure() && (is_flat || self.known == Known::Succeeded)
-                || !claims && !self.has_error
-            {
+            // The others say nothing about an end; the output shows the subject of a commit.
+            let claims = matches!(
+                act.verb,
+                Verb::Read | Verb::Write | Verb::Edit | Verb::Delete
+            ) && !self.program.name().is_empty();
+            if is_sure || !claims && !self.has_error {
                 return act;
             }
-            let (effect, has_error) = (act.effect, self.has_error);
             Act {
-                effect,
-                has_error,
+                effect: act.effect,
+                has_error: self.has_error,
                 ..self.program.run()
             }
         };
@@ -144,12 +125,8 @@ impl Line<'_> {
                 let ends_list = |step: &Step<'_>| step.program.command.follows == Follows::Next;
                 let is_part = text.trim_end().ends_with('&');
                 // The commands before the last list ended before it started.
-                let last = steps
-                    .iter()
-                    .rposition(ends_list)
-                    .filter(|_| is_part)
-                    .unwrap_or(0);
-                let (before, started) = steps.split_at(last);
+                let last = steps.iter().rposition(ends_list).filter(|_| is_part);
+                let (before, started) = steps.split_at(last.unwrap_or(0));
                 let mut acts = self.named_acts(before);
                 acts.retain(|act| act.effect >= Effect::Unknown);
                 let name = Self::name(&started.iter().collect::<Vec<_>>(), false);
@@ -158,17 +135,13 @@ impl Line<'_> {
             }
             CallOutcome::Ok if is_ok => Told::Done(self.described(self.acts(&steps))),
             CallOutcome::Ok | CallOutcome::Failed => self.tell_failure(&steps, code),
-            _ => self.failure(name(), Vec::new()),
+            _ => Told::Failed(Failure::new(name(), self.call.how_it_failed(), Vec::new())),
         }
     }
 
     fn steps(&self, text: &str, is_ok: bool) -> Vec<Step<'_>> {
-        let commands = self
-            .read
-            .commands
-            .iter()
-            .filter(|command| !command.is_substituted);
-        let commands: Vec<&CommandPart> = commands.collect();
+        let commands = self.read.commands.iter();
+        let commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
         let branches = depths_of_branches(text, &commands);
@@ -217,11 +190,8 @@ impl Line<'_> {
         // A substitution runs these.
         let hidden = hidden.filter(|command| command.is_substituted && !command.only_reads);
         let hidden = hidden.map(|command| self.program(command));
-        acts.extend(
-            hidden
-                .filter(|program| !program.is_glue())
-                .map(|program| program.run()),
-        );
+        let hidden = hidden.filter(|program| !program.is_glue());
+        acts.extend(hidden.map(|program| program.run()));
         if self.read.unread.is_some() {
             acts.push(Act::named(Verb::Run, "shell script"));
         }
@@ -250,21 +220,16 @@ impl Line<'_> {
     fn patched(&self, step: &Step<'_>) -> Option<Act> {
         let command = step.program.command;
         let is_patch = matches!(step.program.name(), "apply_patch" | "applypatch");
-        let patch = command
-            .input
-            .text()
-            .or_else(|| command.operands().first().copied());
+        let operand = || command.operands().first().copied();
+        let patch = command.input.text().or_else(operand);
         Some(self.call.on_patch(patch.filter(|_| is_patch)?))
     }
 
     /// Adds the description of the model to a script that says nothing about itself.
     fn described(&self, mut acts: Vec<Act>) -> Vec<Act> {
-        let mut commands = self
-            .read
-            .commands
-            .iter()
-            .map(|command| self.program(command));
-        let is_opaque = !self.read.is_flat || commands.any(|program| program.is_inline());
+        let mut commands = self.read.commands.iter();
+        let has_script = commands.any(|command| self.program(command).is_inline());
+        let is_opaque = !self.read.is_flat || has_script;
         let description = self.call.argument(&["description"]).filter(|_| is_opaque);
         if let ([act], Some(description)) = (acts.as_mut_slice(), description)
             && act.verb == Verb::Run
@@ -277,9 +242,8 @@ impl Line<'_> {
 
     /// Names commands: by their words if there are up to two.
     fn name(steps: &[&Step<'_>], is_one_of_them: bool) -> String {
-        let named = steps
-            .iter()
-            .filter(|step| !step.program.is_glue() && !step.program.is_filter());
+        let is_named = |step: &&&Step<'_>| !step.program.is_glue() && !step.program.is_filter();
+        let named = steps.iter().filter(is_named);
         let operator = named
             .clone()
             .nth(1)
@@ -299,16 +263,6 @@ impl Line<'_> {
                 format!("{} and {} more", cut(first, NAME_CELLS / 2), rest.len())
             }
         }
-    }
-
-    fn failure(&self, name: String, before: Vec<Act>) -> Told {
-        let (how, topic) = (self.call.how_it_failed(), String::new());
-        Told::Failed(Failure {
-            name,
-            how,
-            topic,
-            before,
-        })
     }
 
     /// Finds the command that failed. A program that names itself in its errors and did not, succeeded.
@@ -364,29 +318,22 @@ impl Line<'_> {
             && only.program.is_condition()
             && code == Some(1)
         {
-            let (name, topic, how) = ("Condition".to_owned(), String::new(), "was false");
-            return Told::Failed(Failure {
-                name,
-                how,
-                topic,
-                before: acts,
-            });
+            return Told::Failed(Failure::new("Condition", "was false", acts));
         }
         let is_unclear = suspects.len() > 1
             && suspects.iter().all(|step| !step.has_error)
             && suspects.iter().any(|step| step.program.answer().is_some());
         if suspects.iter().all(|step| step.program.is_filter()) {
-            suspects = steps
-                .iter()
-                .filter(|step| !step.program.is_glue())
-                .collect();
+            let steps = steps.iter();
+            suspects = steps.filter(|step| !step.program.is_glue()).collect();
         }
-        let mut told = self.failure(Self::name(&suspects, true), acts);
         // Status 1 may be an answer.
-        if let (Told::Failed(failure), true, Some(1)) = (&mut told, is_unclear, code) {
-            failure.how = "ended with status 1";
-        }
-        told
+        let how = if is_unclear && code == Some(1) {
+            "ended with status 1"
+        } else {
+            self.call.how_it_failed()
+        };
+        Told::Failed(Failure::new(Self::name(&suspects, true), how, acts))
     }
 }
 
