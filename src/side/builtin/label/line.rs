@@ -167,7 +167,12 @@ impl Line<'_> {
     }
 
     fn program<'a>(&'a self, command: &'a CommandPart) -> Program<'a> {
-        Program::new(command, self.call.cwd, self.output)
+        let (cwd, output) = (self.call.cwd, self.output);
+        Program {
+            command,
+            cwd,
+            output,
+        }
     }
 
     fn is_in_background(&self, text: &str) -> bool {

@@ -120,6 +120,10 @@ fn calls_are_named_by_their_act_and_object() {
             ("Task", json!({"description": "Find it"}), "x", true),
             "Agent failed: find it",
         ),
+        (
+            ("spawn_agent", json!({"message": "Find it"}), "{}", false),
+            "Started agent: find it",
+        ),
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
         (
             ("str_replace_editor", editor("view"), "ok", false),
@@ -205,6 +209,8 @@ fn commands_are_named_by_what_they_may_change() {
             "Ran mise run test:ci",
         ),
         ("./server --port 80", "Ran server"),
+        ("curl -s https://a.io/b | jq .", "Ran curl a.io/b"),
+        ("ruff check --fix .", "Ran ruff check"),
         ("perl -ne 'print if /x/' a.txt", "Ran perl script"),
         ("grep -c '' a.txt", "Searched for lines in a.txt"),
         ("go test ./src/net/...", "Ran go test net/"),
@@ -346,7 +352,7 @@ fn a_command_that_may_not_have_run_is_not_said_to_have_run() {
             "case $x in a) b;; esac; c",
             "",
             false,
-            "Ran c, may have run b",
+            "May have run b, ran c",
         ),
         ("for f in a b; do c $f; done", "", false, "Ran c"),
         (
@@ -472,6 +478,7 @@ fn a_failure_names_the_command_that_failed() {
             "No matches for TODO",
         ),
         ("ag foo", "Exit code 1", true, "No matches for foo"),
+        ("pgrep -f foo", "Exit code 1", true, "Did not find foo"),
         (
             "ps | grep -v x",
             "Exit code 1",

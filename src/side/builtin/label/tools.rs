@@ -96,7 +96,13 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Background => Act::named(SendInput, ""),
         Purpose::StopBackground => Act::named(StopTask, ""),
         Purpose::Agent => {
-            let goes_on = call.is_in_background() || call.text.starts_with("Async agent launched");
+            let goes_on = call.is_in_background()
+                || call.name.starts_with("spawn")
+                || call
+                    .text
+                    .lines()
+                    .next()
+                    .is_some_and(|line| line.contains("agent launched"));
             let about = topic(&["description", "task", "title", "prompt", "message"]);
             let verb = if goes_on { StartAgent } else { RunAgent };
             Act::about(verb, lower_first(&about))
