@@ -55,7 +55,6 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 }
 
 fn act(call: &Call<'_>) -> Act {
-    #[expect(clippy::enum_glob_use, reason = "most of them are used")]
     use Verb::*;
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let topic = |names: &[&str]| cut(given(names).lines().next().unwrap_or_default(), TOPIC_CELLS);
