@@ -55,7 +55,11 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 }
 
 fn act(call: &Call<'_>) -> Act {
-    use Verb::*;
+    use Verb::{
+        AddTask, AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note,
+        PresentPlan, Read, Request, Run, RunAgent, Search, SearchWeb, SendInput, StartAgent,
+        StopTask, UseTool, Write,
+    };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let topic = |names: &[&str]| cut(given(names).lines().next().unwrap_or_default(), TOPIC_CELLS);
     let on_path = |verb| call.on_files(verb, call.path().into_iter());
