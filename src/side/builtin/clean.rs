@@ -98,30 +98,6 @@ fn is_identifier(word: &str) -> bool {
     })
 }
 
-/// A data file with sections `[name]`: one phrase, or several words, per line.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WordList(pub(super) &'static str);
-
-impl WordList {
-    /// Returns the lines of a section, including trailing spaces.
-    pub(super) fn lines(self, section: &str) -> impl Iterator<Item = &'static str> {
-        let is_heading = move |line: &str| {
-            let name = line
-                .strip_prefix('[')
-                .and_then(|line| line.strip_suffix(']'));
-            name == Some(section)
-        };
-        let lines = self.0.lines().skip_while(move |line| !is_heading(line));
-        lines.skip(1).take_while(|line| !line.is_empty())
-    }
-
-    /// Whether a word is in a section of words.
-    pub(super) fn has(self, section: &str, word: &str) -> bool {
-        self.lines(section)
-            .any(|line| line.split(' ').any(|known| known == word))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

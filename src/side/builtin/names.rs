@@ -197,30 +197,21 @@ pub(super) fn pattern_noun(text: &str) -> Option<String> {
     /// Maximum width, in cells.
     const CELLS: usize = 34;
     let plain = SYNTAX.replace_all(text, |found: &Captures<'_>| {
-        let kept = found.name("letter").or(found.name("escaped"));
-        let sign = if found.name("line").is_some() {
-            "\n"
-        } else {
-            " "
-        };
-        let sign = if found.name("line").or(found.name("space")).is_some() {
-            sign
-        } else {
-            ""
-        };
-        kept.map_or(sign, |kept| kept.as_str()).to_owned()
+        let has = |name| found.name(name).is_some();
+        match found.name("letter").or(found.name("escaped")) {
+            Some(kept) => kept.as_str().to_owned(),
+            None if has("line") => "\n".to_owned(),
+            None if has("space") => " ".to_owned(),
+            None => String::new(),
+        }
     });
     let mut nouns = plain.split('\n').map(|text| {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.trim_matches(['"', '\'', '(', ')', ',', '{', ' '])
             .to_owned()
     });
-    let noun = nouns.find(|noun| {
-        noun.chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .count()
-            >= 2
-    })?;
+    let letters = |noun: &String| noun.chars().filter(|sign| sign.is_alphanumeric()).count();
+    let noun = nouns.find(|noun| letters(noun) >= 2)?;
     let longest = noun.split(' ').max_by_key(|word| word.len());
     let longest = longest.filter(|_| display_width(&noun) > CELLS);
     Some(cut(longest.unwrap_or(&noun), CELLS))

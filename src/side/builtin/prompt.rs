@@ -1,14 +1,16 @@
 //! The request in a prompt: what is left of it after greetings, roles, headings, tags, commands of the agent and
 //! pasted text.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::clean::{clean, upper_first};
-use super::names::{address, file_name, last_part};
+use super::names::{address, file_name, is_file};
 use super::prose::{
-    ENOUGH_WORDS, Sentence, WORDS, code_depth, informative_words, is_east_asian, sentences,
+    ENOUGH_WORDS, Sentence, code_depth, has_word, informative_words, is_east_asian, lines_of,
+    sentences,
 };
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::{display_width, pattern};
@@ -24,9 +26,9 @@ const MAX_GOAL_WORDS: usize = 3;
 
 /// Polite phrases before a request.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
-    let phrases = |section| WORDS.lines(section).collect::<Vec<_>>().join("|");
+    let phrases = |section| lines_of(section).collect::<Vec<_>>().join("|");
     pattern(&format!(
-        r"(?i)^(?:(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:[,.:;!–—]|\s+-)\s*|(?:{})[\s，。、！!,]*)",
+        r"(?i)^(?:(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]|\s+-)\s*|(?:{})[\s，。、！!,]*)",
         phrases("requests"),
         phrases("openings"),
         phrases("openings before a comma"),
@@ -61,6 +63,10 @@ static AROUND_SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
 static NAMED_TWICE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)\b(PR|issue) \S+ (?:PR|issue) (#\d+)"));
 
+/// A line of a form: `**Expected:** no error`.
+static FIELD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^\**([A-Z]\w*(?: \w+){0,2})(?::\**|\**:)[ \t]+(\S.*)$"));
+
 /// A tag around a part of a prompt.
 static TAG: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^\s*<([a-z][\w-]*)>|</[a-z][\w-]*>\s*$"));
@@ -71,12 +77,12 @@ static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:
 /// The start of a pasted line: output of a program, a shell prompt, a frame of a stack, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|//|/\*|\*{3}|at \S+[.(]|Traceback|File "|diff --git|[WE] |(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d)"#,
+        r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|//|/\*|\*{3}|at \S+[.(]|Traceback|(?:ERROR|FATAL)\b|File "|diff --git|[WE] |(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d)"#,
     )
 });
 
 pub(super) fn any_of(section: &str, before: &str) -> Regex {
-    let lines: Vec<_> = WORDS.lines(section).collect();
+    let lines: Vec<_> = lines_of(section).collect();
     pattern(&format!("(?i){before}(?:{})", lines.join("|")))
 }
 
@@ -117,15 +123,18 @@ pub(super) fn ends_with_thanks(prompt: &str) -> bool {
 
 /// Returns the sentences of a prompt that may be the request, the most likely ones first.
 pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
-    let text = match command(prompt) {
-        Some((name, arguments)) => match command_text(&name, &arguments) {
-            Some(text) => text,
-            None => return Vec::new(),
-        },
-        None => prompt.to_owned(),
+    let command = command(prompt).map(|(name, arguments)| command_text(&name, &arguments));
+    let Some(text) = command.unwrap_or_else(|| Some(prompt.to_owned())) else {
+        return Vec::new();
     };
     let text = TAG.replace_all(&text, "\n###### $1\n");
-    let text = UNDERLINED.replace_all(&text, "# $1");
+    let mut text = UNDERLINED.replace_all(&text, "# $1");
+    if FIELD.find_iter(&text).count() > 1 {
+        text = FIELD
+            .replace_all(&text, "\n###### $1\n$2\n")
+            .into_owned()
+            .into();
+    }
     let mut found = in_section(sentences(&without_pasted(&text)));
     if let [first, _, ..] = found.as_slice()
         && is_salutation(&first.text)
@@ -139,7 +148,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         let announces = heading_behind.is_some()
             && sentence.heading.is_none()
             && sentence.text.ends_with([':', '：']);
-        let Some(mut quotation) = quotation(sentence).filter(|_| !announces) else {
+        let Some(mut quotation) = quote(&subject(sentence)).filter(|_| !announces) else {
             continue;
         };
         if let Some(heading) = heading_behind
@@ -157,11 +166,10 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         return quoted;
     }
     // The topic of pasted text is its first error, or its text outside code blocks.
+    let errors = ["error", "failed", "exception"];
     let is_error = |line: &&str| {
         let line = line.to_lowercase();
-        ["error", "failed", "exception"]
-            .iter()
-            .any(|word| line.contains(word))
+        errors.iter().any(|word| line.contains(word))
     };
     let mut pasted = text.lines().filter(is_error).chain(text.lines());
     pasted.find_map(quote).into_iter().collect()
@@ -180,17 +188,11 @@ fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
     if let Some(start) = starts.next() {
         found.drain(..=start);
     }
-    let levels: Vec<usize> = found
-        .iter()
-        .filter_map(|sentence| sentence.heading)
-        .collect();
-    let has_body = found.iter().any(|sentence| sentence.heading.is_none());
-    let needed = ENOUGH_WORDS + usize::from(has_body);
+    let levels: Vec<_> = found.iter().map(|sentence| sentence.heading).collect();
+    let needed = ENOUGH_WORDS + usize::from(levels.contains(&None));
     found.retain(|sentence| {
-        let alike = levels
-            .iter()
-            .filter(|level| Some(**level) == sentence.heading)
-            .count();
+        let alike = levels.iter().filter(|level| **level == sentence.heading);
+        let alike = alike.count() * usize::from(sentence.heading.is_some());
         alike == 0 || alike == 1 && informative_words(&subject(sentence)) >= needed
     });
     found.sort_by_key(|sentence| sentence.is_item);
@@ -201,18 +203,18 @@ fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
 fn is_salutation(text: &str) -> bool {
     /// Maximum width of a salutation in a script without spaces, in cells.
     const CELLS: usize = 10;
-    let is_short = if is_east_asian(text) {
-        display_width(text.trim_end_matches('。')) <= CELLS
-    } else {
-        text.split_whitespace().count() <= 2
-    };
+    let is_east = is_east_asian(text);
+    let is_narrow = is_east && display_width(text.trim_end_matches('。')) <= CELLS;
+    let is_short = is_narrow || !is_east && text.split_whitespace().count() <= 2;
     is_short && text.ends_with(['!', '！', ',', '，', '。'])
 }
 
-fn subject(heading: &Sentence) -> String {
-    AROUND_SUBJECT
-        .replace_all(heading.text.trim_end_matches([':', '：']), "")
-        .into_owned()
+/// Returns the text of a sentence; of a heading, what it is about.
+fn subject(sentence: &Sentence) -> Cow<'_, str> {
+    match sentence.heading {
+        Some(_) => AROUND_SUBJECT.replace_all(sentence.text.trim_end_matches([':', '：']), ""),
+        None => Cow::Borrowed(&sentence.text),
+    }
 }
 
 /// Removes pasted lines, code and lines of mentions.
@@ -268,23 +270,13 @@ fn command(text: &str) -> Option<(String, String)> {
 /// Returns the request in a command; `None` if the command is about the agent itself.
 fn command_text(name: &str, arguments: &str) -> Option<String> {
     let name = name.rsplit(':').next().unwrap_or_default();
-    if WORDS.has("local commands", name) {
+    if has_word("local commands", name) {
         return None;
     }
     let name = name.replace(['-', '_'], " ");
-    let colon = if arguments.split_whitespace().count() > 2 {
-        ":"
-    } else {
-        ""
-    };
+    let is_sentence = arguments.split_whitespace().count() > 2;
+    let colon = if is_sentence { ":" } else { "" };
     Some(format!("{name}{colon} {arguments}"))
-}
-
-fn quotation(sentence: &Sentence) -> Option<Quotation> {
-    match sentence.heading {
-        Some(_) => quote(&subject(sentence)),
-        None => quote(&sentence.text),
-    }
 }
 
 fn quote(sentence: &str) -> Option<Quotation> {
@@ -295,27 +287,20 @@ fn quote(sentence: &str) -> Option<Quotation> {
         return None;
     }
     // A request in the form of a question is not a question.
-    let request = if is_request {
-        request.trim_end_matches(['?', '？', ' '])
-    } else {
-        request
-    };
+    let ends = |sign: char| is_request && "?？ ".contains(sign);
+    let request = request.trim_end_matches(ends);
     let closing = CLOSING.find(request);
     let request = &request[..closing.map_or(request.len(), |found| found.start())];
     let words: Vec<String> = request.split_whitespace().map(shown_word).collect();
     let text = NAMED_TWICE
         .replace_all(&words.join(" "), "$1 $2")
         .into_owned();
-    let first = sentence
-        .split([' ', ','])
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
+    let first = sentence.split([' ', ',']).next().unwrap_or_default();
     (!text.is_empty()).then(|| Quotation {
         informative: informative_words(&text),
         text: upper_first(&text),
         is_request,
-        is_statement: WORDS.has("statements", &first),
+        is_statement: has_word("statements", &first.to_lowercase()),
         is_role: ROLE.is_match(request),
     })
 }
@@ -344,11 +329,7 @@ fn shown_word(word: &str) -> String {
         core[..7].to_owned()
     } else if core.starts_with(['/', '~', '.']) && core.contains('/') && core.len() > 2 {
         file_name(core.trim_end_matches('/'), None)
-    } else if core.contains('/')
-        && last_part(core)
-            .get(1..)
-            .is_some_and(|rest| rest.contains('.'))
-    {
+    } else if core.contains('/') && is_file(core) {
         let parts: Vec<&str> = core.split('/').collect();
         parts[parts.len().saturating_sub(2)..].join("/")
     } else {

@@ -1,6 +1,6 @@
 //! Sentences of prompts and replies, without markup, and their cut to a width.
 
-use super::clean::{MORE, WordList, prefix};
+use super::clean::{MORE, cut as cut_word, prefix};
 use crate::text::display_width;
 
 /// Minimum width of a line that may continue on the next one, in bytes.
@@ -12,7 +12,18 @@ const MAX_LOST_CELLS: usize = 20;
 /// Minimum number of informative words, unless no title has that many.
 pub(super) const ENOUGH_WORDS: usize = 2;
 
-pub(super) const WORDS: WordList = WordList(include_str!("words/title.txt"));
+/// Returns the lines of a section of the words of titles and recaps, including trailing spaces.
+pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
+    let heading = format!("[{section}]");
+    let lines = include_str!("words/title.txt").lines();
+    let lines = lines.skip_while(move |line| *line != heading);
+    lines.skip(1).take_while(|line| !line.is_empty())
+}
+
+/// Whether a word is in a section.
+pub(super) fn has_word(section: &str, word: &str) -> bool {
+    lines_of(section).any(|line| line.split(' ').any(|known| known == word))
+}
 
 /// A sentence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,15 +61,13 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
             continue;
         }
         let is_item = item_mark(&line) > 0;
-        split(&plain(&line), |text| {
-            let text = text.to_owned();
-            found.push(Sentence {
-                text,
-                line: number,
-                is_item,
-                heading,
-            });
-        });
+        let sentence = |text| Sentence {
+            text,
+            line: number,
+            is_item,
+            heading,
+        };
+        found.extend(split(&plain(&line)).into_iter().map(sentence));
     }
     found
 }
@@ -98,16 +107,11 @@ fn unwrapped(text: &str) -> Vec<String> {
 
 /// Whether a text is written in Chinese, Japanese or Korean.
 pub(super) fn is_east_asian(text: &str) -> bool {
-    let east = text
-        .chars()
-        .take(400)
+    let letters = || text.chars().take(400);
+    let east = letters()
         .filter(|letter| is_east_asian_letter(*letter))
         .count();
-    let all = text
-        .chars()
-        .take(400)
-        .filter(|letter| letter.is_alphabetic())
-        .count();
+    let all = letters().filter(|letter| letter.is_alphabetic()).count();
     // One such letter counts as three others.
     east * 4 >= all && east > 0
 }
@@ -150,7 +154,8 @@ fn plain(line: &str) -> String {
 }
 
 /// The quotation marks that open and close a quotation.
-const QUOTES: [(char, char); 5] = [
+const QUOTES: [(char, char); 6] = [
+    ('`', '`'),
     ('「', '」'),
     ('『', '』'),
     ('“', '”'),
@@ -159,47 +164,31 @@ const QUOTES: [(char, char); 5] = [
 ];
 
 /// Splits a line into sentences. Code, quotations and brackets are not split.
-fn split(line: &str, mut found: impl FnMut(&str)) {
-    let mut push = |text: &str| {
-        if text.contains(char::is_alphanumeric) {
-            found(text.replace('`', "").trim());
-        }
-    };
-    let (mut start, mut kept_until) = (0, 0);
-    for (at, letter) in line
-        .char_indices()
-        .filter(|(at, _)| line.is_char_boundary(*at))
-    {
+fn split(line: &str) -> Vec<String> {
+    let (mut found, mut start, mut kept_until) = (Vec::new(), 0, 0);
+    for (at, letter) in line.char_indices() {
         if at < kept_until {
             continue;
         }
         let next = at + letter.len_utf8();
-        let closing = match letter {
-            '`' => Some('`'),
-            _ => QUOTES
-                .iter()
-                .find(|(open, _)| *open == letter)
-                .map(|(_, close)| *close),
-        };
-        if let Some(end) = closing.and_then(|closing| line[next..].find(closing)) {
+        let quote = QUOTES.iter().find(|(open, _)| *open == letter);
+        if let Some(end) = quote.and_then(|(_, close)| line[next..].find(*close)) {
             kept_until = next + end;
             continue;
         }
-        let ends = match letter {
-            '。' | '？' | '！' => true,
-            // `git add .` does not end a sentence.
-            '.' | '?' | '!' => {
-                !line[..at].ends_with(' ')
-                    && line[next..].chars().next().is_none_or(char::is_whitespace)
-            }
-            _ => false,
-        };
+        // `git add .` does not end a sentence.
+        let is_last = line[next..].chars().next().is_none_or(char::is_whitespace)
+            && !line[..at].ends_with(' ');
+        let ends = "。？！".contains(letter) || ".?!".contains(letter) && is_last;
         if ends && !(letter == '.' && is_abbreviation(line[start..at].trim_start())) {
-            push(&line[start..next]);
+            found.push(&line[start..next]);
             start = next;
         }
     }
-    push(&line[start..]);
+    found.push(&line[start..]);
+    found.retain(|text| text.contains(char::is_alphanumeric));
+    let shown = |text: &str| text.replace('`', "").trim().to_owned();
+    found.into_iter().map(shown).collect()
 }
 
 /// Whether a full stop after this text belongs to an abbreviation or to the number of an item.
@@ -236,27 +225,23 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     if is_east_asian(text) {
         return cut_east_asian(text, cells.saturating_sub(1));
     }
+    let start = cut_word(text, cells);
+    let fit: Vec<&str> = start.trim_end_matches(MORE).split(' ').collect();
     let words: Vec<&str> = text.split(' ').collect();
     let min_cells = cells.saturating_sub(MAX_LOST_CELLS);
-    let mut width = 0;
-    let fits = |word: &&&str| {
-        width += display_width(word) + 1;
-        width <= cells
-    };
-    let fit = words.iter().take_while(fits).count();
-    let is_subordinate = WORDS.has("clause joints", &words[0].to_lowercase());
+    let is_subordinate = has_word("clause joints", &words[0].to_lowercase());
     let cut_before = |joints: &str| {
-        (1..=fit).rev().map(|end| &words[..end]).find(|kept| {
+        (1..=fit.len()).rev().map(|end| &fit[..end]).find(|kept| {
             let last = kept.last().copied().unwrap_or_default();
             let next = words.get(kept.len()).copied().unwrap_or_default();
             let ends_clause = last.ends_with([',', ';', ':', '–', '—']) || last == "-";
-            (ends_clause && !is_subordinate || WORDS.has(joints, &next.to_lowercase()))
+            (ends_clause && !is_subordinate || has_word(joints, &next.to_lowercase()))
                 && kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS
                 && display_width(&kept.join(" ")) >= min_cells
         })
     };
     let kept = cut_before("clause joints").or_else(|| cut_before("phrase joints"));
-    let mut kept = kept.unwrap_or(&words[..fit]);
+    let mut kept = kept.unwrap_or(&fit);
     while let [start @ .., last] = kept
         && !start.is_empty()
         && is_function_word(last)
@@ -264,10 +249,6 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
         kept = start;
     }
     let mut title = kept.join(" ");
-    if display_width(&title) < min_cells / 2 {
-        // A long word follows.
-        prefix(text, cells.saturating_sub(1)).clone_into(&mut title);
-    }
     // Remove an unclosed bracket or quotation mark.
     let open = title
         .rfind('(')
@@ -325,7 +306,7 @@ fn is_function_word(word: &str) -> bool {
         .trim_matches(|letter: char| !letter.is_alphanumeric())
         .to_lowercase();
     let lists = ["clause joints", "phrase joints", "function words"];
-    word.is_empty() || lists.iter().any(|list| WORDS.has(list, &word))
+    word.is_empty() || lists.iter().any(|list| has_word(list, &word))
 }
 
 /// Whether a word names something.
@@ -337,15 +318,11 @@ pub(super) fn is_informative(word: &str) -> bool {
 /// Returns how many words of a text name something; in scripts without spaces two letters count as a word.
 pub(super) fn informative_words(text: &str) -> usize {
     if is_east_asian(text) && !is_function_word(text) {
-        return text
-            .chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .count()
-            / 2;
+        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+        return letters.count() / 2;
     }
-    text.split_whitespace()
-        .filter(|word| is_informative(word))
-        .count()
+    let words = text.split_whitespace();
+    words.filter(|word| is_informative(word)).count()
 }
 
 #[cfg(test)]

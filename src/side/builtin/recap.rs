@@ -6,11 +6,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
-use super::label::{FinishedCall, label};
+use super::label::label_of_answered;
 use super::prompt::{any_of, prompt};
 use super::prose::{Sentence, cut, fill, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
-use crate::message::{CallOutcome, Message, Origin, Role, Thread, is_remark, without_injected};
+use crate::message::{
+    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_remark, without_injected,
+};
 use crate::side::Language;
 use crate::side::language::certain_language;
 use crate::text::pattern;
@@ -125,12 +127,12 @@ pub fn last_report(messages: &[Message]) -> String {
     let Some(parts) = parts(messages) else {
         return String::new();
     };
-    let said = [
-        fill(parts.told.iter().map(String::as_str), REPORT_CELLS),
-        parts.done,
-    ];
-    let said = said.iter().filter(|said| !said.is_empty());
-    clean(&fill(said.map(String::as_str), 2 * REPORT_CELLS))
+    let told = fill(parts.told.iter().map(String::as_str), REPORT_CELLS);
+    let said = [told.as_str(), parts.done.as_str()].into_iter();
+    clean(&fill(
+        said.filter(|said| !said.is_empty()),
+        2 * REPORT_CELLS,
+    ))
 }
 
 fn parts(messages: &[Message]) -> Option<Parts> {
@@ -218,31 +220,24 @@ impl Parts {
 /// Returns the label of the calls in `steps` that the user or a rule denied, else of the finished ones.
 fn done(steps: &[Message]) -> String {
     let results = || steps.iter().flat_map(Message::results);
-    let texts = steps.iter().flat_map(Message::calls).filter_map(|call| {
-        let result = results().find(|result| result.id == call.id)?;
-        Some((call, result.text(), result.failed))
-    });
-    let mut texts: Vec<_> = texts.collect();
-    let is_denied =
-        |(_, text, failed): &(_, String, bool)| CallOutcome::of_result(text, *failed).is_denied();
-    if texts.iter().any(is_denied) {
-        texts.retain(is_denied);
+    let calls = steps.iter().flat_map(Message::calls);
+    let answer = |call: &Call| results().find(|result| result.id == call.id);
+    let mut answered: Vec<_> = calls
+        .filter_map(|call| Some((call, answer(call)?)))
+        .collect();
+    let is_denied = |(_, result): &(&Call, &ToolResult)| {
+        CallOutcome::of_result(&result.text(), result.failed).is_denied()
+    };
+    if answered.iter().any(is_denied) {
+        answered.retain(is_denied);
     }
-    let calls = texts.iter().map(|(call, text, failed)| FinishedCall {
-        name: &call.name,
-        input: &call.input,
-        text,
-        failed: *failed,
-    });
-    label(&calls.collect::<Vec<_>>(), None)
+    label_of_answered(&answered, None)
 }
 
 /// The line of a language in `FRAMES`.
 fn frame(code: &str) -> [&'static str; 9] {
-    let line = |code: &str| {
-        let mut lines = FRAMES.lines();
-        lines.find(|line| line.split('|').next() == Some(code))
-    };
+    let of = |line: &&str, code| line.split('|').next() == Some(code);
+    let line = |code| FRAMES.lines().find(|line| of(line, code));
     let words = line(code).or_else(|| line("*")).unwrap_or_default();
     let mut words = words.split('|');
     std::array::from_fn(|_| words.next().unwrap_or_default())

@@ -28,18 +28,16 @@ pub fn title(messages: &[Message]) -> String {
         if let Some(at) = topic(&found) {
             return cut(&found[at].text, TITLE_CELLS);
         }
-        weak = weak.or(found
-            .into_iter()
-            .find(|quotation| quotation.informative > 0));
+        let mut found = found.into_iter();
+        weak = weak.or_else(|| found.find(|quotation| quotation.informative > 0));
     }
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
 /// Returns the index of the first sentence with a topic, or of the request after a statement.
 fn topic(found: &[Quotation]) -> Option<usize> {
-    let first = found
-        .iter()
-        .position(|quotation| quotation.informative >= ENOUGH_WORDS)?;
+    let says_enough = |quotation: &Quotation| quotation.informative >= ENOUGH_WORDS;
+    let first = found.iter().position(says_enough)?;
     let is_request = |found: &Quotation| found.is_request && found.informative >= SUBSTANTIAL_WORDS;
     let request = found.iter().take(MAX_SENTENCES).position(is_request);
     let is_statement = found[first].is_statement && !found[first].is_request;
@@ -85,9 +83,8 @@ fn request(found: &[Quotation], cells: usize) -> String {
 fn refers(text: &str) -> bool {
     let references = ["it", "its", "this", "these", "those", "them"];
     let text = text.to_lowercase();
-    text.split_whitespace()
-        .take(FIRST_WORDS)
-        .any(|word| references.contains(&word))
+    let mut words = text.split_whitespace().take(FIRST_WORDS);
+    words.any(|word| references.contains(&word))
 }
 
 /// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.
@@ -97,11 +94,8 @@ pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String>
     found.retain(|quotation| quotation.informative > 0);
     // `That worked, thanks` starts with a word without content, `commit it, thanks` does not.
     let starts_with_content = |found: &Quotation| {
-        found
-            .text
-            .split([' ', ','])
-            .next()
-            .is_some_and(is_informative)
+        let first = found.text.split([' ', ',']).next();
+        first.is_some_and(is_informative)
     };
     let is_open = !ends_with_thanks(&prompt) || found.iter().any(starts_with_content);
     (is_open && !found.is_empty()).then(|| request(&found, cells))

@@ -20,6 +20,23 @@ const ROWS: &[(&[&str], &str)] = &[
         "Port the parser to Rust",
     ),
     (
+        &["Context: monorepo\n\nProblem: the build emits no types\n\nExpected: types"],
+        "The build emits no types",
+    ),
+    (
+        &["You are Ada, a QA engineer.\nWrite tests for the refund flow."],
+        "Write tests for the refund flow",
+    ),
+    (
+        &["ERROR in a.ts 12:5\n\nHow do I resolve the missing module?"],
+        "How do I resolve the missing module?",
+    ),
+    (&["谢谢，再加上单元测试"], "再加上单元测试"),
+    (
+        &["Merci ! Maintenant, ajoute la pagination"],
+        "Maintenant, ajoute la pagination",
+    ),
+    (
         &["how does the scheduler work?"],
         "How does the scheduler work?",
     ),

@@ -48,6 +48,7 @@ verbs! {
     LoadSkill Nothing "Loaded skill" "Skill"
     Locate Nothing "Looked for" ""
     LookFor Nothing "Looked for" "File search for"
+    MayRun Unknown "May have run" ""
     Miss Nothing "Did not find" ""
     Note Notes "Updated" "Update of"
     PresentPlan Nothing "Presented plan" "Plan"
@@ -88,8 +89,7 @@ pub(super) struct Act {
 
 impl Act {
     pub(super) fn new(verb: Verb, object: Object) -> Self {
-        let (effect, topic) = (verb.effect(), String::new());
-        let has_error = false;
+        let (effect, topic, has_error) = (verb.effect(), String::new(), false);
         Self {
             verb,
             object,
@@ -122,6 +122,18 @@ pub(super) struct Failure {
     pub(super) topic: String,
     /// What happened before, as far as something may have changed.
     pub(super) before: Vec<Act>,
+}
+
+impl Failure {
+    pub(super) fn new(name: impl Into<String>, how: &'static str, before: Vec<Act>) -> Self {
+        let (name, topic) = (name.into(), String::new());
+        Self {
+            name,
+            how,
+            topic,
+            before,
+        }
+    }
 }
 
 /// What a finished call did.

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told};
+use super::act::{Act, Effect, Failure, Object, Told, Verb};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
+use crate::message::{Call as MessageCall, ToolResult};
 use crate::side::builtin::clean::{clean, cut, lower_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
@@ -63,16 +64,24 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
 pub(crate) fn group_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
-    let texts: Vec<_> = answered
-        .map(|(call, result)| (call, result, result.text()))
-        .collect();
-    let calls = texts.iter().map(|(call, result, text)| FinishedCall {
+    let label = label_of_answered(&answered.collect::<Vec<_>>(), cwd);
+    Some(label).filter(|label| !label.is_empty())
+}
+
+/// Writes the label of calls with their results.
+pub(crate) fn label_of_answered(
+    answered: &[(&MessageCall, &ToolResult)],
+    cwd: Option<&str>,
+) -> String {
+    let texts: Vec<String> = answered.iter().map(|(_, result)| result.text()).collect();
+    let calls = answered.iter().zip(&texts);
+    let calls = calls.map(|((call, result), text)| FinishedCall {
         name: &call.name,
         input: &call.input,
         text,
         failed: result.failed,
     });
-    Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
+    label(&calls.collect::<Vec<_>>(), cwd)
 }
 
 /// Describes failures: by their names if these fit, else by their number.
@@ -86,15 +95,16 @@ fn failed(failures: &[Failure]) -> String {
     let whole = format!("{} {how}", listed(&names));
     match names.as_slice() {
         [only] => {
-            let times = format!(" ({} times)", failures.len());
-            let times = if rest.is_empty() { "" } else { &times };
-            let ending = format!(" {how}{times}");
+            let ending = match rest.len() {
+                0 => format!(" {how}"),
+                more => format!(" {how} ({} times)", more + 1),
+            };
             let phrase = cut(only, MAX_CELLS - ending.len()) + &ending;
-            let is_about = rest.is_empty() && !first.topic.is_empty();
-            if is_about {
-                cut(&format!("{phrase}: {}", first.topic), MAX_CELLS)
-            } else {
-                phrase
+            match first.topic.as_str() {
+                topic if rest.is_empty() && !topic.is_empty() => {
+                    cut(&format!("{phrase}: {topic}"), MAX_CELLS)
+                }
+                _ => phrase,
             }
         }
         _ if display_width(&whole) <= MAX_CELLS => whole,
@@ -119,11 +129,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let mut line = String::new();
     for (at, group) in groups.iter().enumerate() {
         let left: usize = groups[at..].iter().map(Vec::len).sum();
-        let reserved = if left > group.len() {
-            MORE_STEPS.len()
-        } else {
-            0
-        };
+        let reserved = usize::from(left > group.len()) * MORE_STEPS.len();
         let phrase = described(group, cwd, cells - reserved.min(cells / 2));
         if line.is_empty() {
             line = phrase;
@@ -154,13 +160,9 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     if !paths.is_empty() {
         names.insert(0, file_names(&paths, cwd));
     }
-    let (verb, _) = acts[0].verb.words();
-    let mut verb = verb.to_owned();
-    let ending = if acts[0].has_error {
-        ", errors in output"
-    } else {
-        ""
-    };
+    let mut verb = acts[0].verb.words().0.to_owned();
+    let error = Some(", errors in output").filter(|_| acts[0].has_error);
+    let ending = error.unwrap_or_default();
     match (names.as_mut_slice(), topics.as_slice()) {
         ([], []) => return verb + ending,
         ([], _) => {
@@ -171,13 +173,15 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         _ => {}
     }
     let phrase = |count: usize| {
-        let more = names.len() - count;
-        let more = if more == 0 {
-            String::new()
-        } else {
-            format!(" and {more} more")
+        let more = match names.len() - count {
+            0 => String::new(),
+            more => format!(" and {more} more"),
         };
-        (format!("{verb} {}", listed(&names[..count])), more + ending)
+        let mut listed = listed(&names[..count]);
+        if acts[0].verb == Verb::MayRun {
+            listed = listed.replacen(" and ", " or ", 1);
+        }
+        (format!("{verb} {listed}"), more + ending)
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
     let counts = 1..=names.len().min(MAX_NAMES);

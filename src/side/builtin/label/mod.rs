@@ -10,8 +10,8 @@ mod status;
 mod tools;
 
 pub use call::{FinishedCall, is_look, needed_of_result};
-pub(crate) use compose::group_label;
 pub use compose::label;
+pub(crate) use compose::{group_label, label_of_answered};
 
 #[cfg(test)]
 mod tests;

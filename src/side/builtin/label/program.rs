@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, Verb, usize); 7] = [
     ("sed gsed awk gawk mawk jq yq perl", Verb::Read, 1),
     ("grep egrep fgrep rg ag ack", Verb::Search, 1),
     ("find fd", Verb::LookFor, 0),
-    ("which type whereis", Verb::Locate, 0),
+    ("which type whereis pgrep", Verb::Locate, 0),
     ("rm rmdir unlink", Verb::Delete, 0),
     ("tee touch", Verb::Write, 0),
 ];
@@ -63,14 +63,6 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn new(command: &'a CommandPart, cwd: Option<&'a str>, output: &'a str) -> Self {
-        Self {
-            command,
-            cwd,
-            output,
-        }
-    }
-
     pub(super) fn name(&self) -> &'a str {
         if self.looks_up() {
             "command"
@@ -222,17 +214,12 @@ impl<'a> Program<'a> {
         let mut operands = operands.into_iter().skip(skipped - 1);
         let pattern = option.or_else(|| operands.next())?;
         let noun = pattern_noun(pattern).unwrap_or_else(|| cut(pattern, 30));
-        let noun = if noun.is_empty() {
-            "lines".to_owned()
-        } else {
-            noun
-        };
         let mut options = self.arguments().filter(|word| word.starts_with('-'));
         let is_inverse = options.any(|word| word == "--invert-match" || is_cluster_with(word, 'v'));
-        let noun = if is_inverse {
-            format!("lines without {noun}")
-        } else {
-            noun
+        let noun = match (noun.is_empty(), is_inverse) {
+            (true, _) => "lines".to_owned(),
+            (false, true) => format!("lines without {noun}"),
+            (false, false) => noun,
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
@@ -279,9 +266,8 @@ impl<'a> Program<'a> {
             .command
             .output()
             .map(|file| self.on_files(Verb::Write, &[file]));
-        let reads = self
-            .verb()
-            .is_some_and(|(verb, _)| verb.effect() == Effect::Nothing);
+        let verb = self.verb();
+        let reads = verb.is_some_and(|(verb, _)| verb.effect() == Effect::Nothing);
         // The file says more than a program that only prints.
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
@@ -295,15 +281,11 @@ impl<'a> Program<'a> {
 
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
-        let effect = if self.reads() {
-            Effect::Nothing
-        } else {
-            Effect::Unknown
-        };
-        Act {
-            effect,
-            ..Act::named(Verb::Run, self.words())
+        let mut run = Act::named(Verb::Run, self.words());
+        if self.reads() {
+            run.effect = Effect::Nothing;
         }
+        run
     }
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
@@ -367,48 +349,44 @@ impl<'a> Program<'a> {
         {
             return file_name(file, self.cwd);
         }
-        let known = [Some(program), first]
-            .into_iter()
-            .flatten()
-            .map(PartWord::known);
+        let known = std::iter::once(program).chain(first).map(PartWord::known);
         let name = program_and_subcommand(&known.collect::<Vec<_>>());
         let name = name.unwrap_or_else(|| program.to_owned());
         let has_subcommand = name.len() > program.len();
-        let rest = operands
-            .get(usize::from(has_subcommand)..)
-            .unwrap_or_default();
+        operands.drain(..usize::from(has_subcommand).min(operands.len()));
         let is_loud = is_one_of(LOUD, program);
+        let is_value = |word: &&str| !is_loud && !has_subcommand && self.is_behind_option(word);
+        if operands.iter().any(is_value) {
+            let leading = self.arguments().take_while(|word| !word.starts_with('-'));
+            operands.truncate(leading.count());
+        }
         let option = self.arguments().next().filter(|word| word.starts_with('-'));
         let rest = match option {
             Some(option) if operands.is_empty() && self.arguments().count() == 1 => cut(option, 24),
-            // An option may take the word behind it as its value.
-            _ if !is_loud && !has_subcommand && self.has_word_behind_option(rest) => String::new(),
-            _ if rest.len() > 2 && (is_loud || rest.iter().all(|word| is_file(word))) => {
-                file_names(rest, self.cwd)
+            _ if operands.len() > 2 && (is_loud || operands.iter().all(|word| is_file(word))) => {
+                file_names(&operands, self.cwd)
             }
             _ => {
                 // Some of several files would say too little.
-                let shown: Vec<_> = rest.iter().map(|word| self.shown(word)).collect();
+                let shown: Vec<_> = operands.iter().map(|word| self.shown(word)).collect();
                 let is_whole = shown.len() <= 2 && shown.iter().all(Option::is_some);
                 let is_word = |word: &&&str| is_whole || is_subcommand(word);
-                let kept = rest.iter().take(2).take_while(is_word).count();
-                shown
-                    .into_iter()
-                    .take(kept)
-                    .flatten()
-                    .collect::<Vec<_>>()
-                    .join(" ")
+                let kept = operands.iter().take(2).take_while(is_word).count();
+                let kept: Vec<String> = shown.into_iter().take(kept).flatten().collect();
+                kept.join(" ")
             }
         };
         cut(format!("{name} {rest}").trim(), 40)
     }
 
-    fn has_word_behind_option(&self, operands: &[&str]) -> bool {
+    /// Whether a word may be the value of the option before it.
+    fn is_behind_option(&self, word: &str) -> bool {
+        let is_option =
+            |before: &str| before.starts_with('-') && !before.contains('=') && before != "--";
         let words: Vec<&str> = self.arguments().collect();
-        words.windows(2).any(|pair| {
-            let is_option = pair[0].starts_with('-') && !pair[0].contains('=') && pair[0] != "--";
-            is_option && operands.contains(&pair[1]) && !is_file(pair[1])
-        })
+        let mut pairs = words.windows(2);
+        let is_value = !is_file(word) && !word.contains("://");
+        is_value && pairs.any(|pair| pair[1] == word && is_option(pair[0]))
     }
 
     /// Returns an operand as labels show it; `None` if it is too long or known only at run time.
@@ -421,14 +399,8 @@ impl<'a> Program<'a> {
             _ if path.ends_with('/') => Some(directory_name(path, self.cwd)),
             _ if is_file(word) => Some(file_name(word, self.cwd)),
             _ if !word.chars().all(is_plain) || last_part(word).len() > 32 => None,
-            _ => Some(
-                if word.len() <= 32 {
-                    word
-                } else {
-                    last_part(word)
-                }
-                .to_owned(),
-            ),
+            _ if word.len() > 32 => Some(last_part(word).to_owned()),
+            _ => Some(word.to_owned()),
         }
     }
 }

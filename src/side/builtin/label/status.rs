@@ -34,10 +34,16 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
         .rposition(starts)
         .filter(|_| is_flat && !has_errexit);
     let last = last.unwrap_or(0);
-    let has_alternative = commands
+    // Of alternatives, any may have succeeded; what `&&` adds behind them did.
+    let alternative = commands
         .iter()
-        .skip(last)
-        .any(|command| command.follows == Follows::Or);
+        .rposition(|command| command.follows == Follows::Or)
+        .filter(|at| *at > last);
+    let sure = alternative.map_or(last, |alternative| {
+        let rest = commands[alternative..].iter();
+        let mut behind = rest.map(|command| command.follows == Follows::And);
+        alternative + behind.position(|is_and| is_and).unwrap_or(commands.len())
+    });
     let end = |at: usize| {
         let feeds = commands
             .get(at + 1)
@@ -45,7 +51,7 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
         match () {
             () if at < last || feeds && !has_pipefail => Known::Nothing,
             () if !is_ok => Known::MayHaveFailed,
-            () if is_flat && !has_alternative => Known::Succeeded,
+            () if is_flat && at >= sure => Known::Succeeded,
             () => Known::Nothing,
         }
     };
@@ -92,7 +98,7 @@ mod tests {
     #[test]
     fn a_status_tells_about_the_commands_that_decide_it() {
         use Known::{MayHaveFailed, Nothing, Succeeded};
-        let rows: [(&str, &[Known], &[Known]); 9] = [
+        let rows: [(&str, &[Known], &[Known]); 10] = [
             ("a", &[Succeeded], &[MayHaveFailed]),
             ("a | b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
             ("a && b", &[Succeeded; 2], &[MayHaveFailed; 2]),
@@ -102,6 +108,11 @@ mod tests {
                 &[MayHaveFailed, Nothing, MayHaveFailed],
             ),
             ("a || b", &[Nothing; 2], &[MayHaveFailed; 2]),
+            (
+                "a || b && c",
+                &[Nothing, Nothing, Succeeded],
+                &[MayHaveFailed; 3],
+            ),
             ("a; b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
             ("a & b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
             ("set -e; a; b", &[Succeeded; 3], &[MayHaveFailed; 3]),

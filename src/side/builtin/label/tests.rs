@@ -120,6 +120,10 @@ fn calls_are_named_by_their_act_and_object() {
             ("Task", json!({"description": "Find it"}), "x", true),
             "Agent failed: find it",
         ),
+        (
+            ("spawn_agent", json!({"message": "Find it"}), "{}", false),
+            "Started agent: find it",
+        ),
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
         (
             ("str_replace_editor", editor("view"), "ok", false),
@@ -205,6 +209,8 @@ fn commands_are_named_by_what_they_may_change() {
             "Ran mise run test:ci",
         ),
         ("./server --port 80", "Ran server"),
+        ("curl -s https://a.io/b | jq .", "Ran curl a.io/b"),
+        ("ruff check --fix .", "Ran ruff check"),
         ("perl -ne 'print if /x/' a.txt", "Ran perl script"),
         ("grep -c '' a.txt", "Searched for lines in a.txt"),
         ("go test ./src/net/...", "Ran go test net/"),
@@ -229,7 +235,7 @@ fn commands_are_named_by_what_they_may_change() {
         ("git diff --stat && cat a.rs", "Ran git diff, read a.rs"),
         (
             "command -v nginx || command -v caddy || true",
-            "Looked for nginx and caddy",
+            "Looked for nginx",
         ),
         ("/x/turnpipe sandbox -- bash -c 'cat a.md'", "Read a.md"),
         ("gh pr view 7 | head", "Ran gh pr view 7"),
@@ -262,9 +268,9 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "if [ -f x ]; then cat x; else touch x; fi",
             "",
             false,
-            "Ran touch x",
+            "May have run touch x",
         ),
-        ("test -f a && rm b; ls", "", false, "Ran rm b"),
+        ("test -f a && rm b; ls", "", false, "May have run rm b"),
         (
             "foo | head",
             "bash: line 1: foo: command not found",
@@ -314,6 +320,48 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             false,
             "Read notes.md",
         ),
+    ]);
+}
+
+#[test]
+fn a_command_that_may_not_have_run_is_not_said_to_have_run() {
+    assert_labels(&[
+        ("a || b", "", false, "Ran a, may have run b"),
+        ("test -d x && a || b", "", false, "May have run a or b"),
+        ("a && b || c", "", false, "Ran a, may have run b or c"),
+        ("a || b && c", "", false, "Ran a and c, may have run b"),
+        ("a && b; c", "", false, "Ran a and c, may have run b"),
+        ("a && b | tail", "", false, "Ran a and b"),
+        ("cd x && a | tail", "", false, "Ran a"),
+        ("(cd x && a)", "", false, "Ran a"),
+        ("cat a || cat b", "", false, "Read a"),
+        (
+            "cat a || cat b",
+            "cat: a: No such file",
+            false,
+            "Ran cat a and cat b, errors in output",
+        ),
+        ("[ -d x ] || npm ci", "", false, "May have run npm ci"),
+        (
+            "if a; then b; fi; c",
+            "",
+            false,
+            "Ran a and c, may have run b",
+        ),
+        (
+            "case $x in a) b;; esac; c",
+            "",
+            false,
+            "May have run b, ran c",
+        ),
+        ("for f in a b; do c $f; done", "", false, "Ran c"),
+        (
+            "a || b; c",
+            "Exit code 1",
+            true,
+            "Ran a, may have run b, c failed",
+        ),
+        ("a || b", "Exit code 1", true, "a || b failed"),
     ]);
 }
 
@@ -403,6 +451,24 @@ fn a_failure_names_the_command_that_failed() {
             true,
             "Ran cargo build, no matches for error",
         ),
+        (
+            "rg a || rg b",
+            "Exit code 1",
+            true,
+            "No matches for a and b",
+        ),
+        (
+            "rg a && rg b",
+            "Exit code 1",
+            true,
+            "rg a && rg b ended with status 1",
+        ),
+        (
+            "npm test && diff a b",
+            "Exit code 1",
+            true,
+            "npm test && diff a b ended with status 1",
+        ),
         ("diff a b", "Exit code 1\n< a", true, "Ran diff a b"),
         ("git diff --quiet", "Exit code 1", true, "Ran git diff"),
         (
@@ -412,6 +478,7 @@ fn a_failure_names_the_command_that_failed() {
             "No matches for TODO",
         ),
         ("ag foo", "Exit code 1", true, "No matches for foo"),
+        ("pgrep -f foo", "Exit code 1", true, "Did not find foo"),
         (
             "ps | grep -v x",
             "Exit code 1",
@@ -556,7 +623,8 @@ mod properties {
     use crate::text::{display_width, terminal_safe_line};
 
     /// The words of a label with a call that did not succeed. Status 1 of a search is an answer.
-    const BAD: [&str; 8] = [
+    const BAD: [&str; 9] = [
+        "ended with status",
         "failed",
         "declined",
         "denied",
@@ -587,6 +655,22 @@ mod properties {
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {
                 prop_assert!(BAD.iter().any(|word| label.contains(word)), "{}", label);
+            }
+        }
+
+        #[test]
+        fn commands_that_depend_on_others_are_not_said_to_have_run(
+            operators in prop::collection::vec(prop::sample::select(vec![" && ", " || ", "; ", " | "]), 1..5),
+        ) {
+            let line = operators.iter().zip('b'..).fold("a".to_owned(), |line, (operator, name)| line + operator + &name.to_string());
+            let label = label_of(&[("Bash", bash(&line), "", false)]);
+            let ran = label.split(", may").next().unwrap_or_default();
+            for ((operator, after), name) in operators.iter().zip(operators.iter().skip(1).map(Some).chain([None])).zip('b'..) {
+                let is_named = ran.split([' ', ',']).any(|word| word == name.to_string());
+                prop_assert!(*operator != " || " || !is_named, "{line}: {label}");
+                let is_free = *operator == "; " || after.is_none() && *operator != " || ";
+                let follows_free = operators.iter().all(|operator| *operator != " && " && *operator != " || ");
+                prop_assert!(!(is_free && follows_free) || is_named, "{line}: {label}");
             }
         }
     }

@@ -40,12 +40,10 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
         ("", object) => upper_first(object),
         (attempt, object) => format!("{attempt} {object}").trim_end().to_owned(),
     };
-    let (how, topic, before) = (call.how_it_failed(), act.topic, Vec::new());
+    let topic = act.topic;
     Told::Failed(Failure {
-        name,
-        how,
         topic,
-        before,
+        ..Failure::new(name, call.how_it_failed(), Vec::new())
     })
 }
 
@@ -84,33 +82,33 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Search => {
             let pattern = given(&["pattern", "query", "regex"]);
             let noun = pattern_noun(pattern).unwrap_or_else(|| cut(pattern, 30));
-            found(
-                call,
-                Search,
-                sought(&noun, call.path().unwrap_or_default(), call.cwd),
-            )
+            let place = call.path().unwrap_or_default();
+            found(call, Search, sought(&noun, place, call.cwd))
         }
-        Purpose::Find => found(
-            call,
-            LookFor,
-            glob_noun(given(&["pattern", "query", "glob"])),
-        ),
-        Purpose::List => Act::named(
-            List,
-            directory_name(call.path().unwrap_or_default(), call.cwd),
-        ),
+        Purpose::Find => {
+            let noun = glob_noun(given(&["pattern", "query", "glob"]));
+            found(call, LookFor, noun)
+        }
+        Purpose::List => {
+            let place = call.path().unwrap_or_default();
+            Act::named(List, directory_name(place, call.cwd))
+        }
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
             Act::named(CheckTask, "")
         }
         Purpose::Background => Act::named(SendInput, ""),
         Purpose::StopBackground => Act::named(StopTask, ""),
         Purpose::Agent => {
-            let goes_on = call.is_in_background() || call.text.starts_with("Async agent launched");
+            let goes_on = call.is_in_background()
+                || call.name.starts_with("spawn")
+                || call
+                    .text
+                    .lines()
+                    .next()
+                    .is_some_and(|line| line.contains("agent launched"));
             let about = topic(&["description", "task", "title", "prompt", "message"]);
-            Act::about(
-                if goes_on { StartAgent } else { RunAgent },
-                lower_first(&about),
-            )
+            let verb = if goes_on { StartAgent } else { RunAgent };
+            Act::about(verb, lower_first(&about))
         }
         Purpose::Todo => Act::named(Note, todos(call)),
         Purpose::TaskCreate => Act::named(AddTask, topic(&["subject", "title", "description"])),
@@ -126,25 +124,20 @@ fn act(call: &Call<'_>) -> Act {
         }
         Purpose::Skill | Purpose::SlashCommand => {
             let name = given(&["skill", "command", "name"]).split(' ').next();
-            let verb = if call.purpose == Purpose::Skill {
-                LoadSkill
-            } else {
-                Run
-            };
+            let is_skill = call.purpose == Purpose::Skill;
+            let verb = if is_skill { LoadSkill } else { Run };
             Act::named(verb, cut(name.unwrap_or_default(), 36))
         }
         Purpose::ExitPlan => {
             let heading = given(&["plan"]).lines().next().unwrap_or_default();
-            Act::about(
-                PresentPlan,
-                cut(heading.trim_matches(['#', ' ', '*']), TOPIC_CELLS),
-            )
+            let heading = heading.trim_matches(['#', ' ', '*']);
+            Act::about(PresentPlan, cut(heading, TOPIC_CELLS))
         }
         Purpose::Ask => {
             let asked = &call.input["questions"][0];
             let header = asked["header"].as_str().or(asked["question"].as_str());
-            let header = header.map(|header| cut(header, TOPIC_CELLS));
-            Act::about(AskUser, header.unwrap_or_else(|| topic(&["question"])))
+            let header = header.unwrap_or_else(|| given(&["question"]));
+            Act::about(AskUser, cut(header, TOPIC_CELLS))
         }
         Purpose::ToolSearch => Act::named(LookFor, "tools"),
         Purpose::Mcp => {
@@ -161,18 +154,10 @@ fn act(call: &Call<'_>) -> Act {
 /// Returns the act of a search, which the result may show to have found nothing.
 fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let text = call.text.trim();
-    let starts = ["No ", "Found 0 "]
-        .iter()
-        .any(|start| text.starts_with(start));
+    let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
-    Act::named(
-        if is_nothing && call.outcome == CallOutcome::Ok {
-            Verb::FindNothing
-        } else {
-            verb
-        },
-        noun,
-    )
+    let is_nothing = is_nothing && call.outcome == CallOutcome::Ok;
+    Act::named(if is_nothing { Verb::FindNothing } else { verb }, noun)
 }
 
 /// Returns the name of the page of a request.
@@ -188,14 +173,12 @@ fn todos(call: &Call<'_>) -> String {
     let mut lists = ["todos", "plan", "items"].iter();
     let list = lists.find_map(|name| call.input.get(name)?.as_array());
     let is_done = |todo: &&Value| matches!(todo["status"].as_str(), Some("completed" | "done"));
-    list.map_or_else(
-        || "todos".to_owned(),
-        |list| {
-            format!(
-                "todos, {} of {} done",
-                list.iter().filter(is_done).count(),
-                list.len()
-            )
-        },
+    let Some(list) = list else {
+        return "todos".to_owned();
+    };
+    format!(
+        "todos, {} of {} done",
+        list.iter().filter(is_done).count(),
+        list.len()
     )
 }
