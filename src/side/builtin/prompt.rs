@@ -52,7 +52,7 @@ static CLOSING: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What a heading has around its subject: the kind of document, the number of an issue.
+/// Parts of a heading around its subject: the kind of document, the number of an issue.
 static AROUND_SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?i:(?:implementation )?plan(?: for)?\s*[:-]\s*|(?:task|feature|goal):\s*)?(?:[A-Z]+-\d+:\s*)?|\s*\(#\d+\)$",

@@ -69,7 +69,7 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
 /// Words of a sentence, a list or a section about what is not done yet.
 static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
 
-/// What follows.
+/// The next step.
 #[derive(Debug, Clone)]
 enum Next {
     Step(String),
@@ -89,12 +89,12 @@ struct Parts {
     language: Option<Language>,
 }
 
-/// What a reply says.
+/// The statements of a reply.
 #[derive(Debug, Default)]
 struct Reply {
     /// Statements about the work: those under a heading such as `Summary` if there are any.
     statements: Vec<String>,
-    /// What the model planned.
+    /// The plan of the model.
     plan: Option<String>,
 }
 

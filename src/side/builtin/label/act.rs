@@ -1,6 +1,6 @@
-//! What a call did. Words are chosen last, when a label is written.
+//! The acts of a call. Words are chosen last, when a label is written.
 
-/// What an act may have changed.
+/// The things that an act may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Effect {
     /// Only the agent's own notes.
@@ -75,12 +75,12 @@ pub(super) enum Object {
     Named(String),
 }
 
-/// What a call did, or one of the commands in it.
+/// An act of a call, or of one of the commands in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Act {
     pub(super) verb: Verb,
     pub(super) object: Object,
-    /// What it was about, in the words of the model.
+    /// Its subject, in the words of the model.
     pub(super) topic: String,
     pub(super) effect: Effect,
     /// Whether its output shows an error, although its status is not known.
@@ -115,12 +115,12 @@ impl Act {
 /// The end of a call that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
-    /// What failed: a command, or the attempt of an act.
+    /// The failed part: a command, or the attempt of an act.
     pub(super) name: String,
     /// `failed`, or who prevented it.
     pub(super) how: &'static str,
     pub(super) topic: String,
-    /// What happened before, as far as something may have changed.
+    /// The acts before it that may have changed something.
     pub(super) before: Vec<Act>,
 }
 
@@ -136,7 +136,7 @@ impl Failure {
     }
 }
 
-/// What a finished call did.
+/// The acts of a finished call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Told {
     Done(Vec<Act>),

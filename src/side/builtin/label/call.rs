@@ -39,7 +39,7 @@ impl<'a> Call<'a> {
     /// Parses a finished call, with secrets masked: a part of one is not recognisable. Paths are shown relative to
     /// `cwd`.
     pub(super) fn of(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
-        // Arguments that are no JSON name nothing.
+        // Arguments that are not JSON name nothing.
         let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
         redact_strings(&mut input);
         Self {
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
             .filter(|text| !text.trim().is_empty())
     }
 
-    /// Whether the model asked for the call to go on in the background.
+    /// Whether the model asked for the call to run in the background.
     pub(super) fn is_in_background(&self) -> bool {
         self.input.get("run_in_background").and_then(Value::as_bool) == Some(true)
     }

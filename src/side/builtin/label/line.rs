@@ -1,4 +1,4 @@
-//! What a command line did, from its commands and its status. English words in its output have no meaning.
+//! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const NAME_CELLS: usize = 44;
 /// Maximum width of a description, in cells.
 const TOPIC_CELLS: usize = 40;
 
-/// What agents write at the start of the result of a command that goes on.
+/// Beginnings of the results of commands that still run.
 const GOES_ON: [&str; 3] = [
     "running in background",
     "running in the background",

@@ -10,7 +10,7 @@ use crate::side::builtin::names::{
     pattern_noun, relative, sought,
 };
 
-/// What programs do, and the number of their operands before the files. Others are said to run.
+/// The verbs of programs, and the number of their operands before the files. Others are said to run.
 const PROGRAMS: [(&str, Verb, usize); 7] = [
     (
         "cat bat less more head tail nl strings xxd od hexdump tac",
@@ -28,14 +28,14 @@ const PROGRAMS: [(&str, Verb, usize); 7] = [
 /// Other programs that name themselves in their errors; their options have no values.
 const LOUD: &str = "ls mv cp mkdir wc stat ln";
 
-/// Programs that are not worth a name beside others.
+/// Programs that are not worth a name with others.
 const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source . unset wait shift local declare \
                     read test [ [[ false exit return alias shopt ulimit umask clear";
 
 /// Glue that fails without a message.
 const SILENT: &str = "test [ [[ false exit return";
 
-/// Programs that change nothing, whatever their arguments are.
+/// Programs that change nothing with any arguments.
 const READERS: &str =
     "cat head tail nl strings od grep egrep fgrep rg ag ack ls diff cmp wc which type";
 
@@ -107,7 +107,7 @@ impl<'a> Program<'a> {
         words.next() == Some("command") && matches!(words.next(), Some("-v" | "-V"))
     }
 
-    /// Whether it is not worth a name beside others.
+    /// Whether it is not worth a name with others.
     pub(super) fn is_glue(&self) -> bool {
         self.name().is_empty() || is_one_of(GLUE, self.name())
     }

@@ -1,10 +1,10 @@
-//! What the status of a command line tells about each of its commands.
+//! Conclusions from the status of a command line about each of its commands.
 
 use std::collections::HashSet;
 
 use crate::shell::{CommandLine, CommandPart, Follows};
 
-/// What is known about the end of a command.
+/// The known end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Succeeded,
