@@ -196,10 +196,11 @@ fn rows_of_permission_are_decided_alike() {
         for said in said(&project, &rules, calls, |_| (true, true)) {
             let told = format!("{rules:?}: {said:?}");
             let expected = expected_of_hook(&said.permission);
-            // Only the hook leaves reads outside the project, which a variable or standard input may
-            // name, to the agent.
+            // Only the hook leaves reads outside the project, which a variable, braces or standard input
+            // may name, to the agent.
             let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
                 && (told.contains(['$', '~', '/'])
+                    || said.permission["command"].to_string().contains('{')
                     || ["xargs", "-exec"].iter().any(|name| told.contains(name)));
             if !(may_read_elsewhere && said.hook.is_none()) {
                 assert_eq!(said.hook.as_deref(), expected, "{told}");
