@@ -34,18 +34,10 @@ pub struct SubagentFiles {
 impl SubagentFiles {
     /// Whether a file is one, if it is in the directory.
     pub fn contains(&self, path: &Path) -> bool {
-        let name = path.file_name().map(Path::new);
-        let is_compressed = |name: &&Path| name.extension().is_some_and(|end| end == COMPRESSED);
-        let plain = name.and_then(|name| {
-            if is_compressed(&name) {
-                name.file_stem().map(Path::new)
-            } else {
-                Some(name)
-            }
-        });
-        let is_lines = plain
-            .and_then(Path::extension)
-            .is_some_and(|end| end == "jsonl");
+        let ends = |path: &Path, end| path.extension().is_some_and(|found| found == end);
+        let is_packed = ends(path, COMPRESSED)
+            && (path.file_stem()).is_some_and(|stem| ends(Path::new(stem), "jsonl"));
+        let is_lines = is_packed || ends(path, "jsonl");
         is_lines && (self.is_file)(path)
     }
 }

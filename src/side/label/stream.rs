@@ -368,6 +368,7 @@ impl<'a> LabelStream<'a> {
                 since: Instant::now(),
             };
             self.requested.insert(number, requested);
+            // The workers, which receive it, end after this sender.
             let _ = work.send(batch);
         }
         let labels = labels.into_iter().map(|label| (label, session.clone()));
