@@ -51,15 +51,15 @@
 // Without the command, some items of lower modules are unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-pub use turnpipe_rules::text;
+pub use turnpipe_core::text;
 
 #[doc(hidden)]
-pub mod io;
+pub use turnpipe_core::io;
 
-pub(crate) use turnpipe_rules::json;
+pub(crate) use turnpipe_core::json;
 
 #[doc(hidden)]
-pub mod jsonl;
+pub use turnpipe_core::jsonl;
 
 #[doc(hidden)]
 pub mod process;
@@ -68,9 +68,9 @@ pub mod process;
 #[doc(hidden)]
 pub mod http;
 
-pub use turnpipe_rules::message;
+pub use turnpipe_core::message;
 
-pub(crate) use turnpipe_rules::tool_facts;
+pub(crate) use turnpipe_core::tool_facts;
 
 #[cfg(all(feature = "model", sandbox))]
 #[doc(hidden)]
@@ -99,9 +99,9 @@ pub mod view;
 #[doc(hidden)]
 pub mod render;
 
-pub use turnpipe_rules::shell;
+pub use turnpipe_guard::shell;
 
-pub use turnpipe_rules::permission;
+pub use turnpipe_guard::permission;
 
 #[cfg(feature = "model")]
 #[doc(hidden)]

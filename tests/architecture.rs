@@ -19,7 +19,7 @@ fn modules() -> Vec<String> {
 }
 
 /// Folders of modules, one per package.
-const ROOTS: [&str; 2] = ["src", "crates/rules/src"];
+const ROOTS: [&str; 3] = ["src", "crates/core/src", "crates/guard/src"];
 
 /// Returns the source files of both packages.
 fn all_sources() -> Vec<PathBuf> {

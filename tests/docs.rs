@@ -247,7 +247,10 @@ fn modules_and_tests_that_pages_name_exist() {
                     })
             };
             let (roots, path): (&[&str], _) = if is_path("::") {
-                (&["src", "crates/rules/src"], name.replace("::", "/"))
+                (
+                    &["src", "crates/core/src", "crates/guard/src"],
+                    name.replace("::", "/"),
+                )
             } else if is_path("/") && page.ends_with("conformance.md") {
                 (&["tests", "."], name.to_owned())
             } else {

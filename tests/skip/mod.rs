@@ -1,7 +1,7 @@
 //! Tests that cannot run on every machine, and tests that take minutes.
 //!
 //! A test that needs a program or a kernel feature which a machine may lack calls [`lacks`] or [`skip`], and returns.
-//! The last test target of `cargo test` (`crates/rules/tests/skips.rs`) prints how many were skipped, for lack of what.
+//! The last test target of `cargo test` (`crates/guard/tests/skips.rs`) prints how many were skipped, for lack of what.
 
 #![allow(dead_code, reason = "each test target uses a part")]
 

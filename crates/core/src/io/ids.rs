@@ -1,0 +1,152 @@
+//! Ids and the clock; injectable.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
+
+/// A source of new ids.
+pub trait Ids: std::fmt::Debug + Send + Sync {
+    /// Returns a version 4 UUID.
+    fn uuid(&self) -> Uuid;
+}
+
+/// Random ids, from the system.
+#[derive(Debug, Default)]
+pub struct RandomIds;
+
+impl Ids for RandomIds {
+    fn uuid(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+}
+
+/// Reproducible ids (`TURNPIPE_ID_SEED`): the same seed gives the same sequence.
+#[derive(Debug)]
+pub struct SeededIds {
+    state: AtomicU64,
+}
+
+impl SeededIds {
+    /// Starts the sequence of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            state: AtomicU64::new(seed),
+        }
+    }
+
+    /// Starts the sequence of `seed` for one stage of a pipeline; each stage gets different ids.
+    pub fn of_stage(seed: u64, stage: &str) -> Self {
+        let salt = stage.bytes().fold(0_u64, |salt, byte| {
+            (salt ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self::new(seed ^ salt)
+    }
+
+    /// Returns the next number of `SplitMix64`.
+    fn next(&self) -> u64 {
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut word = self
+            .state
+            .fetch_add(STEP, Ordering::Relaxed)
+            .wrapping_add(STEP);
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+}
+
+impl Ids for SeededIds {
+    fn uuid(&self) -> Uuid {
+        let mut bytes = [0_u8; 16];
+        for half in bytes.chunks_exact_mut(8) {
+            half.copy_from_slice(&self.next().to_le_bytes());
+        }
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
+}
+
+/// Returns a duration in milliseconds, for records.
+pub fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A source of times.
+///
+/// Deadlines use the real monotonic clock instead, so that a fixed clock cannot stop a timeout.
+pub trait Clock: std::fmt::Debug + Send + Sync {
+    /// Returns the wall-clock time, for records.
+    fn now(&self) -> Timestamp;
+    /// Returns the time since an arbitrary fixed point.
+    fn elapsed(&self) -> Duration;
+    /// Returns the time zone of times in text.
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+}
+
+/// The machine's clocks.
+#[derive(Debug, Default)]
+pub struct SystemClock {
+    start: OnceLock<Instant>,
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.start.get_or_init(Instant::now).elapsed()
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+}
+
+/// A fixed clock (`TURNPIPE_CLOCK`): every duration is zero.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedClock(pub Timestamp);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_ids() {
+        let (a, b) = (SeededIds::new(7), SeededIds::new(7));
+        let first: Vec<_> = (0..4).map(|_| a.uuid()).collect();
+        let second: Vec<_> = (0..4).map(|_| b.uuid()).collect();
+        assert_eq!(first, second);
+        assert_ne!(first[0], first[1]);
+        assert_eq!(first[0].get_version_num(), 4);
+    }
+
+    #[test]
+    fn stages_of_a_pipeline_get_different_ids() {
+        let (one, other) = (
+            SeededIds::of_stage(7, "run-tools"),
+            SeededIds::of_stage(7, "session append"),
+        );
+        assert_ne!(one.uuid(), other.uuid());
+    }
+
+    #[test]
+    fn random_ids_differ() {
+        assert_ne!(RandomIds.uuid(), RandomIds.uuid());
+    }
+}

@@ -1,0 +1,29 @@
+//! Streams, terminal facts, clock, ids, environment, and paths that differ by process.
+//!
+//! Everything that makes two runs differ is injected through [`Io`], so that tests can fix it.
+
+mod cancel;
+mod files;
+mod ids;
+mod messages;
+mod process_io;
+mod screen;
+mod streams;
+mod temporary;
+mod terminal;
+
+pub use cancel::Level;
+pub use cancel::{CancelToken, Lock};
+pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
+pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
+pub use messages::{MessageLevel, Messages};
+pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};
+pub use screen::{Footer, OpenQuestion, Screen, ScreenWriter};
+pub use streams::{
+    Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
+    uninterrupted,
+};
+pub use temporary::{in_temporary_directory, unwritable};
+pub use terminal::{
+    FocusTerminal, REPORT_FOCUS, REPORT_NO_FOCUS, Typed, open_terminal, read_typed,
+};

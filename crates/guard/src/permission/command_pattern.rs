@@ -1,0 +1,341 @@
+//! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
+
+use std::borrow::Cow;
+
+use super::programs;
+use super::wildcard::{GAP, Wildcard};
+use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
+
+/// The command pattern of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct CommandPattern {
+    text: String,
+    pattern: Wildcard,
+    /// The pattern without its arguments, if they are optional.
+    without_arguments: Option<Wildcard>,
+    /// Its words, for deny and ask rules; `None` if the program has a star.
+    words: Option<Words>,
+    /// The words of its words without a star, in their order: those that a text in another language must have.
+    literals: Vec<String>,
+}
+
+/// The words of a pattern such as `git reset --hard *`.
+#[derive(Debug, Clone)]
+struct Words {
+    /// The name of the program.
+    program: String,
+    /// The words without a leading dash, and stars.
+    operands: Vec<Operand>,
+    /// The options, anywhere behind the program.
+    options: Vec<String>,
+    /// Whether anything may follow.
+    is_open: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Operand {
+    /// Any number of words.
+    Any,
+    /// One word; a star matches within it.
+    Word(Wildcard),
+}
+
+/// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
+/// `-delete` is one option.
+const MAX_CLUSTER: usize = 3;
+
+impl CommandPattern {
+    /// Parses a command with `*` as a wildcard. A final `:*` means ` *`; if ` *` is the only star,
+    /// the arguments are optional.
+    pub(super) fn parse(pattern: &str) -> Self {
+        let pattern = match pattern.strip_suffix(":*") {
+            Some(prefix) => format!("{prefix} *"),
+            None => pattern.to_owned(),
+        };
+        let wildcard = Wildcard::parse(&pattern);
+        let without_arguments = pattern
+            .strip_suffix(" *")
+            .filter(|_| wildcard.stars() == 1)
+            .map(Wildcard::parse);
+        let literals = pattern
+            .split_whitespace()
+            .filter(|word| !word.contains('*'));
+        Self {
+            literals: literals
+                .map(programs::name)
+                .flat_map(words_of)
+                .map(str::to_owned)
+                .collect(),
+            words: Words::parse(&pattern),
+            pattern: wildcard,
+            without_arguments,
+            text: pattern,
+        }
+    }
+
+    /// Whether the pattern literally starts with `text`.
+    pub(super) fn begins_with(&self, text: &str) -> bool {
+        self.text.starts_with(text)
+    }
+
+    /// Whether the pattern has no wildcard.
+    pub(super) fn is_literal(&self) -> bool {
+        self.pattern.stars() == 0
+    }
+
+    /// Whether its first word is the program with this name.
+    pub(super) fn starts(&self, program: &str) -> bool {
+        self.words
+            .as_ref()
+            .is_some_and(|words| words.program == program)
+    }
+
+    /// Whether it matches a command.
+    pub(super) fn covers(&self, text: &str) -> bool {
+        let mut patterns = std::iter::once(&self.pattern).chain(&self.without_arguments);
+        patterns.any(|pattern| pattern.covers(text))
+    }
+
+    /// Whether a text may match that has this name of a program.
+    pub(super) fn has_text(&self, program: &str) -> bool {
+        self.words
+            .as_ref()
+            .is_none_or(|words| words.program == program || words.program.contains('='))
+    }
+
+    /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
+    /// separated by options only, each with at most one value, and its options are anywhere.
+    pub(super) fn matches_words(&self, program: &str, arguments: &[&str]) -> bool {
+        let words = self.words.as_ref().filter(|words| words.program == program);
+        words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
+    }
+
+    /// Whether all of its literal words occur in a text in their order, as whole words.
+    pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
+        let has_literals = |text: &str| {
+            let mut words = words_of(text);
+            let mut literals = self.literals.iter();
+            literals.all(|literal| {
+                words.any(|word| literal == word || literal == word.trim_start_matches('-'))
+            })
+        };
+        let quotes = ['"', '\'', '\\'];
+        has_literals(text) || text.contains(quotes) && has_literals(&text.replace(quotes, ""))
+    }
+}
+
+impl Words {
+    /// Parses a pattern; `None` if its program has a star.
+    fn parse(pattern: &str) -> Option<Self> {
+        let is_quoted = pattern.contains(['"', '\'']);
+        let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
+        let words =
+            quoted.unwrap_or_else(|| pattern.split_whitespace().map(str::to_owned).collect());
+        let (program, arguments) = words.split_first()?;
+        if program.contains('*') {
+            return None;
+        }
+        let (options, operands): (Vec<&String>, Vec<&String>) =
+            arguments.iter().partition(|word| is_option(word));
+        let mut operands: Vec<Operand> = operands.iter().map(|word| Operand::parse(word)).collect();
+        let is_open = pattern.ends_with('*');
+        if let Some(Operand::Any) = operands.last() {
+            operands.pop();
+        }
+        Some(Self {
+            program: programs::name(program).to_owned(),
+            operands,
+            options: options.into_iter().cloned().collect(),
+            is_open,
+        })
+    }
+
+    fn has_options(&self, arguments: &[&str]) -> bool {
+        self.options.iter().all(|option| {
+            let wildcard = Wildcard::parse(option);
+            let is_same = |word: &&str| {
+                let name = word.split('=').next().unwrap_or_default();
+                wildcard.covers(word) || is_long(option) && wildcard.covers(name)
+            };
+            arguments.iter().any(is_same) || has_letters(option, arguments)
+        })
+    }
+
+    /// Looks for the operands in one pass over the arguments, with all positions in the pattern that may be reached.
+    fn has_operands(&self, arguments: &[&str]) -> bool {
+        let end = self.operands.len();
+        // For each position, whether it is reached, and whether an option is before it, which may have a value.
+        let mut reached = vec![(false, false); end + 1];
+        reached[0].0 = true;
+        self.skip_stars(&mut reached);
+        for word in arguments {
+            if self.is_open && reached[end].0 {
+                return true;
+            }
+            let mut next = vec![(false, false); end + 1];
+            for (at, (is_reached, has_option)) in reached.iter().enumerate() {
+                if !is_reached {
+                    continue;
+                }
+                match self.operands.get(at) {
+                    Some(Operand::Any) => next[at].0 = true,
+                    Some(Operand::Word(wildcard))
+                        if wildcard.covers(word)
+                            || wildcard.covers(word.trim_start_matches("./")) =>
+                    {
+                        next[at + 1].0 = true;
+                    }
+                    _ => {}
+                }
+                // A rule without a star is about the whole command, with its options in any place.
+                let is_within = at < end || !self.options.is_empty();
+                if is_option(word) && is_within {
+                    next[at] = (true, at < end);
+                } else if *has_option {
+                    next[at].0 = true;
+                }
+            }
+            self.skip_stars(&mut next);
+            reached = next;
+        }
+        reached[end].0
+    }
+
+    /// Marks the positions behind stars that match no word.
+    fn skip_stars(&self, reached: &mut [(bool, bool)]) {
+        for (at, operand) in self.operands.iter().enumerate() {
+            if matches!(operand, Operand::Any) && reached[at].0 {
+                reached[at + 1].0 = true;
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn parse(word: &str) -> Self {
+        if word == "*" {
+            Self::Any
+        } else {
+            Self::Word(Wildcard::parse(word))
+        }
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+fn is_long(word: &str) -> bool {
+    word.starts_with("--")
+}
+
+/// Whether the letters of a short option are there: in one word, or if they are few, in several.
+fn has_letters(option: &str, arguments: &[&str]) -> bool {
+    let Some(letters) = option
+        .strip_prefix('-')
+        .filter(|letters| !letters.is_empty() && !is_long(option))
+    else {
+        return false;
+    };
+    let clusters = || {
+        arguments
+            .iter()
+            .filter(|word| is_option(word) && !is_long(word))
+    };
+    let has_all = |word: &&&str| letters.chars().all(|letter| word[1..].contains(letter));
+    let is_spread = || {
+        let mut letters = letters.chars();
+        letters.all(|letter| clusters().any(|word| word[1..].contains(letter)))
+    };
+    clusters().any(|word| has_all(&word)) || letters.len() <= MAX_CLUSTER && is_spread()
+}
+
+/// Returns the words of a text in any language.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
+    text.split(is_sign).filter(|word| !word.is_empty())
+}
+
+/// The tools that a rule matches.
+#[derive(Debug, Clone)]
+pub(super) enum ToolName {
+    /// One tool; `Read`, `Edit` and `Bash` include all tools of the same purpose.
+    Exact(String),
+    /// Tools whose names match.
+    Matching(Wildcard),
+}
+
+/// Returns the canonical name of a tool of any agent; unknown names are unchanged.
+pub fn canonical_tool(name: &str) -> &str {
+    agent_tool(name).map_or(name, |tool| tool.name)
+}
+
+impl ToolName {
+    /// Parses a canonical name, or a pattern for names.
+    pub(super) fn parse(name: &str) -> Self {
+        let name = without_signs(name);
+        if name.contains('*') {
+            Self::Matching(Wildcard::parse(&name))
+        } else {
+            Self::Exact(name.into_owned())
+        }
+    }
+
+    /// Whether this names exactly the tool.
+    pub(super) fn is(&self, tool: &str) -> bool {
+        matches!(self, Self::Exact(name) if name == tool)
+    }
+
+    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit`, `Bash`, `Agent` and `Skill` cover
+    /// all tools that read files, change files, run commands, and start agents and skills.
+    pub(super) fn covers(&self, tool: &str) -> bool {
+        let purpose = Purpose::of(tool);
+        let tool = without_signs(tool);
+        match self {
+            Self::Matching(names) => names.covers(&tool),
+            Self::Exact(name) => match name.as_str() {
+                "Read" => purpose.reads_files(),
+                "Edit" => purpose.writes_files(),
+                "Bash" => purpose == Purpose::Shell,
+                "Agent" => purpose == Purpose::Agent,
+                "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
+                name => name == tool || is_tool_of_server(&tool, name),
+            },
+        }
+    }
+
+    /// Whether the rule covers a tool of an MCP server, or of any if `server` is `None`. Resources have an empty name, so
+    /// only rules about the whole server cover them.
+    pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
+        let tool = mcp_name(tool);
+        match (server, self) {
+            (Some(server), _) => self.covers(&(mcp_prefix(server) + &tool)),
+            (None, Self::Exact(name)) => {
+                is_server(name) || name.starts_with("mcp__") && name.ends_with(&format!("__{tool}"))
+            }
+            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__{tool}")),
+        }
+    }
+}
+
+/// Returns the name of an MCP tool, or a pattern for such names, with the letters that every agent accepts; some keep
+/// the dots of a server's name, others replace them.
+fn without_signs(name: &str) -> Cow<'_, str> {
+    if !name.starts_with("mcp__") {
+        return name.into();
+    }
+    let pieces: Vec<String> = name.split('*').map(mcp_name).collect();
+    pieces.join("*").into()
+}
+
+/// Whether `server` is `mcp__NAME` and the tool belongs to it.
+fn is_tool_of_server(tool: &str, server: &str) -> bool {
+    is_server(server)
+        && tool
+            .strip_prefix(server)
+            .is_some_and(|rest| rest.starts_with("__"))
+}
+
+fn is_server(name: &str) -> bool {
+    name.starts_with("mcp__") && name.matches("__").count() == 1
+}

@@ -1,0 +1,53 @@
+//! Permission for calls: rules, modes, and decisions with their cause.
+//!
+//! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
+//! `docs/permissions.md`, Rules. It has no side effects; the caller resolves links.
+
+mod allow;
+mod call;
+mod changes;
+mod command;
+mod command_pattern;
+mod decision;
+mod denied_files;
+mod directories;
+mod domain;
+mod domains;
+mod glob;
+mod hint;
+mod invocation;
+mod named_file;
+mod outline;
+mod path_context;
+mod path_pattern;
+mod programs;
+mod proposal;
+mod reads;
+mod request;
+mod rule;
+mod rule_text;
+mod rules;
+mod started;
+mod wildcard;
+
+pub use command_pattern::canonical_tool;
+pub use decision::{CheckedPart, Decided};
+pub use denied_files::{DeniedFiles, FileUse};
+pub use domain::DomainPattern;
+pub use path_context::{
+    is_named_protected_from_commands, is_of_system, is_protected_from_commands, normalised,
+};
+pub use path_pattern::RuleSource;
+pub use proposal::Proposal;
+pub use request::{Action, Request};
+pub use rule::{OutsideAccess, Rule};
+pub use rule_text::InvalidRule;
+pub use rules::Rules;
+pub use turnpipe_core::message::{Decision as Behavior, Mode};
+
+#[cfg(test)]
+mod decision_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod rule_tests;

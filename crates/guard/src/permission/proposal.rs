@@ -1,0 +1,219 @@
+//! Proposed rules for past calls, and their other effects.
+
+use super::hint::changes_operands;
+use super::wildcard::escaped;
+use super::{Behavior, Decided, programs};
+use crate::shell::program_name;
+use turnpipe_core::message::DecidedBy;
+
+/// Maximum length of a command in a rule for exactly this command, in bytes.
+const MAX_EXACT: usize = 120;
+
+/// A rule that would allow a call or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Proposal {
+    /// The text of an allow rule.
+    pub rule: String,
+    /// Further effects of calls that it allows, in words.
+    pub also_allows: String,
+}
+
+impl Decided {
+    /// Returns rules that together would allow a call that no rule decided; `command` is its command line. `None` if
+    /// there are none, or their further effects are not known.
+    pub fn proposals(&self, command: Option<&str>) -> Option<Vec<Proposal>> {
+        let is_open = |decision, by: &DecidedBy| {
+            decision == Behavior::Ask && matches!(by, DecidedBy::Default { .. })
+        };
+        if !is_open(self.decision, &self.by) {
+            return None;
+        }
+        if self.parts.is_empty() {
+            return Some(vec![proposal(self.hint.as_deref()?, command)?]);
+        }
+        let parts = self.parts.iter();
+        let open = parts.filter(|part| part.decision != Behavior::Allow);
+        let mut proposals = open
+            .map(|part| {
+                let hint = part
+                    .hint
+                    .as_deref()
+                    .filter(|_| is_open(part.decision, &part.by));
+                proposal(hint?, Some(&part.command))
+            })
+            .collect::<Option<Vec<_>>>()?;
+        proposals.sort_unstable();
+        proposals.dedup();
+        Some(proposals)
+    }
+}
+
+/// Returns the proposal for a hint, or a rule for exactly the command if the hint has a program without a subcommand
+/// whose effects are not known.
+fn proposal(hint: &str, command: Option<&str>) -> Option<Proposal> {
+    let words = hint
+        .strip_prefix("Bash(")
+        .and_then(|hint| hint.strip_suffix(" *)"));
+    let program = words.and_then(|words| words.split_once(' '));
+    let for_program = program.map(|(program, _)| format!("Bash({program} *)"));
+    let listed = [Some(hint), for_program.as_deref()];
+    let mut listed = listed.into_iter().flatten();
+    let known = listed.find_map(|rule| Some((rule.to_owned(), further_effects(rule)?.to_owned())));
+    let (rule, also_allows) = match (known, command) {
+        (Some(known), _) => known,
+        (None, Some(command)) if program.is_none() => exact(command.trim())?,
+        (None, _) => return None,
+    };
+    Some(Proposal { rule, also_allows })
+}
+
+/// Returns a rule for exactly this command, and its effects.
+fn exact(command: &str) -> Option<(String, String)> {
+    let program = command.split(' ').next().map(program_name)?;
+    if changes_operands(program) || command.len() > MAX_EXACT || command.contains(['\n', '\0']) {
+        return None;
+    }
+    let effects = "no other command; this one may write outside the project and use the network";
+    Some((format!("Bash({})", escaped(command)), effects.to_owned()))
+}
+
+/// Returns the effects of a proposed rule, without the effects of the call that led to it.
+fn further_effects(rule: &str) -> Option<&'static str> {
+    let Some((tool, specifier)) = rule.strip_suffix(')').and_then(|rule| rule.split_once('('))
+    else {
+        // Other tools may run commands.
+        let effects =
+            "every call of this tool, which may write outside the project and use the network";
+        return rule.starts_with("mcp__").then_some(effects);
+    };
+    match tool {
+        "Bash" => {
+            let words = specifier.strip_suffix(" *")?;
+            wide_rules().find_map(|(known, effects)| (known == words).then_some(effects))
+        }
+        "Edit" if specifier.starts_with("//") => Some("writes outside the project: this file"),
+        "Edit" if specifier.ends_with("/**") => Some("changes every file below this directory"),
+        "Edit" => Some("changes only this file, in every project"),
+        "WebFetch" => Some("uses the network: every page of this host"),
+        _ => None,
+    }
+}
+
+/// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
+fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = programs::lines(include_str!("tables/proposals.txt"));
+    let rows = rows.filter_map(|row| row.split_once(" | "));
+    rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::permission::Mode;
+    use crate::permission::decision_tests::Row;
+    use crate::sample::sample;
+
+    /// A command, and whether it only reads.
+    #[derive(Deserialize)]
+    struct Attack {
+        command: String,
+        read_only: bool,
+    }
+
+    fn all_wide_rules() -> Vec<String> {
+        let rules = wide_rules().map(|(words, _)| format!("Bash({words} *)"));
+        rules
+            .chain(["WebFetch(domain:example.com)".to_owned()])
+            .collect()
+    }
+
+    fn allow_everything_proposed(row: &mut Row) -> Behavior {
+        row.allow.extend(all_wide_rules());
+        row.decided().decision
+    }
+
+    #[test]
+    fn no_proposed_rule_allows_an_attack() {
+        let lines = include_str!("../../../../tests/data/shell/attacks.jsonl").lines();
+        let attacks = lines.map(|line| serde_json::from_str::<Attack>(line).unwrap());
+        let attacks = attacks.filter(|attack| !attack.read_only);
+        for attack in sample(attacks, 4, |_| ()) {
+            let mut row = Row {
+                command: Some(attack.command),
+                ..Row::default()
+            };
+            let before = row.decided().decision;
+            let after = allow_everything_proposed(&mut row);
+            assert_eq!(before, after, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn proposed_rules_lose_against_deny_and_ask_rules() {
+        let lines = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
+        let rows = lines.map(|line| serde_json::from_str::<Row>(line).unwrap());
+        let rows = rows.filter(|row| !row.deny.is_empty() || !row.ask.is_empty());
+        for mut row in sample(rows, 10, |row| (row.decision.clone(), row.by.clone())) {
+            let before = row.decided();
+            let after = allow_everything_proposed(&mut row);
+            if matches!(before.by, DecidedBy::Rule { .. }) {
+                assert_eq!(before.decision, after, "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_proposal_names_its_further_effects() {
+        let rows = [
+            ("cargo test --lib", "Bash(cargo test *)", "runs code"),
+            (
+                "pytest specs -q",
+                "Bash(pytest *)",
+                "outside the project and use the network",
+            ),
+            (
+                "git push origin main",
+                "Bash(git push *)",
+                "uses the network",
+            ),
+            ("sh ./check.sh", "Bash(sh ./check.sh)", "no other command"),
+            ("cd src && npm run x -- -y", "Bash(npm run *)", "runs code"),
+            ("mytool", "Bash(mytool)", "no other command"),
+        ];
+        for (command, rule, effect) in rows {
+            let row = Row {
+                command: Some(command.to_owned()),
+                ..Row::default()
+            };
+            let proposals = row.decided().proposals(Some(command)).unwrap();
+            let [proposal] = proposals.as_slice() else {
+                panic!("{command}: {proposals:?}");
+            };
+            assert_eq!(proposal.rule, rule);
+            assert!(proposal.also_allows.contains(effect), "{proposal:?}");
+        }
+        for command in ["git stash", "rm -rf build", "kubectl delete x", "ls"] {
+            let row = Row {
+                command: Some(command.to_owned()),
+                ..Row::default()
+            };
+            assert_eq!(row.decided().proposals(Some(command)), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn listed_rules_can_be_parsed_and_allow_their_commands() {
+        for (words, effects) in wide_rules() {
+            let row = Row {
+                allow: vec![format!("Bash({words} *)")],
+                command: Some(format!("{words} x")),
+                ..Row::default()
+            };
+            let decided = row.with_request(|request| row.rules().decide(Mode::Default, request));
+            assert_eq!(decided.decision, Behavior::Allow, "{words}");
+            assert!(!effects.is_empty());
+        }
+    }
+}

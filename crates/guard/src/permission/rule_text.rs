@@ -1,0 +1,137 @@
+//! The text of a rule, such as `Bash(npm run *)`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::Behavior;
+use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::domain::DomainPattern;
+use super::path_pattern::{PathPattern, RuleSource};
+use super::rule::{Argument, Rule, Specifier};
+use super::wildcard::Wildcard;
+use crate::shell::parse;
+use turnpipe_core::tool_facts::Purpose;
+
+/// The text of a rule is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{source_name}: `{text}` is not a permission rule: {problem}")]
+pub struct InvalidRule {
+    source_name: String,
+    text: String,
+    problem: String,
+}
+
+impl Rule {
+    /// Parses a rule such as `Bash(npm run *)`.
+    ///
+    /// # Errors
+    /// The rule is malformed.
+    pub fn parse(
+        text: &str,
+        behavior: Behavior,
+        source: &Arc<RuleSource>,
+    ) -> Result<Self, InvalidRule> {
+        let invalid = |problem: String| InvalidRule {
+            source_name: source.name.clone(),
+            text: text.to_owned(),
+            problem,
+        };
+        let (name, specifier) =
+            split(text.trim()).map_err(|problem| invalid(problem.to_owned()))?;
+        if behavior == Behavior::Allow && name.contains('*') && !begins_with_server(name) {
+            let problem = "an allow rule can have `*` in the tool name only after `mcp__SERVER__`";
+            return Err(invalid(problem.to_owned()));
+        }
+        let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
+        let argument = argument(&specifier).filter(|_| behavior != Behavior::Allow);
+        let mut arguments: Vec<Argument> = argument.into_iter().collect();
+        let tool = canonical_tool(name);
+        let specifier = match (tool, specifier.as_ref()) {
+            (_, "" | "*") => Specifier::Any,
+            ("Bash", pattern) if behavior == Behavior::Allow && has_several_commands(pattern) => {
+                Specifier::Nothing
+            }
+            ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
+            ("Read", pattern) => Specifier::Reading(path(pattern)?),
+            ("Edit", pattern) => Specifier::Writing(path(pattern)?),
+            ("WebFetch", pattern) => {
+                let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
+                DomainPattern::parse(host.trim()).map_or(Specifier::Nothing, Specifier::Domain)
+            }
+            (_, pattern) if Purpose::of(tool).starts_named() => {
+                arguments.push(Argument {
+                    name: None,
+                    value: Wildcard::parse(pattern.trim_start_matches('/')),
+                });
+                Specifier::Argument
+            }
+            _ if !arguments.is_empty() => Specifier::Argument,
+            _ => Specifier::Nothing,
+        };
+        Ok(Self {
+            text: text.trim().to_owned(),
+            behavior,
+            source: Arc::clone(source),
+            tool: ToolName::parse(tool),
+            arguments,
+            specifier,
+        })
+    }
+}
+
+/// Splits a rule into the tool name and the specifier, which may be empty.
+fn split(text: &str) -> Result<(&str, Cow<'_, str>), &'static str> {
+    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
+    if name.is_empty()
+        || name.contains(|character: char| character.is_whitespace() || character == ')')
+    {
+        return Err("it does not start with a tool name");
+    }
+    let Some(inside) = rest.strip_prefix('(') else {
+        return Ok((name, Cow::default()));
+    };
+    let inside = inside
+        .strip_suffix(')')
+        .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
+        .ok_or("it does not end with the closing parenthesis")?;
+    let inside = inside.trim();
+    let inside = if inside.contains('\\') {
+        Cow::Owned(inside.replace("\\(", "(").replace("\\)", ")"))
+    } else {
+        Cow::Borrowed(inside)
+    };
+    Ok((name, inside))
+}
+
+fn begins_with_server(name: &str) -> bool {
+    let (literal, _) = name.split_once('*').unwrap_or((name, ""));
+    literal
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+        .is_some_and(|(server, _)| !server.is_empty())
+}
+
+/// Whether the part of a pattern before a wildcard has more than one command.
+fn has_several_commands(pattern: &str) -> bool {
+    let known = pattern.split('*').next().unwrap_or_default();
+    let commands = parse(known).commands;
+    let outer = commands.iter().filter(|command| !command.is_substituted);
+    outer.count() > 1
+}
+
+/// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
+fn argument(specifier: &str) -> Option<Argument> {
+    let (name, value) = specifier.split_once(':')?;
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_canonical = matches!(
+        name,
+        "command" | "file_path" | "path" | "notebook_path" | "url"
+    );
+    (is_name && !is_canonical).then(|| Argument {
+        name: Some(name.to_owned()),
+        value: Wildcard::parse(value.trim()),
+    })
+}
