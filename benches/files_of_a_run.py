@@ -36,7 +36,7 @@ def source_file(path):
     names = path.split("::")[1:]
     while names:
         name = "/".join(names) + ".rs"
-        if any(os.path.exists(os.path.join(root, name)) for root in ("src", "crates/core/src", "crates/guard/src")):
+        if any(os.path.exists(os.path.join(root, name)) for root in ("src", "crates/core/src", "crates/formats/src", "crates/guard/src", "crates/sessions/src")):
             return name
         names.pop()
 

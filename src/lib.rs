@@ -61,6 +61,8 @@ pub(crate) use turnpipe_core::json;
 #[doc(hidden)]
 pub use turnpipe_core::jsonl;
 
+pub(crate) use turnpipe_core::process_table;
+
 #[doc(hidden)]
 pub mod process;
 
@@ -80,18 +82,18 @@ pub mod sandbox;
 pub mod records;
 
 #[doc(hidden)]
-pub mod api;
+pub use turnpipe_formats::api;
 
 #[doc(hidden)]
-pub mod agent;
+pub use turnpipe_formats::agent;
 
 #[doc(hidden)]
-pub mod assemble;
+pub use turnpipe_formats::assemble;
 
 #[doc(hidden)]
-pub mod state;
+pub use turnpipe_sessions::state;
 
-pub mod session;
+pub use turnpipe_sessions::session;
 
 #[doc(hidden)]
 pub mod view;

@@ -19,7 +19,13 @@ fn modules() -> Vec<String> {
 }
 
 /// Folders of modules, one per package.
-const ROOTS: [&str; 3] = ["src", "crates/core/src", "crates/guard/src"];
+const ROOTS: [&str; 5] = [
+    "src",
+    "crates/core/src",
+    "crates/formats/src",
+    "crates/guard/src",
+    "crates/sessions/src",
+];
 
 /// Returns the source files of both packages.
 fn all_sources() -> Vec<PathBuf> {

@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 mod skip;
 
 /// Programs that the documentation uses and a machine may lack.
-const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
+const OPTIONAL_PROGRAMS: [&str; 5] = ["jq", "parallel", "python3"];
 
 /// Whether this machine has no sandbox; then its examples are skipped.
 fn lacks_sandbox() -> bool {
@@ -248,7 +248,13 @@ fn modules_and_tests_that_pages_name_exist() {
             };
             let (roots, path): (&[&str], _) = if is_path("::") {
                 (
-                    &["src", "crates/core/src", "crates/guard/src"],
+                    &[
+                        "src",
+                        "crates/core/src",
+                        "crates/formats/src",
+                        "crates/guard/src",
+                        "crates/sessions/src",
+                    ],
                     name.replace("::", "/"),
                 )
             } else if is_path("/") && page.ends_with("conformance.md") {

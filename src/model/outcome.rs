@@ -93,13 +93,7 @@ pub(super) fn read(
         return Err(error.failure(None, None));
     }
     let chunk = api.parse(json, delivery);
-    let chunk = chunk.ok_or_else(|| malformed(json))?;
-    for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
-        choice
-            .deltas
-            .into_iter()
-            .for_each(|delta| draft.push(delta));
-    }
+    draft.push_chunk(chunk.ok_or_else(|| malformed(json))?);
     Ok(())
 }
 

@@ -23,12 +23,12 @@ use rustix::process::{Pid, Signal};
 use super::command::{ChildEnds, above_standard_streams};
 use super::own_process::END_SIGNALS;
 use super::posix_spawn::spawn;
-use super::process_table::{
+use super::start::{Start, c_string};
+use crate::io::Lock;
+use crate::process_table::{
     ProcessTable, has_variable, living_descendants, now, parse_children, read_table, signal_if,
     stat,
 };
-use super::start::{Start, c_string};
-use crate::io::Lock;
 
 /// First argument of a guardian process.
 pub(super) const ARGUMENT: &str = "__guardian";
@@ -358,7 +358,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::process_table::Stat;
+    use crate::process_table::Stat;
 
     #[test]
     fn the_guardian_reads_the_entries() {

@@ -7,7 +7,6 @@ mod capture_buffer;
 mod captured;
 mod command;
 mod confinement;
-mod detached_write;
 mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
@@ -21,9 +20,7 @@ mod own_memory;
 mod own_process;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
-mod process_table;
 mod process_tree;
-mod running;
 #[cfg(sandbox)]
 mod sandbox;
 mod scratch_directory;
@@ -44,7 +41,6 @@ pub use confinement::{
     Confinement, ConfinementReport, Enforcement, FileRulesEnforced, LaneOptions, NotEnforced,
     WorkspaceEnforced,
 };
-pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
 pub use guardian::run_as_guardian;
 pub use network::{Domains, Network, PROXY_PORT, ProxyStarter, RunningProxy};
@@ -56,14 +52,13 @@ pub use own_process::{
     EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
     report_end_signals, stdout_was_closed,
 };
-pub use running::RunningProcesses;
 #[cfg(sandbox)]
 pub use sandbox::{
     HelperCallbacks, InheritedDescriptor, MAX_MASKS, Mask, MaskKind, MaskList, MaskSource,
     Privilege, Sandbox, SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
     inherited_descriptors, isolates_calls, new_file_message, run_as_sandbox_helper,
 };
-pub use scratch_directory::{ScratchDirectory, remove_tree};
+pub use scratch_directory::ScratchDirectory;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

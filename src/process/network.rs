@@ -4,23 +4,7 @@ use std::any::Any;
 use std::io;
 use std::net::TcpListener;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// What programs in a workspace reach.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Network {
-    /// Loopback of its own
-    #[default]
-    Off,
-    /// Loopback of its own, with a proxy to domains.
-    #[cfg_attr(feature = "cli", value(skip))]
-    Domains,
-    /// That of this system
-    On,
-}
+pub use crate::records::Network;
 
 /// Patterns of the servers to which a proxy connects. Denied ones win.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

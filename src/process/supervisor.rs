@@ -15,10 +15,10 @@ use super::escalation::{CLEANUP_TIMEOUT, OrphanAction};
 use super::guardian::Guardian;
 #[cfg(target_os = "linux")]
 use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
-#[cfg(target_os = "linux")]
-use super::process_table;
 use super::process_tree::ProcessTree;
 use crate::io::Lock;
+#[cfg(target_os = "linux")]
+use crate::process_table;
 
 /// Supervises the children of a program. Clones share their state, and all [`super::Spawners`] of a program
 /// share one supervisor: with several, each would take the orphans of the others for its own.

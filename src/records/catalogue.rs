@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::constant::tagged;
+use super::tagged;
 
 /// Name and schema generator of a record.
 type CatalogueEntry = (&'static str, fn() -> Schema);

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{PermissionCheck, ShellCheck, TextCheck};
-use super::tool_result::VerdictAccess;
+use super::{PermissionCheck, ShellCheck, TextCheck, VerdictAccess};
 use crate::message::{DecidedBy, Decision};
 use crate::permission::CheckedPart;
 use crate::shell::{Analysis, GitUse, Verdict};
@@ -30,6 +29,15 @@ pub struct CheckShellRecord {
     pub changes_directory: bool,
 }
 
+/// Returns how records name the access of a verdict.
+pub(crate) fn verdict_access(verdict: &Verdict) -> VerdictAccess {
+    match verdict {
+        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
+        Verdict::Writes => VerdictAccess::Writes,
+        Verdict::Unknown => VerdictAccess::Unknown,
+    }
+}
+
 impl CheckShellRecord {
     /// Creates the record of an analysis, and of conditions on how the command runs.
     pub fn new(command: &str, analysis: Analysis, conditions: Vec<&str>) -> Self {
@@ -41,7 +49,7 @@ impl CheckShellRecord {
         Self {
             check: ShellCheck::Only,
             command: command.to_owned(),
-            verdict: VerdictAccess::from(&analysis.verdict),
+            verdict: verdict_access(&analysis.verdict),
             why: analysis.why,
             requires,
             span: analysis.span.map(|span| (span.start, span.end)),

@@ -142,7 +142,7 @@ fn retried() -> ApiRetryRecord {
 
 fn checked(command: &str, verdict: VerdictAccess, why: &str) -> CheckShellRecord {
     CheckShellRecord {
-        check: constant::ShellCheck::Only,
+        check: ShellCheck::Only,
         command: command.to_owned(),
         verdict,
         why: why.to_owned(),

@@ -186,12 +186,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::state::StateRoot;
+    use crate::state::{SessionKey, SessionScope, StateRoot};
 
     fn session() -> (tempfile::TempDir, SessionDirectory) {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
-            .session(&"s".into())
+            .session(&SessionKey {
+                id: "s".into(),
+                scope: SessionScope::of(Path::new("/")),
+            })
             .unwrap();
         (guard, session)
     }

@@ -83,22 +83,6 @@ pub enum CallStatus {
     Cancelled,
 }
 
-impl Content {
-    /// Returns the approximate size in memory, in bytes.
-    pub fn weight(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Blocks(blocks) => {
-                let weights = blocks.iter().map(|block| match block {
-                    Block::Text { text } => text.len(),
-                    Block::Image { source } => source.data.len(),
-                });
-                weights.sum()
-            }
-        }
-    }
-}
-
 /// The complete streams of an excerpt. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct FullText {

@@ -10,7 +10,7 @@ use super::cost_table::count_table;
 use super::times::recorded_minute;
 use crate::message::{DecidedBy, Decision};
 use crate::records::{
-    CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, VerdictAccess, name_of,
+    CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, name_of, verdict_access,
 };
 use crate::session::input_gist;
 use crate::shell::{Analysis, GitUse, Verdict};
@@ -141,7 +141,7 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
         }
         start = end + 1;
     }
-    let verdict = name_of(VerdictAccess::from(&analysis.verdict));
+    let verdict = name_of(verdict_access(&analysis.verdict));
     // Writing to a string cannot fail.
     let _ = write!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict

@@ -5,6 +5,7 @@ pub mod io;
 pub mod json;
 pub mod jsonl;
 pub mod message;
+pub mod process_table;
 pub mod text;
 pub mod tool_facts;
 

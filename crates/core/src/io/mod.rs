@@ -7,6 +7,7 @@ mod files;
 mod ids;
 mod messages;
 mod process_io;
+mod remove_tree;
 mod screen;
 mod streams;
 mod temporary;
@@ -18,6 +19,7 @@ pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};
+pub use remove_tree::remove_tree;
 pub use screen::{Footer, OpenQuestion, Screen, ScreenWriter};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,

@@ -1,0 +1,73 @@
+//! Removal of a directory with everything in it.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use rustix::path::Arg as _;
+use uuid::Uuid;
+
+/// Removes a directory with everything below it. Follows no links. Uses the same stack and descriptors for a tree of
+/// any depth: nested directories are moved to the top before they are emptied.
+///
+/// # Errors
+/// As the system reports.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
+    loop {
+        let removed = names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {
+            // Another thread has removed it: a directory in this one has an owner of its own.
+            Err(Errno::NOENT) => Ok(()),
+            removed => removed,
+        });
+        let removed: Vec<rustix::io::Result<()>> = removed.collect();
+        // Else the pass may have moved more entries to the top.
+        if removed.iter().all(Result::is_err) {
+            removed.into_iter().collect::<rustix::io::Result<()>>()?;
+            return std::fs::remove_dir(path);
+        }
+    }
+}
+
+/// Removes an entry of `top`. Moves directories in it to `top`.
+fn remove_entry(top: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
+    if unlinkat(top, name, AtFlags::empty()).is_ok() {
+        return Ok(());
+    }
+    let directory = open_directory(top, name)?;
+    for inner in names(&directory)? {
+        let inner = inner?;
+        if unlinkat(&directory, &*inner, AtFlags::empty()).is_err() {
+            // A directory that cannot be written to cannot get another parent.
+            make_accessible(directory.as_fd(), &inner);
+            // A name that no process can have taken.
+            renameat(&directory, &*inner, top, Uuid::new_v4().to_string())?;
+        }
+    }
+    unlinkat(top, name, AtFlags::REMOVEDIR)
+}
+
+fn open_directory(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    make_accessible(parent, name);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+/// Lets the owner use a directory. What needs that fails later if this fails.
+fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) {
+    let (parent, flags) = (parent.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+    // SAFETY: the descriptor is open, and the name ends with a NUL byte. `rustix` has no such call for Linux.
+    unsafe { libc::fchmodat(parent, name.as_ptr(), 0o700, flags) };
+}
+
+/// Returns the names in a directory.
+fn names(
+    directory: &OwnedFd,
+) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<CString>>> {
+    let names = Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    let is_entry = |name: &CString| ![c".", c".."].contains(&name.as_c_str());
+    Ok(names.filter(move |name| name.as_ref().map_or(true, is_entry)))
+}

@@ -1,0 +1,398 @@
+//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`. turnpipe's own files have the same
+//! form.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Agent;
+use super::claude_edits::{change, result_id};
+use super::claude_lines::line_class;
+use super::content::{
+    beside_session, decimal, is_in, is_true, is_unique_id, note, session_stem, string,
+    user_messages, uuid_link,
+};
+use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
+use super::entry::{Entry, Part};
+use super::facts::Facts;
+use super::format::Format;
+use super::hook_settings::HookSettings;
+use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
+use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
+use super::reading::{Detail, Reading, Shape};
+use super::sign::Row as Marks;
+use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
+use super::titles::{TitleStore, Titles};
+use crate::api::{anthropic_blocks, anthropic_usage};
+use turnpipe_core::io::{Environment, read_regular};
+use turnpipe_core::json::{elements, non_null, number, object, text};
+use turnpipe_core::message::{Message, Origin, Role};
+
+/// The format of Claude Code.
+pub(super) static CLAUDE: Format = Format {
+    reading: Reading {
+        shape: Shape::Tree,
+        cost_words: &[
+            "\"assistant\"",
+            "\"usage\"",
+            "\"searchCount\"",
+            "\"cost-state\"",
+        ],
+        activity_words: &["\"user\"", "\"queued_command\""],
+        line_class,
+        link: uuid_link,
+        edits: |record, _| change(record).into_iter().collect(),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: HOME,
+        home: ".claude",
+        roots,
+        beside: |session| {
+            let title = beside_session(session, "")
+                .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
+            let title = title
+                .as_deref()
+                .and_then(Row::read)
+                .and_then(|row| string(row.custom_title));
+            let row = title
+                .map(|title| json!({"type": "custom-title", "customTitle": title}).to_string());
+            row.into_iter().collect()
+        },
+        subagents: Subagents::Files(SubagentFiles {
+            directory: |session| Some(beside_session(session, "")?.join("subagents")),
+            is_file: |path| is_name_from(path, "agent-"),
+            id: id_in_name,
+            is_reserved: true,
+        }),
+        belongings: |session, _| {
+            let Some(dir) = beside_session(session, "") else {
+                return Vec::new();
+            };
+            if session_stem(session).is_some_and(is_unique_id) {
+                return vec![dir];
+            }
+            ["subagents", "tool-results", "workflows"]
+                .map(|name| dir.join(name))
+                .into()
+        },
+        retention: Some(("cleanupPeriodDays", 30)),
+        resume: |id, _| Some(format!("claude --resume {id}")),
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["-title\"", "\"summary\""],
+        precedence: Precedence::Manual,
+        store: TitleStore::SessionFile,
+        new_title: Some(title_record),
+        new_recap: Some(|at, text| recap(at, text.into())),
+        ..Titles::NONE
+    },
+    hook_settings: Some(HookSettings {
+        user: (HOME, ".claude"),
+        project: ".claude/settings.json",
+        takes_sandbox: true,
+        activation: "new sessions use it; `/hooks` lists it",
+        ..HookSettings::JSON
+    }),
+    ..Format::new(Agent::Claude, read, wrote)
+};
+
+/// Variables that name the directory of Claude Code.
+const HOME: &[&str] = &["CLAUDE_CONFIG_DIR"];
+
+/// Types of records that only Claude Code writes.
+const OWN_KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
+    continued-in cost-state file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    queue-operation relocated summary worktree-state";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    if row.is_any(OWN_KINDS) {
+        return true;
+    }
+    let has_content = row.message.is_some_and(|message| message.content.is_some());
+    let is_marked = row.parent.is_some() || row.session.is_some() || row.time.is_some();
+    row.is_any("user assistant system")
+        && is_marked
+        && (has_content || row.is("system") && text(row.session).is_some())
+}
+
+fn roots(_: &Layout, environment: &Environment) -> Vec<PathBuf> {
+    let homes: Vec<PathBuf> = if let Some(list) = environment.text(HOME[0]) {
+        let paths = list.split(',').map(str::trim);
+        let paths = paths.filter(|path| !path.is_empty());
+        paths.map(PathBuf::from).collect()
+    } else {
+        let home = environment.text("HOME").map(Path::new);
+        let config = match environment.text("XDG_CONFIG_HOME") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => home.map(|home| home.join(".config")),
+        };
+        let homes = [
+            home.map(|home| home.join(".claude")),
+            config.map(|config| config.join("claude")),
+        ];
+        homes.into_iter().flatten().collect()
+    };
+    homes
+        .into_iter()
+        .map(|home| home.join("projects"))
+        .collect()
+}
+
+object! {
+    Row {
+        kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
+        session = "sessionId", time = "timestamp", cwd, branch = "gitBranch",
+        sidechain = "isSidechain", meta = "isMeta", compact_summary = "isCompactSummary",
+        api_error = "isApiErrorMessage", message: Said<'a>, content, summary, leaf = "leafUuid",
+        labelled_calls = "preceding_tool_use_ids", custom_title = "customTitle",
+        ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
+        origin, error, relocated = "relocatedCwd", turnpipe, progress: Progress<'a> = "data",
+        tool_result: ToolUseResult<'a> = "toolUseResult", total_cost = "totalCostUSD",
+    }
+}
+
+object! { Said { id, model, content, usage } }
+object! { Fork { session = "sessionId" } }
+object! { Attachment { kind = "type", prompt, origin } }
+object! { ApiError { message, error, status } }
+object! { Sender { kind } }
+object! { Progress { kind = "type", message: SubagentRecord<'a> } }
+object! { SubagentRecord { kind = "type", time = "timestamp", message: Said<'a> } }
+object! { ToolUseResult { searches = "searchCount" } }
+
+/// Known record types, the most frequent first.
+const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
+    artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement continued-in cost-state \
+    custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
+    marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
+    relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
+
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let subtype = string(row.subtype);
+    let said = row.message;
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        is_annotation: subtype.as_deref() == Some("away_summary")
+            || row.turnpipe.is_some() && !matches!(kind.as_str(), "user" | "assistant"),
+        uuid: string(row.uuid),
+        parent: string(row.parent),
+        logical_parent: string(row.logical_parent),
+        part: match (kind.as_str(), subtype.as_deref()) {
+            _ if is_true(row.sidechain) => Part::Side,
+            ("user" | "assistant", _) => Part::Turn,
+            // A recap stays the last record until the conversation continues.
+            ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
+            _ => Part::Aside,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, said, detail),
+        title: title(&row, &kind),
+        summary: (kind == "summary")
+            .then(|| string(row.leaf).zip(string(row.summary)))
+            .flatten(),
+        kind,
+        subtype,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let messages = messages(&row, &entry, said, detail);
+    let mut entry = entry.saying(messages);
+    entry.side_cost =
+        side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
+    entry.searches = searches(&row);
+    entry.recorded_cost = decimal(row.total_cost).filter(|_| entry.kind == "cost-state");
+    Some(entry)
+}
+
+fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> Facts {
+    let is_side = is_true(row.sidechain);
+    let said = said.filter(|_| kind == "assistant");
+    let model = said.and_then(|said| model(&said));
+    if matches!(detail, Detail::Costs | Detail::Activity) {
+        // Callers that skip records read these facts at the ends of the file.
+        return Facts {
+            session_id: string(row.session),
+            forked_from: fork(row),
+            model: model.filter(|_| !is_side),
+            ..Facts::default()
+        };
+    }
+    Facts {
+        session_id: string(row.session),
+        is_subagent: is_side && row.uuid.is_some(),
+        is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
+        branch: string(row.branch),
+        model,
+        forked_from: fork(row),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
+}
+
+/// Returns the session that the record was copied from.
+fn fork(row: &Row<'_>) -> Option<String> {
+    Fork::of(row.forked_from).and_then(|fork| string(fork.session))
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
+    let (title, source) = match kind {
+        "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
+        "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
+        _ => return None,
+    };
+    // A custom title replaces all earlier titles.
+    let manual_title = ManualTitle::from(kind == "custom-title");
+    Some(StoredTitle::new(title, source, row.time, manual_title))
+}
+
+fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
+    let one = |message: Option<Message>| message.into_iter().collect();
+    match entry.kind.as_str() {
+        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
+        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
+        "system" => one(system(row, entry.subtype.as_deref())),
+        "attachment" => attachment(row, detail),
+        "tool_use_summary" => one(string(row.summary).map(|label| {
+            let calls = elements(row.labelled_calls).into_iter();
+            Message {
+                labelled_calls: calls.filter_map(|call| string(Some(call))).collect(),
+                ..note(Role::System, Origin::Label, label)
+            }
+        })),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the reply to a subagent in a progress record.
+fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
+    let progress = row.progress.filter(|_| kind == "progress")?;
+    let record = progress.message?;
+    let said = record.message?;
+    Some(SideCost {
+        id: Some(string(said.id)?),
+        repeats: Repeats::SubagentReply,
+        prompt_id: None,
+        model: model(&said),
+        usage: anthropic_usage(said.usage).filter(|usage| !usage.is_empty())?,
+    })
+}
+
+/// Returns the web searches of the call whose result the record contains.
+fn searches(row: &Row<'_>) -> Option<(String, u64)> {
+    let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
+    Some((result_id(row.message?.content)?, count))
+}
+
+fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
+    let origin = if is_true(row.compact_summary) {
+        Origin::Summary
+    } else if is_true(row.meta)
+        || !is_by_user(row.origin)
+        || recorded_origin(row.turnpipe).as_deref() == Some("injected")
+    {
+        Origin::Injected
+    } else {
+        Origin::Prompt
+    };
+    user_messages(origin, anthropic_blocks(said.content, detail.of_blocks()))
+}
+
+/// Whether the sender is absent or the user.
+fn is_by_user(sender: Option<&RawValue>) -> bool {
+    let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
+    kind.is_none_or(|kind| kind == "human")
+}
+
+/// Returns the model that replied, unless the reply is synthetic.
+fn model(said: &Said<'_>) -> Option<String> {
+    string(said.model).filter(|model| model != "<synthetic>")
+}
+
+fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
+    let model = model(said);
+    let recorded = recorded_origin(row.turnpipe);
+    // Claude Code writes such a reply itself, without a request.
+    let is_synthetic = model.is_none() && string(said.model).is_some();
+    let origin = match recorded.as_deref() {
+        Some("meter") => {
+            return Message {
+                usage: anthropic_usage(said.usage),
+                ..Message::new(Role::System, Origin::Meter)
+            };
+        }
+        Some("error") => Origin::Error,
+        _ if is_true(row.api_error) => Origin::Error,
+        _ if is_synthetic => Origin::Injected,
+        _ => Origin::Reply,
+    };
+    let usage = anthropic_usage(said.usage).filter(|_| !is_synthetic);
+    Message {
+        id: string(said.id),
+        usage,
+        model,
+        blocks: match detail {
+            Detail::Costs => Vec::new(),
+            Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
+                anthropic_blocks(said.content, detail.of_blocks())
+            }
+        },
+        ..Message::new(Role::Assistant, origin)
+    }
+}
+
+fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
+    let content = string(row.content);
+    let (origin, content) = match subtype? {
+        "compact_boundary" => (Origin::Compaction, content.unwrap_or_default()),
+        "away_summary" => (Origin::Recap, content.unwrap_or_default()),
+        "api_error" | "error" | "api_refusal" => (
+            Origin::Error,
+            content.unwrap_or_else(|| api_error(row.error)),
+        ),
+        _ => return None,
+    };
+    Some(note(Role::System, origin, content))
+}
+
+/// Returns the text of an API error, at any level of nesting.
+fn api_error(raw: Option<&RawValue>) -> String {
+    if let Some(reason) = string(raw) {
+        return reason;
+    }
+    let Some(error) = ApiError::of(raw) else {
+        return String::new();
+    };
+    if let Some(reason) = string(error.message) {
+        return reason;
+    }
+    match non_null(error.error) {
+        Some(inner) => api_error(Some(inner)),
+        None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
+    }
+}
+
+/// Returns a prompt that the user typed while the model was working.
+fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
+    let attachment = Attachment::of(row.attachment).unwrap_or_default();
+    let content = anthropic_blocks(attachment.prompt, detail.of_blocks());
+    if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
+        return Vec::new();
+    }
+    let origin = if is_by_user(attachment.origin) {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
+    user_messages(origin, content)
+}

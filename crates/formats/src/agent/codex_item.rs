@@ -1,0 +1,240 @@
+//! The items of the Responses API in the files of Codex, and the changes of files in them.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::content::{call, reply, results, shell_failed, string, user_messages, wrapped};
+use super::edits::{EditKind, FileEdit, added, unified};
+use crate::api::responses_parts;
+use turnpipe_core::json::{is, is_true, non_null, object, text};
+use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, ResultPart, ToolResult};
+
+object! {
+    /// The payload of a row, which may be an item, or a bare item.
+    Payload {
+        kind = "type", id, role, content, summary, name, arguments, input, action, call_id, output,
+        status, tools, result, prompt = "revised_prompt", query, cwd, git, model, forked_from = "forked_from_id", parent_thread = "parent_thread_id",
+        base = "history_base", message, error, item, info, usage, thread_usage = "thread_token_usage", response_id, source, thread = "thread_id",
+        thread_name, timestamp, settings = "thread_settings",
+    }
+}
+
+object! { Output { content, output, success, metadata } }
+object! { Metadata { exit_code } }
+
+/// The beginnings of results of calls to an unknown tool, and of patches that do not apply.
+const FAILURES: [&str; 2] = ["unsupported call: ", "apply_patch verification failed: "];
+
+/// Returns the messages in an item of this time.
+pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
+    let blocks = || content(item.content);
+    match text(item.kind).as_deref() {
+        Some("message") => {}
+        Some("agent_message") => return agent_message(item, blocks()),
+        _ => {
+            let hosted = hosted_call(item, time);
+            return step(item).into_iter().chain(hosted).collect();
+        }
+    }
+    let blocks = blocks();
+    match text(item.role).as_deref() {
+        Some("assistant") => vec![reply(blocks)],
+        Some("user") => user_messages(Origin::Prompt, blocks),
+        Some("developer" | "system") => user_messages(Origin::Injected, blocks),
+        _ => Vec::new(),
+    }
+}
+
+object! { Part { kind = "type" } }
+
+/// The beginning of the task of a subagent.
+const TASK: &str = "Message Type: NEW_TASK";
+
+/// Returns a message between agents. Its content may be encrypted.
+fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
+    let parts = Part::list(item.content).into_iter();
+    if parts
+        .filter_map(|part| text(part.kind))
+        .any(|kind| kind == "encrypted_content")
+    {
+        blocks.push(Block::Text("(encrypted)".to_owned()));
+    }
+    let is_task = blocks.iter().all(|block| matches!(block, Block::Text(text) if text.starts_with(TASK) || text == "(encrypted)"));
+    let origin = if is_task {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
+    user_messages(origin, blocks)
+}
+
+/// Returns thinking, a call or a result.
+fn step(item: &Payload<'_>) -> Option<Message> {
+    let name = || string(item.name).unwrap_or_default();
+    let call = |id, name, input| reply(vec![call(id, name, input)]);
+    match text(item.kind)?.as_ref() {
+        "reasoning" => {
+            let mut thoughts = content(item.summary);
+            thoughts.extend(content(item.content));
+            let thoughts = thoughts.into_iter().filter_map(|block| match block {
+                Block::Text(text) => Some(Block::thinking(text)),
+                _ => None,
+            });
+            let blocks: Vec<Block> = thoughts.collect();
+            (!blocks.is_empty()).then(|| reply(blocks))
+        }
+        "function_call" => Some(call(
+            string(item.call_id)?,
+            name(),
+            arguments(item.arguments),
+        )),
+        "custom_tool_call" => Some(call(
+            string(item.call_id)?,
+            name(),
+            wrapped("input", item.input),
+        )),
+        "local_shell_call" => Some(call(
+            string(item.call_id).or_else(|| string(item.id))?,
+            "local_shell".to_owned(),
+            wrapped("action", item.action),
+        )),
+        "tool_search_call" => Some(call(
+            string(item.call_id)?,
+            "tool_search".to_owned(),
+            arguments(item.arguments),
+        )),
+        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            let result = output(string(item.call_id)?, item.output);
+            Some(results(vec![Block::Result(result)]))
+        }
+        "tool_search_output" => {
+            let found = item.tools.map_or("", RawValue::get).to_owned();
+            Some(results(vec![Block::Result(ToolResult {
+                id: string(item.call_id)?,
+                parts: vec![ResultPart::Text(found)],
+                ..ToolResult::default()
+            })]))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a call that the server ran, and its result: no other record has it. Older versions record no id.
+pub(super) fn hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
+    let kind = text(item.kind).unwrap_or_default();
+    let (name, input, output) = match &*kind {
+        "web_search_call" | "WebSearch" => {
+            let query = || wrapped("query", item.query);
+            let action = non_null(item.action).map(ToOwned::to_owned);
+            ("web_search", action.unwrap_or_else(query), None)
+        }
+        "image_generation_call" => {
+            let image = string(item.result).map(|data| Media {
+                media_type: "image/png".to_owned(),
+                data: Some(data),
+            });
+            ("image_generation", wrapped("prompt", item.prompt), image)
+        }
+        _ => return Vec::new(),
+    };
+    let id = string(item.id).or_else(|| string(item.call_id));
+    let id = id.unwrap_or_else(|| format!("{name} {}", time.unwrap_or_default()));
+    let mut messages = vec![reply(vec![call(id.clone(), name.to_owned(), input)])];
+    if text(item.status).is_none_or(|status| status != "in_progress") {
+        messages.push(results(vec![Block::Result(ToolResult {
+            id,
+            parts: output.map(ResultPart::Media).into_iter().collect(),
+            failed: is(item.status, "failed"),
+            end: None,
+        })]));
+    }
+    messages
+}
+
+/// Returns the blocks of `content`, which is a string or a list.
+pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
+    responses_parts(raw).into_iter().map(Block::from).collect()
+}
+
+/// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
+fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
+    let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
+    parsed
+        .or_else(|| raw.map(ToOwned::to_owned))
+        .unwrap_or_default()
+}
+
+/// Returns the result of a call: a string (possibly JSON itself), an object, or a list.
+fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
+    let plain = text(raw);
+    let object = match &plain {
+        Some(json) if json.starts_with('{') => Output::read(json),
+        Some(_) => None,
+        None => Output::of(raw),
+    };
+    let object = object.unwrap_or_default();
+    let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
+    let failed = code.is_some_and(|code| code.get() != "0")
+        || object.success.is_some_and(|raw| raw.get() == "false")
+        || plain
+            .as_ref()
+            .is_some_and(|text| FAILURES.iter().any(|failure| text.starts_with(failure)));
+    let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
+        Some(text) => vec![ResultPart::Text(text.into_owned())],
+        None => responses_parts(raw),
+    };
+    let is_aborted = plain.is_some_and(|text| {
+        let end = text.strip_prefix("Wall time: ");
+        let end = end.and_then(|text| Some(text.split_once('\n')?.1));
+        end.unwrap_or(&text).starts_with("aborted by user")
+    });
+    ToolResult {
+        id,
+        failed: failed || is_aborted || shell_failed(&parts),
+        parts,
+        end: is_aborted.then_some(CallEnd::Interrupted),
+    }
+}
+
+object! { Row { payload: Changed<'a> } }
+object! { Changed { kind = "type", id, call_id, item, changes, status, success } }
+object! { Change { kind = "type", content, diff = "unified_diff", moved_to = "move_path" } }
+
+/// Returns the changes in a record: an item, or an event of older versions.
+pub(super) fn changes(record: &str) -> Vec<FileEdit> {
+    let payload = Row::read(record).and_then(|row| row.payload);
+    let item = payload.and_then(|payload| match text(payload.kind)?.as_ref() {
+        "patch_apply_end" => Some(payload),
+        _ => Changed::of(payload.item).filter(|item| is(item.kind, "FileChange")),
+    });
+    let Some(item) = item else {
+        return Vec::new();
+    };
+    let is_done = is(item.status, "completed") || is_true(item.success);
+    let id = || string(item.id).or_else(|| string(item.call_id));
+    let changes = item.changes.filter(|_| is_done).map(RawValue::get);
+    let changes = changes.and_then(|json| serde_json::from_str(json).ok());
+    let changes: BTreeMap<String, &RawValue> = changes.unwrap_or_default();
+    let edits = changes.into_iter().filter_map(|(path, raw)| {
+        let change = Change::of(Some(raw))?;
+        let call = id();
+        match text(change.kind)?.as_ref() {
+            "add" => Some(added(call, path, &text(change.content)?)),
+            "delete" => Some(FileEdit {
+                kind: EditKind::Remove,
+                hunks: unified(&text(change.content)?, ""),
+                ..added(call, path, "")
+            }),
+            _ => Some(FileEdit {
+                call,
+                path,
+                moved_to: string(change.moved_to),
+                kind: EditKind::Change,
+                // A file may only be moved.
+                hunks: text(change.diff)?.into_owned(),
+            }),
+        }
+    });
+    edits.collect()
+}

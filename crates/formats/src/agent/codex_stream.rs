@@ -1,0 +1,189 @@
+//! `codex exec --json`: threads of turns, turns of items. Calls are items named after their effect.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::codex::usage;
+use super::content::exited;
+use super::stream::{StreamConversation, parts};
+use turnpipe_core::json::{is_object, is_true, non_empty, non_null, object, text};
+use turnpipe_core::message::{Block, ResultPart, ToolResult};
+
+object! { Row { item, usage, message, error } }
+
+object! {
+    Item {
+        kind = "type", id, text, command, output = "aggregated_output", exit_code, changes, server,
+        tool, arguments, result, error, query, prompt, agents = "agents_states", items, status,
+    }
+}
+
+object! { Change { path } }
+object! { McpResult { content } }
+object! { Failure { message } }
+object! { Todo { text, completed } }
+
+/// The state between rows.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// The calls of the turn that were emitted.
+    started: HashSet<String>,
+    /// The failure that was emitted last.
+    failure: Option<String>,
+}
+
+impl Rows {
+    /// Translates a row; `None` if it is of another type.
+    pub(super) fn row(
+        &mut self,
+        kind: &str,
+        row: &str,
+        conversation: &mut StreamConversation,
+    ) -> Option<()> {
+        let row = Row::read(row)?;
+        match kind {
+            "thread.started" | "turn.started" => *self = Self::default(),
+            "item.started" => self.started(&Item::of(row.item)?, conversation)?,
+            "item.completed" => self.completed(&Item::of(row.item)?, conversation)?,
+            "turn.completed" => {
+                conversation.metered(usage(row.usage).unwrap_or_default(), "end_turn");
+                conversation.end_run(Some("completed"));
+            }
+            "error" => self.failed(row.message, conversation)?,
+            "turn.failed" => {
+                conversation.end_run(Some("failed"));
+                self.failed(Failure::of(row.error)?.message, conversation)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Adds a failure. Most are reported twice.
+    fn failed(
+        &mut self,
+        reason: Option<&RawValue>,
+        conversation: &mut StreamConversation,
+    ) -> Option<()> {
+        let reason = non_empty(reason)?.into_owned();
+        if self.failure.as_ref() != Some(&reason) {
+            conversation.failure(&reason);
+            self.failure = Some(reason);
+        }
+        Some(())
+    }
+
+    fn started(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
+        let kind = text(item.kind)?;
+        let id = text(item.id)?;
+        // The query of a search and the list of tasks are complete at the end of the item.
+        if matches!(&*kind, "web_search" | "todo_list") {
+            return Some(());
+        }
+        let (name, input) = call(&kind, item)?;
+        conversation.call(&id, &name, Some(&input));
+        self.started.insert(id.into_owned());
+        Some(())
+    }
+
+    fn completed(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
+        let kind = text(item.kind)?;
+        let said = || Some(text(item.text)?.into_owned());
+        match &*kind {
+            "agent_message" => {
+                conversation.before_words();
+                conversation.reply(vec![Block::Text(said()?)]);
+            }
+            "reasoning" => {
+                conversation.before_words();
+                conversation.reply(vec![Block::thinking(said()?)]);
+            }
+            // A notice from Codex, not a failure.
+            "error" => {}
+            _ => {
+                let id = text(item.id)?;
+                let (name, input) = call(&kind, item)?;
+                if !self.started.remove(&*id) {
+                    conversation.call(&id, &name, Some(&input));
+                }
+                conversation.result(ToolResult {
+                    id: id.into_owned(),
+                    parts: result(item),
+                    failed: has_failed(item),
+                    end: exited(item.exit_code),
+                });
+            }
+        }
+        Some(())
+    }
+}
+
+/// Returns an item as a call of a common tool.
+fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
+    let (name, input) = match kind {
+        "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),
+        "file_change" => {
+            let first = Change::list(item.changes).first()?.path;
+            let path = text(first)?;
+            ("Edit", json!({"file_path": path, "changes": item.changes}))
+        }
+        "web_search" => ("WebSearch", json!({"query": text(item.query)?})),
+        "todo_list" => {
+            let steps = Todo::list(item.items);
+            let steps = steps.iter().map(|step| {
+                let status = if is_true(step.completed) {
+                    "completed"
+                } else {
+                    "pending"
+                };
+                json!({"step": text(step.text), "status": status})
+            });
+            ("update_plan", json!({"plan": steps.collect::<Vec<_>>()}))
+        }
+        "mcp_tool_call" => {
+            let tool = text(item.tool)?;
+            let name = match non_empty(item.server) {
+                Some(server) => format!("mcp__{server}__{tool}"),
+                None => tool.into_owned(),
+            };
+            // Older versions omit them.
+            let arguments = item.arguments.unwrap_or(RawValue::NULL);
+            return Some((name, arguments.to_owned()));
+        }
+        "collab_tool_call" => {
+            let input = json!({"prompt": non_null(item.prompt)});
+            return Some((text(item.tool)?.into_owned(), to_raw_value(&input).ok()?));
+        }
+        _ => return None,
+    };
+    Some((name.to_owned(), to_raw_value(&input).ok()?))
+}
+
+/// Returns the command in a command line like `/bin/bash -lc 'git status'`.
+fn script(command: &str) -> String {
+    match shlex::split(command).as_deref() {
+        Some([_, option, script]) if option == "-lc" => script.clone(),
+        _ => command.to_owned(),
+    }
+}
+
+fn result(item: &Item<'_>) -> Vec<ResultPart> {
+    if let Some(failure) = Failure::of(item.error) {
+        let message = text(failure.message).unwrap_or_default();
+        return vec![ResultPart::Text(message.into_owned())];
+    }
+    if let Some(result) = McpResult::of(item.result) {
+        return parts(result.content);
+    }
+    let agents = || item.agents.filter(|agents| is_object(Some(agents)));
+    let output = text(item.output).or_else(|| Some(agents()?.get().into()));
+    vec![ResultPart::Text(output.unwrap_or_default().into_owned())]
+}
+
+fn has_failed(item: &Item<'_>) -> bool {
+    let is_zero = |code: &RawValue| matches!(code.get(), "0" | "null");
+    text(item.status).is_some_and(|status| status == "failed" || status == "declined")
+        || !item.exit_code.is_none_or(is_zero)
+}

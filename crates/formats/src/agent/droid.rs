@@ -1,0 +1,196 @@
+//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::agent::Agent;
+use super::content::{beside_session, is_in, is_true, reply, string, tokens, user_messages};
+use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
+use super::edits::{FileEdit, edit, numbered};
+use super::entry::{Entry, Part};
+use super::facts::Facts;
+use super::format::Format;
+use super::layout::Layout;
+use super::reading::{Detail, Reading};
+use super::sign::Row as Marks;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::titles::Titles;
+use crate::api::anthropic_blocks;
+use turnpipe_core::io::read_regular;
+use turnpipe_core::json::{number, object, text};
+use turnpipe_core::message::{Block, Message, Origin};
+
+/// The format of Droid.
+pub(super) static DROID: Format = Format {
+    reading: Reading {
+        edits: |record, _| changes(record),
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        tokens: TokenSource::Records,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        beside,
+        belongings: |session, _| settings_file(session).into_iter().collect(),
+        resume: |id, _| Some(format!("droid --resume {id}")),
+        home: ".factory",
+        session_dirs: &["sessions"],
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"session_start\""],
+        ..Titles::NONE
+    },
+    ..Format::new(Agent::Droid, read, wrote)
+};
+
+object! {
+    Row {
+        kind = "type", id, parent = "parentId", time = "timestamp", title, session_title = "sessionTitle",
+        cwd, message: Said<'a>, settings: Settings<'a>, forked_from = "parent", fork_point = "forkedAtMessageId",
+    }
+}
+
+object! { Said { role, content } }
+object! { Settings { model, tokens: Tokens<'a> = "tokenUsage" } }
+
+object! {
+    Tokens {
+        input = "inputTokens", output = "outputTokens", cache_read = "cacheReadTokens",
+        cache_write = "cacheCreationTokens",
+    }
+}
+
+/// Known record types. The last one is derived from the file next to a session.
+const KINDS: &str = "session_start message todo_state compaction_state agent_turn_outcome settings";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("session_start") && row.has_id() && row.cwd.is_some()
+}
+
+/// Returns the settings of a session, with its tokens so far.
+fn beside(session: &Path) -> Vec<String> {
+    let settings = settings_file(session).and_then(|path| read_regular(&path).ok());
+    let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));
+    row.into_iter().collect()
+}
+
+fn settings_file(session: &Path) -> Option<PathBuf> {
+    beside_session(session, ".settings.json")
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let is_head = kind == "session_start";
+    let settings = row.settings.unwrap_or_default();
+    let title = text(row.session_title)
+        .or_else(|| text(row.title))
+        .filter(|_| is_head);
+    let mut entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        uuid: string(row.id).filter(|_| !is_head),
+        parent: string(row.parent),
+        part: if is_head { Part::Step } else { Part::Turn },
+        time: string(row.time),
+        facts: Facts {
+            session_id: string(row.id).filter(|_| is_head),
+            is_head,
+            forked_from: string(row.forked_from).filter(|_| is_head),
+            fork_point: string(row.fork_point).filter(|_| is_head),
+            model: string(settings.model),
+            ..Facts::at(row.time)
+        }
+        .in_directory(string(row.cwd).filter(|_| is_head)),
+        title: title
+            .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
+        meters: total(&settings).into_iter().collect(),
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline
+        && entry.kind == "message"
+        && let Some(said) = &row.message
+    {
+        let messages = said_in(said, detail, string(row.id));
+        entry = entry.saying(messages);
+    }
+    Some(entry)
+}
+
+/// Returns the tokens of the session so far.
+fn total(settings: &Settings<'_>) -> Option<Meter> {
+    let spent = settings.tokens?;
+    Some(Meter::Total {
+        model: None,
+        usage: tokens([
+            spent.input,
+            spent.output,
+            spent.cache_read,
+            spent.cache_write,
+        ]),
+    })
+}
+
+object! { Edited { is_done = "success", path = "file_path", lines = "diffLines" } }
+object! { DiffLine { kind = "type", content, number: Numbers<'a> = "lineNumber" } }
+object! { Numbers { old, new } }
+
+/// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
+fn changes(record: &str) -> Vec<FileEdit> {
+    let said = Row::read(record).and_then(|row| row.message);
+    let blocks = anthropic_blocks(said.unwrap_or_default().content, Detail::Full.of_blocks());
+    let results = blocks.iter().filter_map(Block::as_result);
+    let edits = results.filter_map(|result| {
+        let said = result.text();
+        let edited = Edited::read(&said).filter(|edited| is_true(edited.is_done))?;
+        let (mut diff, mut next) = (String::new(), (0, 0));
+        for line in DiffLine::list(edited.lines) {
+            let numbers = line.number.unwrap_or_default();
+            let (old, new) = (number(numbers.old), number(numbers.new));
+            let (mark, number, expected) = match text(line.kind)?.as_ref() {
+                "added" => ('+', new?, next.1),
+                "removed" => ('-', old?, next.0),
+                _ => (' ', old?, next.0),
+            };
+            if number != expected {
+                diff.push_str("...\n");
+            }
+            next = (
+                old.map_or(next.0, |old| old + 1),
+                new.map_or(next.1, |new| new + 1),
+            );
+            let _ = writeln!(diff, "{mark}{number} {}", text(line.content)?);
+        }
+        edit(
+            Some(result.id.clone()),
+            string(edited.path)?,
+            numbered(&diff),
+        )
+    });
+    edits.collect()
+}
+
+fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
+    // The failure of a call is recorded only as text.
+    let read = match detail {
+        Detail::Activity | Detail::Counts => Detail::Full,
+        other => other,
+    };
+    let mut blocks = anthropic_blocks(said.content, read.of_blocks());
+    for block in &mut blocks {
+        if let Block::Result(result) = block {
+            result.failed |= result.text().starts_with("Error: ");
+        }
+    }
+    match text(said.role).as_deref() {
+        Some("user") => user_messages(Origin::Prompt, blocks),
+        Some("assistant") => vec![Message {
+            id,
+            ..reply(blocks)
+        }],
+        _ => Vec::new(),
+    }
+}

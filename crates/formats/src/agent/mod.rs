@@ -1,0 +1,84 @@
+//! Coding agents, one file each or a few: how to recognise and read their session files, where the
+//! files are, how sessions are named and resumed, and which records turnpipe may add to them.
+//!
+//! Only this module knows the fields or paths of an agent's files. `docs/adding-an-agent.md` adds one step by step.
+
+#[allow(clippy::module_inception, reason = "the file of the type Agent")]
+mod agent;
+mod atif;
+mod atif_lines;
+mod claude;
+mod claude_edits;
+mod claude_lines;
+mod codex;
+mod codex_item;
+mod codex_names;
+mod codex_stream;
+mod content;
+mod copilot;
+mod counting;
+mod cursor;
+mod droid;
+mod edits;
+mod entry;
+mod entry_reader;
+mod exit_code;
+mod facts;
+mod format;
+mod gemini;
+mod gemini_edits;
+mod hook_settings;
+mod layout;
+mod opencode;
+mod opencode_database;
+mod opencode_edits;
+pub mod own_record;
+mod patch_text;
+mod pi;
+mod program;
+mod qwen;
+mod reading;
+mod sign;
+mod sqlite;
+mod stream;
+mod streams;
+mod table;
+mod title;
+mod titles;
+mod turnpipe;
+mod unread;
+
+pub use agent::Agent;
+pub use atif_lines::{TrajectoryLines, may_be_trajectory};
+pub use content::is_in;
+pub use content::{COMPRESSED, session_stem, timestamp};
+pub use counting::{IdScope, Meter, Repeats, SideCost, TokenSource};
+pub use edits::{EditKind, FileEdit, Hunk, added, parse_hunks, unified, written_hunks};
+pub use entry::{Change, Entry, Part};
+pub use entry_reader::EntryReader;
+pub(crate) use entry_reader::{StreamReader, StreamRow};
+pub use exit_code::{exit_code, shell_output};
+pub use facts::{CopiedHistory, Facts, project_hash};
+pub use format::Format;
+pub use gemini::names_subagents;
+pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use layout::{SubagentFiles, Subagents};
+pub use patch_text::{foreign_line, patch_edits, patched};
+pub use program::serves_sessions;
+pub use reading::{Detail, LineClass, Reading, Shape};
+pub use sign::{Opening, Sign};
+pub(crate) use sign::{PI_FILE, sign};
+pub use stream::StreamItem;
+pub use table::{
+    Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
+    is_subagent_file, own_format, session_roots, trajectory_format,
+};
+pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
+pub use titles::{NameIndex, NewRecord, TitleStore, Titles};
+pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
+
+#[cfg(test)]
+mod stream_tests;
+pub use opencode_database::{
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, stored_rows, stored_sessions,
+};

@@ -1,0 +1,58 @@
+//! The changes of files in the records of opencode.
+
+use super::content::{is_true, string};
+use super::edits::{EditKind, FileEdit, added, edit, hunks_of};
+use turnpipe_core::json::{object, text};
+
+object! { Row { parts } }
+object! { Part { call = "callID", state: State<'a> } }
+object! { State { status, input: Input<'a>, metadata: Metadata<'a> } }
+object! { Input { path = "filePath", content } }
+object! { Metadata { diff, exists, files } }
+object! { Patched { path = "filePath", kind = "type", patch, moved_to = "movePath" } }
+
+/// Returns the changes in a record.
+pub(super) fn changes(record: &str) -> Vec<FileEdit> {
+    let row = Row::read(record).unwrap_or_default();
+    Part::list(row.parts).iter().flat_map(changes_of).collect()
+}
+
+fn changes_of(part: &Part<'_>) -> Vec<FileEdit> {
+    let is_done = |state: &State<'_>| text(state.status).as_deref() == Some("completed");
+    let Some(state) = part.state.filter(is_done) else {
+        return Vec::new();
+    };
+    let metadata = state.metadata.unwrap_or_default();
+    if metadata.files.is_some() {
+        let files = Patched::list(metadata.files).into_iter();
+        return files.filter_map(|file| patched(part, &file)).collect();
+    }
+    edited(part, &state, &metadata).into_iter().collect()
+}
+
+/// Returns a file of a patch.
+fn patched(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
+    Some(FileEdit {
+        call: string(part.call),
+        path: string(file.path)?,
+        moved_to: string(file.moved_to),
+        kind: match text(file.kind)?.as_ref() {
+            "add" => EditKind::Add,
+            "delete" => EditKind::Remove,
+            _ => EditKind::Change,
+        },
+        hunks: hunks_of(&text(file.patch)?),
+    })
+}
+
+fn edited(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
+    let (call, path) = (string(part.call), string(state.input?.path)?);
+    if let Some(diff) = text(metadata.diff) {
+        return edit(call, path, hunks_of(&diff));
+    }
+    let mut edit = added(call, path, &text(state.input?.content)?);
+    if is_true(metadata.exists) {
+        edit.kind = EditKind::Replace;
+    }
+    Some(edit)
+}

@@ -1,0 +1,376 @@
+//! pi: `~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl`.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::content::{
+    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
+    results, string, tokens,
+};
+use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
+use super::edits::{FileEdit, PathOfCall, edit, numbered};
+use super::entry::{Entry, Part};
+use super::facts::Facts;
+use super::format::Format;
+use super::hook_settings::{HookSettings, SettingsSyntax};
+use super::layout::Layout;
+use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
+use super::reading::{Detail, Reading, Shape};
+use super::sign::Row as Marks;
+use super::stream::StreamConversation;
+use super::title::StoredTitle;
+use super::titles::{TitleStore, Titles};
+use turnpipe_core::json::{non_null, object, text};
+use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage};
+
+/// The format of pi.
+pub(super) static PI: Format = Format {
+    reading: Reading {
+        shape: Shape::Tree,
+        cost_words: &[
+            "\"session\"",
+            "\"assistant\"",
+            "\"modelId\"",
+            "\"usage\"",
+            "\"turnpipe\"",
+        ],
+        link: |record| {
+            let row = Row::read(record)?;
+            row.parent.and_then(|_| string(row.id))
+        },
+        edits: |record, path_of| change(record, path_of).into_iter().collect(),
+        text_read,
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Timed,
+        copies_are_older: true,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: HOME,
+        home: ".pi/agent",
+        session_dirs: &["sessions"],
+        roots: |format, environment| match environment.text("PI_CODING_AGENT_SESSION_DIR") {
+            Some(dir) => vec![dir.into()],
+            None => format.usual_roots(environment),
+        },
+        // Some versions only resume by path.
+        resume: |_, path| {
+            let is_compressed = path.extension().is_some_and(|end| end == COMPRESSED);
+            let path = path
+                .to_str()
+                .filter(|path| path.starts_with('/') && !is_compressed)?;
+            let path = shlex::try_quote(path).ok()?;
+            Some(format!("pi --session {path}"))
+        },
+        ..Layout::NONE
+    },
+    titles: Titles {
+        words: &["\"session_info\""],
+        store: TitleStore::SessionFile,
+        new_title: Some(|at, title, _| {
+            let record = json!({
+                "type": "session_info",
+                // The ids of pi have eight characters.
+                "id": at.uuid.get(at.uuid.len().saturating_sub(8)..),
+                "parentId": at.parent,
+                "timestamp": at.timestamp,
+                "name": title.text,
+            });
+            with_title_source(record, title.source)
+        }),
+        ..Titles::NONE
+    },
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
+        hooks: &[("tool_call", "pre-tool-use")],
+        user: (HOME, ".pi/agent"),
+        file: "extensions/turnpipe.ts",
+        project: ".pi/extensions/turnpipe.ts",
+        activation: "new sessions use it; in a project, the directory must be trusted",
+        ..HookSettings::JSON
+    }),
+    ..Format::new(Agent::Pi, read, wrote)
+};
+
+const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
+
+object! {
+    Row {
+        kind = "type", id, parent = "parentId", time = "timestamp", message, cwd,
+        branched_from = "branchedFrom", parent_session = "parentSession", name, summary,
+        model = "modelId", title_source = "titleSource", usage, turnpipe,
+    }
+}
+
+object! {
+    Said {
+        role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
+        call_id = "toolCallId", is_error = "isError", command, output, time = "timestamp",
+    }
+}
+
+object! {
+    Content { kind = "type", text, thinking, id, name, arguments, data, media_type = "mimeType" }
+}
+
+object! {
+    Tokens {
+        input, output, cache_read = "cacheRead", cache_write = "cacheWrite", for_an_hour = "cacheWrite1h",
+        cost,
+    }
+}
+object! { Cost { total } }
+
+/// Known record types.
+const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
+    branch_summary custom custom_message label";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("session") && non_null(row.cwd).is_some()
+        || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let said = Said::of(row.message).unwrap_or_default();
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        subtype: string(said.role),
+        // The id of the first record is the session id.
+        uuid: string(row.id).filter(|_| kind != "session"),
+        parent: string(row.parent),
+        part: match kind.as_str() {
+            "message" => Part::Turn,
+            _ => Part::Step,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, &said),
+        title: title(&row, &kind),
+        is_annotation: kind == "session_info",
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let message = match entry.kind.as_str() {
+        "message" => said_in(&said),
+        "compaction" => {
+            let summary = string(row.summary).unwrap_or_default();
+            Some(note(Role::System, Origin::Compaction, summary))
+        }
+        _ => None,
+    };
+    let mut entry = entry.saying(message);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| summary_cost(&row));
+    Some(entry)
+}
+
+/// Returns the cost of a summary of the conversation or of a branch.
+fn summary_cost(row: &Row<'_>) -> Option<SideCost> {
+    Some(SideCost {
+        id: Some(format!("{} {}", text(row.id)?, text(row.time)?)),
+        repeats: Repeats::Nothing,
+        prompt_id: string(row.kind),
+        model: None,
+        usage: usage(row.usage)?,
+    })
+}
+
+fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
+    let facts = Facts::at(row.time);
+    match kind {
+        "message" => Facts {
+            model: string(said.model),
+            ..facts
+        },
+        "model_change" => Facts {
+            model: string(row.model),
+            ..facts
+        },
+        "session" => {
+            let parent = string(row.branched_from).or_else(|| string(row.parent_session));
+            Facts {
+                is_head: true,
+                session_id: string(row.id),
+                forked_from: parent.map(|path| session_in_path(&path)),
+                ..facts
+            }
+            .in_directory(string(row.cwd))
+        }
+        _ => facts,
+    }
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
+    let name = text(row.name).filter(|_| kind == "session_info")?;
+    Some(StoredTitle::new(
+        name,
+        title_source(row.title_source),
+        row.time,
+        manual_title(row.turnpipe),
+    ))
+}
+
+/// Returns the id in a path `…/<time>_<id>.jsonl`.
+fn session_in_path(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = name.strip_suffix(".jsonl").unwrap_or(name);
+    stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
+}
+
+fn result(said: &Said<'_>) -> Option<ToolResult> {
+    let mut result = ToolResult {
+        id: string(said.call_id)?,
+        parts: result_parts(blocks(said.content)),
+        failed: is_true(said.is_error),
+        end: None,
+    };
+    let is_aborted = result.failed && result.text().ends_with("Command aborted");
+    result.end = is_aborted.then_some(CallEnd::Interrupted);
+    Some(result)
+}
+
+fn said_in(said: &Said<'_>) -> Option<Message> {
+    match text(said.role)?.as_ref() {
+        "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
+        "assistant" => assistant(said),
+        "toolResult" => Some(results(vec![Block::Result(result(said)?)])),
+        "bashExecution" => {
+            let command = text(said.command).unwrap_or_default();
+            let output = text(said.output).unwrap_or_default();
+            let text = format!("$ {command}\n{output}");
+            Some(note(Role::User, Origin::Injected, text))
+        }
+        _ => None,
+    }
+}
+
+fn assistant(said: &Said<'_>) -> Option<Message> {
+    let (content, origin) = reply(said);
+    let usage = usage(said.usage);
+    if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
+        return None;
+    }
+    Some(Message {
+        model: string(said.model),
+        usage,
+        ..message(Role::Assistant, origin, content)
+    })
+}
+
+fn reply(said: &Said<'_>) -> (Vec<Block>, Origin) {
+    let mut content = blocks(said.content);
+    if text(said.stop_reason).as_deref() != Some("error") {
+        return (content, Origin::Reply);
+    }
+    content.extend(string(said.error).map(Block::Text));
+    (content, Origin::Error)
+}
+
+fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    if let Some(content) = text(raw) {
+        return vec![Block::Text(content.into_owned())];
+    }
+    let list = Content::list(raw).into_iter();
+    list.filter_map(|block| match text(block.kind)?.as_ref() {
+        "text" => Some(Block::Text(text(block.text)?.into_owned())),
+        "thinking" => Some(Block::thinking(text(block.thinking)?)),
+        "toolCall" => Some(call(
+            string(block.id).unwrap_or_default(),
+            string(block.name).unwrap_or_default(),
+            input_of(block.arguments),
+        )),
+        "image" => Some(Block::Media(Media {
+            media_type: string(block.media_type).unwrap_or_default(),
+            data: string(block.data),
+        })),
+        _ => None,
+    })
+    .collect()
+}
+
+fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let spent = Tokens::of(raw)?;
+    Some(Usage {
+        cost: Cost::of(spent.cost).and_then(|cost| decimal(cost.total)),
+        cache_write_1h: count(spent.for_an_hour).min(count(spent.cache_write)),
+        ..tokens([
+            spent.input,
+            spent.output,
+            spent.cache_read,
+            spent.cache_write,
+        ])
+    })
+}
+
+/// Reads a row of `pi --mode json`: every message is repeated when it is complete, and only that is
+/// read. Rows with the output of tools and the message so far precede it.
+pub(super) fn stream_row(
+    kind: &str,
+    row: &str,
+    conversation: &mut StreamConversation,
+) -> Option<()> {
+    if kind == "agent_end" {
+        conversation.end_run(None);
+    }
+    // Most rows repeat the whole message so far.
+    if !matches!(kind, "message_start" | "message_end") {
+        return None;
+    }
+    let said = Said::of(Row::read(row)?.message)?;
+    conversation.set_time(said.time);
+    match (kind, &*text(said.role)?) {
+        ("message_start", "assistant") => {
+            conversation.begin();
+            conversation.message_start();
+        }
+        ("message_end", "assistant") => {
+            let (content, origin) = reply(&said);
+            conversation.model = string(said.model);
+            let stop_reason = text(said.stop_reason);
+            conversation.end(content, usage(said.usage), stop_reason.as_deref(), origin);
+        }
+        ("message_end", "user") => conversation.prompt(blocks(said.content)),
+        ("message_end", "toolResult") => {
+            conversation.result(result(&said)?);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+object! { ResultRow { message: ToolMessage<'a> } }
+object! {
+    ToolMessage {
+        content, details: Details<'a>, call = "toolCallId", tool = "toolName", is_error = "isError",
+    }
+}
+object! { Details { diff } }
+object! { Text { text } }
+
+/// Returns the diff that pi shows for an edit, in which the path is missing.
+fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
+    let said = ResultRow::read(record)?.message?;
+    let hunks = numbered(&text(said.details?.diff)?);
+    let call = string(said.call).filter(|_| !is_true(said.is_error))?;
+    let path = path_of(&call)?;
+    edit(Some(call), path, hunks)
+}
+
+/// Returns the call and the whole text of a file that was read.
+fn text_read(record: &str) -> Option<(String, String)> {
+    let said = ResultRow::read(record)?.message?;
+    let is_read = text(said.tool).as_deref() == Some("read") && !is_true(said.is_error);
+    let blocks = Text::list(said.content.filter(|_| is_read && said.details.is_none()));
+    let [block] = blocks.as_slice() else {
+        return None;
+    };
+    let is_whole = |text: &str| !text.ends_with(" to continue.]");
+    let text = text(block.text)?.into_owned();
+    Some((string(said.call)?, text)).filter(|(_, text)| is_whole(text))
+}

@@ -1,0 +1,45 @@
+//! Model APIs, one file each: whole messages, parts of streamed ones, requests and results.
+//!
+//! Pure. Only this module knows the members of an API's objects.
+
+mod anthropic;
+mod anthropic_encode;
+mod contents;
+mod delta;
+mod dialect;
+mod dispatch;
+mod envelope;
+mod gemini;
+mod gemini_schema;
+mod ollama;
+mod openai_chat;
+mod request;
+mod responses;
+mod shape;
+mod verbatim;
+
+pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as anthropic_usage};
+pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
+pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
+pub use delta::CutOff;
+pub use delta::FREE_TEXT;
+pub use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
+pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
+pub use dispatch::encode;
+pub(crate) use envelope::Envelope;
+pub use gemini::Signed;
+pub(crate) use gemini::{
+    Tokens as GeminiTokens, blocks as gemini_blocks, usage as gemini_usage,
+    usage_of as gemini_usage_of,
+};
+pub use openai_chat::{BUDGET_KEYS, CALLS, STREAM_OPTIONS};
+pub(crate) use openai_chat::{call_deltas, calls as chat_calls};
+pub use request::CallResult;
+pub use request::{
+    Attempts, Delivery, Function, OutputSchema, PromptId, ReplyForm, Request, SharedPrefix,
+    Thinking, Turn,
+};
+pub(crate) use responses::{custom_call_id, is_response, parts as responses_parts};
+pub(crate) use shape::{Said, Spoken, said, spoken};
+pub use shape::{TEXT_NEEDLES, prefilter_needles};
+pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

@@ -1,0 +1,65 @@
+//! Types of members with a constant value, and names of values.
+
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Declares enums whose only value is a string.
+macro_rules! constants {
+    ($($name:ident = $text:literal,)+) => {$(
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+        #[schemars(inline)]
+        #[doc = concat!("The text `", $text, "`.")]
+        #[allow(unreachable_pub, reason = "some are only in records of this crate")]
+        pub enum $name {
+            /// This one.
+            #[default]
+            #[serde(rename = $text)]
+            Only,
+        }
+    )+};
+}
+
+constants! {
+    ExecutorSubtype = "executor",
+    InitSubtype = "init",
+    RetrySubtype = "api_retry",
+    TurnEndSubtype = "turn_end",
+    HookStoppedSubtype = "hook_stopped_continuation",
+    PlanSubtype = "plan",
+    StartSubtype = "session_start",
+    CursorSubtype = "session_cursor",
+    SwitchSubtype = "session_switch",
+    NoteSubtype = "session_note",
+    UsageSubtype = "usage",
+    TextCheck = "text",
+    ShellCheck = "shell",
+    PermissionCheck = "permission",
+    UserRole = "user",
+}
+
+/// Returns the name of a value in records.
+pub fn name_of(value: impl Serialize) -> String {
+    let name = serde_json::to_value(value).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+/// Adds `type` to the schema of a tagged struct, which the derive omits: the first member, required,
+/// with the constant value `kind`.
+pub fn tagged(kind: &'static str) -> impl FnMut(&mut Schema) {
+    move |schema: &mut Schema| {
+        let schema = schema.ensure_object();
+        let properties = member(schema, "properties", json!({}));
+        if let Value::Object(members) = properties {
+            members.shift_insert(0, "type".to_owned(), json!({ "const": kind }));
+        }
+        let required = member(schema, "required", json!([]));
+        if let Value::Array(names) = required {
+            names.insert(0, json!("type"));
+        }
+    }
+}
+
+fn member<'a>(schema: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a mut Value {
+    schema.entry(name.to_owned()).or_insert(empty)
+}
