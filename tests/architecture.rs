@@ -7,15 +7,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// A folder of modules, and the name of one in it.
+type Module = (String, String);
+
 /// Returns the modules, in the order of the page.
-fn modules() -> Vec<String> {
+fn modules() -> Vec<Module> {
     let page = fs::read_to_string("docs/architecture.md").unwrap();
-    let table = page.split("## ").find(|part| part.starts_with("Modules"));
-    let rows = table.unwrap().lines();
-    let names = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-    // A second table is about files.
-    let modules = names.filter(|name| !name.contains('/'));
-    modules.map(str::to_owned).collect()
+    let tables = page.split("\n### ").skip(1);
+    let modules = tables.flat_map(|table| {
+        let table = table.split("\n## ").next().unwrap();
+        let folder = table.lines().next().unwrap();
+        let folder = ROOTS.iter().find(|root| root.starts_with(folder));
+        let rows = table.lines();
+        let names = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+        names.map(move |name| (folder.unwrap().to_string(), name.to_owned()))
+    });
+    modules.collect()
 }
 
 /// Folders of modules, one per package.
@@ -39,10 +46,12 @@ fn in_package(file: &Path) -> &Path {
     found.unwrap()
 }
 
-/// Returns the name of the module that a file belongs to.
-fn module_name(file: &Path) -> String {
+/// Returns the module that a file belongs to.
+fn module_of(file: &Path) -> Module {
+    let root = ROOTS.iter().find(|root| file.starts_with(root)).unwrap();
     let first = in_package(file).iter().next().map(Path::new).unwrap();
-    first.file_stem().unwrap().to_str().unwrap().to_owned()
+    let name = first.file_stem().unwrap().to_str().unwrap();
+    (root.to_string(), name.to_owned())
 }
 
 fn sources(dir: &Path) -> Vec<PathBuf> {
@@ -355,7 +364,14 @@ const API_WORDS: [(&str, &str); 5] = [
 /// `shape.rs` recognises records of all APIs, and files of agents contain objects of APIs.
 #[test]
 fn each_api_is_known_in_one_file() {
-    let strays = strays(&API_WORDS, "src/api", &["src/api/shape.rs", "src/agent"]);
+    let strays = strays(
+        &API_WORDS,
+        "crates/formats/src/api",
+        &[
+            "crates/formats/src/api/shape.rs",
+            "crates/formats/src/agent",
+        ],
+    );
     assert_eq!(strays, [""; 0]);
 }
 
@@ -363,10 +379,10 @@ fn each_api_is_known_in_one_file() {
 fn every_dir_and_file_is_a_module() {
     let entries = ROOTS.iter().flat_map(|root| fs::read_dir(root).unwrap());
     let paths = entries.map(|entry| entry.unwrap().path());
-    let mut found: Vec<String> = paths
+    let mut found: Vec<Module> = paths
         .filter(|path| !is_test(path))
-        .map(|path| module_name(&path))
-        .filter(|name| name != "lib" && name != "bin")
+        .map(|path| module_of(&path))
+        .filter(|(_, name)| name != "lib" && name != "bin")
         .collect();
     let mut modules = modules();
     found.sort();
@@ -391,8 +407,8 @@ fn mod_files_only_declare_and_reexport() {
 fn modules_import_only_modules_above_them() {
     let modules = modules();
     let position = |file: &Path| {
-        let name = module_name(file);
-        modules.iter().position(|module| *module == name)
+        let own = module_of(file);
+        modules.iter().position(|module| *module == own)
     };
     let mut wrong = Vec::new();
     for (file, others) in imports() {
@@ -445,11 +461,20 @@ const SHARED_WORDS: [&str; 4] = ["isSidechain", "parentUuid", "customTitle", "pr
 /// `sign.rs` and the outermost members in `envelope.rs` recognise records of all agents.
 #[test]
 fn each_agent_is_known_in_its_files() {
-    let recognised = ["src/agent/sign.rs", "src/api/envelope.rs"];
-    assert_eq!(strays(&AGENT_WORDS, "src/agent", &recognised), [""; 0]);
+    let recognised = [
+        "crates/formats/src/agent/sign.rs",
+        "crates/formats/src/api/envelope.rs",
+    ];
+    assert_eq!(
+        strays(&AGENT_WORDS, "crates/formats/src/agent", &recognised),
+        [""; 0]
+    );
     let shared = SHARED_WORDS.map(|word| ("agents", word));
-    let known = ["src/agent", "src/api/envelope.rs"];
-    assert_eq!(strays(&shared, "src/agent", &known), [""; 0]);
+    let known = [
+        "crates/formats/src/agent",
+        "crates/formats/src/api/envelope.rs",
+    ];
+    assert_eq!(strays(&shared, "crates/formats/src/agent", &known), [""; 0]);
 }
 
 #[test]
@@ -471,7 +496,7 @@ const SHARED_NAMES: [&str; 1] = ["Request"];
 
 #[test]
 fn a_public_type_name_is_defined_in_one_module() {
-    let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut owners: BTreeMap<String, BTreeSet<Module>> = BTreeMap::new();
     for path in all_sources() {
         if is_test(&path) {
             continue;
@@ -488,7 +513,7 @@ fn a_public_type_name_is_defined_in_one_module() {
                 && is_public
                 && !SHARED_NAMES.contains(name)
             {
-                let module = module_name(&path);
+                let module = module_of(&path);
                 owners.entry((*name).to_owned()).or_default().insert(module);
             }
         }

@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 mod skip;
 
 /// Programs that the documentation uses and a machine may lack.
-const OPTIONAL_PROGRAMS: [&str; 5] = ["jq", "parallel", "python3"];
+const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
 
 /// Whether this machine has no sandbox; then its examples are skipped.
 fn lacks_sandbox() -> bool {
