@@ -15,8 +15,7 @@ use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 use crate::tools::Access;
 
 /// Conflict granularity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Policy {
     /// Calls that only read run together; any other call runs alone.
     #[default]

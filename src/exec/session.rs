@@ -258,8 +258,7 @@ pub enum StartDirectory {
 }
 
 /// The effect of a failed call on its siblings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnError {
     /// A failed shell command that is not read-only cancels the shell commands of its turn.
     #[default]
@@ -271,8 +270,7 @@ pub enum OnError {
 }
 
 /// When to write results.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Emit {
     /// Each result as soon as the results before it are written.
     #[default]

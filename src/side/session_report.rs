@@ -287,8 +287,7 @@ impl ReportBuilder {
 }
 
 /// An event that fails a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
     /// The user or a rule denied a call
     Denied,

@@ -114,8 +114,7 @@ const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
 
 /// The form of titles.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum TitleStyle {
     /// `Fix login button`.
     #[default]

@@ -14,18 +14,17 @@ use crate::records::{
 use crate::text::terminal_safe_line;
 
 /// The form of a printed dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DialogForm {
     /// For a terminal
     Text,
     /// Markdown
-    #[cfg_attr(feature = "cli", value(alias = "markdown"))]
+    #[value(alias = "markdown")]
     Md,
     /// Records, one JSON object per line
     Jsonl,
     /// A page for browsers
-    #[cfg_attr(feature = "cli", value(skip))]
+    #[value(skip)]
     Html,
 }
 

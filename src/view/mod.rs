@@ -14,7 +14,6 @@ mod index_page;
 mod markdown;
 mod outline;
 mod page;
-#[cfg(feature = "cli")]
 mod progress;
 mod report;
 mod run_summary;
@@ -42,7 +41,6 @@ pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
-#[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub use report::{github_output, junit, report_as_json, report_as_markdown};
 pub(crate) use run_summary::lane_word;

@@ -13,8 +13,7 @@ const SUMMARY_UNITS: usize = 300;
 const FOLDED_COLUMNS: usize = 80;
 
 /// The detail of calls and results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ToolDetail {
     /// Hidden.
     None,

@@ -4,13 +4,16 @@ use std::path::Path;
 
 use turnpipe::message::Decision;
 
-#[path = "../../examples/analyse_command.rs"]
+#[path = "../../crates/guard/examples/analyse_command.rs"]
 #[allow(dead_code, reason = "the function main")]
 mod analyse_command;
-#[path = "../../examples/decide.rs"]
+#[path = "../../crates/guard/examples/decide.rs"]
 #[allow(dead_code, reason = "the function main")]
 mod decide;
-#[path = "../../examples/session_tokens.rs"]
+#[path = "../../crates/sessions/examples/list_sessions.rs"]
+#[allow(dead_code, reason = "the function main")]
+mod list_sessions;
+#[path = "../../crates/sessions/examples/session_tokens.rs"]
 #[allow(dead_code, reason = "the function main")]
 mod session_tokens;
 
@@ -19,6 +22,17 @@ fn the_library_reads_a_session() {
     let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl");
     let described = session_tokens::describe(&session).unwrap();
     assert!(described.starts_with("turnpipe: "), "{described}");
+}
+
+#[test]
+fn the_library_lists_sessions_with_totals() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let listed = list_sessions::list(Some(examples));
+    let login = listed.iter().find(|line| line.contains("login.jsonl"));
+    assert!(
+        login.is_some_and(|line| line.ends_with(": claude, 59620 tokens, $ 0.08")),
+        "{listed:?}"
+    );
 }
 
 #[test]

@@ -1,5 +1,14 @@
-//! What every part of [turnpipe](https://docs.rs/turnpipe) needs: untrusted text, JSON lines, messages, facts about
-//! tools, and the clock, ids and streams that make two runs differ.
+//! What the other crates of turnpipe share.
+//!
+//! | module | contains |
+//! |---|---|
+//! | [`text`] | untrusted text: terminal-safe output, redaction of secrets, display width |
+//! | [`io`] | streams, terminal, clock, ids and environment, injected so that tests can fix them |
+//! | [`json`] | lenient access to the members of JSON objects |
+//! | [`jsonl`] | the bounded, lossless reader of lines, and the writer of records |
+//! | [`message`] | messages, blocks, calls, results, token counts, decisions |
+//! | [`tool_facts`] | the tools of all agents: names, effects, parameters |
+//! | [`process_table`] | the processes in `/proc` |
 
 pub mod io;
 pub mod json;

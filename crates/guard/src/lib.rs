@@ -1,4 +1,23 @@
-//! The guard of [turnpipe](https://docs.rs/turnpipe): what a command line does, and what rules decide about it.
+//! What a shell command does, and what rules decide about a call. Pure functions: nothing is run, and no file is read.
+//!
+//! # Analyse a command line
+//!
+//! [`shell::analyse`] decides whether a command only reads, and splits it into its parts. It takes time linear in the
+//! length of the command. A construct that it does not know makes the verdict unknown.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/analyse_command.rs")]
+//! ```
+//!
+//! # Decide on a call
+//!
+//! Rules have the syntax of Claude Code's settings. [`permission::Rules::decide`] is a pure function: the caller
+//! describes the call and resolves links. A matching deny rule wins in every mode. Rules about commands compare text;
+//! only the kernel can keep a program from a file.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/decide.rs")]
+//! ```
 
 pub mod permission;
 pub mod shell;

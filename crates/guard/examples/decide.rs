@@ -1,5 +1,5 @@
 //! Decides about a shell command by rules:
-//! `cargo run --example decide -- 'npm test && git push' 'allow:Bash(npm *)' 'deny:Bash(git push *)'`
+//! `cargo run -p turnpipe-guard --example decide -- 'npm test && git push' 'allow:Bash(npm *)' 'deny:Bash(git push *)'`
 
 #![expect(clippy::print_stdout, reason = "an example program")]
 
@@ -7,9 +7,9 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use turnpipe::message::Decision;
-use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
-use turnpipe::shell::analyse;
+use turnpipe_core::message::Decision;
+use turnpipe_guard::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
+use turnpipe_guard::shell::analyse;
 
 pub(crate) fn parse(rules: &[String], directory: &Path) -> Result<Rules, Box<dyn Error>> {
     let source = Arc::new(RuleSource {

@@ -1,12 +1,12 @@
 //! Counts the messages, tool calls and tokens of session files:
-//! `cargo run --example session_tokens -- examples/session.jsonl`
+//! `cargo run -p turnpipe-sessions --example session_tokens -- examples/session.jsonl`
 
 #![expect(clippy::print_stdout, reason = "an example program")]
 
 use std::error::Error;
 use std::path::Path;
 
-use turnpipe::session::{Scope, Session};
+use turnpipe_sessions::session::{Scope, Session};
 
 pub(crate) fn describe(path: &Path) -> Result<String, Box<dyn Error>> {
     let session = Session::open(path)?;

@@ -1,10 +1,10 @@
 //! Says whether a shell command only reads, and lists the commands it consists of:
-//! `cargo run --example analyse_command -- 'git log | head; rm -rf build'`
+//! `cargo run -p turnpipe-guard --example analyse_command -- 'git log | head; rm -rf build'`
 
 #![expect(clippy::print_stdout, reason = "an example program")]
 
-use turnpipe::shell::{GitUse, PartWord, Verdict, analyse};
-use turnpipe::text::terminal_safe_line;
+use turnpipe_core::text::terminal_safe_line;
+use turnpipe_guard::shell::{GitUse, PartWord, Verdict, analyse};
 
 pub(crate) fn describe(command: &str) -> Vec<String> {
     let analysis = analyse(command);
