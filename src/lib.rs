@@ -12,9 +12,11 @@
 #![allow(missing_docs, reason = "not an interface for other programs")]
 
 pub use turnpipe_core::{io, jsonl, message, text};
-use turnpipe_core::{json, process_table, tool_facts};
+use turnpipe_core::{json, tool_facts};
 pub use turnpipe_formats::{agent, api, assemble};
-pub use turnpipe_guard::{permission, shell};
+#[cfg(sandbox)]
+pub use turnpipe_guard::sandbox;
+pub use turnpipe_guard::{permission, process, shell};
 pub use turnpipe_sessions::{session, state};
 
 pub mod cmd;
@@ -25,12 +27,11 @@ pub mod http;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
-pub mod process;
+#[cfg(sandbox)]
+pub mod proxy;
 pub mod records;
 pub mod render;
 pub mod results;
-#[cfg(sandbox)]
-pub mod sandbox;
 pub mod side;
 pub mod tools;
 pub mod turn;

@@ -1,4 +1,5 @@
-//! Turns the tables of commands into sorted arrays, so that a process that looks up a few words builds no maps of all.
+//! Turns the tables of commands into sorted arrays, so that a process that looks up a few words builds no maps of all, and
+//! says with `cfg(sandbox)` where sandboxes are implemented.
 
 use std::env;
 use std::fs;
@@ -9,6 +10,13 @@ use std::path::PathBuf;
 mod table_rows;
 
 fn main() -> io::Result<()> {
+    println!("cargo::rustc-check-cfg=cfg(sandbox)");
+    let is = |name, value| env::var(name).is_ok_and(|found| found == value);
+    // The tables of system calls have the numbers of these.
+    let is_known = ["x86_64", "aarch64"].map(|known| is("CARGO_CFG_TARGET_ARCH", known));
+    if is("CARGO_CFG_TARGET_OS", "linux") && is_known.contains(&true) {
+        println!("cargo::rustc-cfg=sandbox");
+    }
     println!("cargo::rerun-if-changed=src/shell/rows.rs");
     println!("cargo::rerun-if-changed=src/shell/tables");
     let tables = ["commands", "git", "network", "wrappers", "launchers"];

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     #[cfg(sandbox)]
     {
         let callbacks = turnpipe::process::HelperCallbacks {
-            start_proxy: turnpipe::sandbox::start_proxy,
+            start_proxy: turnpipe::proxy::start_proxy,
             find_protected: turnpipe::sandbox::protected_files,
         };
         if let Some(status) = turnpipe::process::run_as_sandbox_helper(&arguments, &callbacks) {

@@ -9,7 +9,7 @@ use std::thread;
 
 use rustix::thread::UnshareFlags;
 use turnpipe::http::{Engine, Reach};
-use turnpipe::sandbox::{DomainRules, Proxy, ProxyPolicy};
+use turnpipe::proxy::{DomainRules, Proxy, ProxyPolicy};
 
 use crate::skip::{lacks, skip};
 

@@ -20,6 +20,9 @@
 //! ```
 
 pub mod permission;
+pub mod process;
+#[cfg(sandbox)]
+pub mod sandbox;
 pub mod shell;
 
 #[cfg(test)]

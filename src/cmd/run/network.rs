@@ -4,7 +4,7 @@ use crate::cmd::UsageError;
 use crate::config::PermissionSettings;
 use crate::permission::Behavior;
 use crate::process::{Domains, Network};
-use crate::sandbox::DomainRules;
+use crate::proxy::DomainRules;
 
 /// Returns what a workspace reaches: the network of `--network`, or the domains of options, of `sandbox` in settings and
 /// of `WebFetch(domain:…)` rules, if there are any.

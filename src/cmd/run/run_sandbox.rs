@@ -199,9 +199,8 @@ impl RunSandboxArguments {
         use super::sandbox_files::{NamedByOptions, SandboxFiles};
         use crate::permission::DeniedFiles;
         use crate::process::Workspace;
-        use crate::sandbox::{
-            FileRules, check_unconfined, sandbox_variables, start_proxy, workspace_variables,
-        };
+        use crate::proxy::start_proxy;
+        use crate::sandbox::{FileRules, check_unconfined, sandbox_variables, workspace_variables};
         let environment = place.environment;
         let home = environment.text("HOME").map(Path::new);
         let denied = place.settings.rules.denied_files(home, place.directories);

@@ -9,6 +9,7 @@ mod injected;
     reason = "the module is named for its main type"
 )]
 mod message;
+mod network;
 mod usage;
 
 pub use block::{
@@ -18,4 +19,5 @@ pub use block::{
 pub use decision::{BuiltinRule, CallOutcome, DecidedBy, Decision, Mode, start_of_result};
 pub use injected::{is_interruption, is_remark, split_typed, typed, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
+pub use network::Network;
 pub use usage::{Tier, Usage, rounded_dollars};

@@ -44,7 +44,7 @@ pub use session_message::{
 pub use session_report::{GateResult, ReportedCall, ReportedSession, SessionReportRecord};
 pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
-    FileRulesReport, HookReport, ImageSource, Lane, Network, Outcome, Permission, PersistedOutput,
+    FileRulesReport, HookReport, ImageSource, Lane, Outcome, Permission, PersistedOutput,
     ResultBlock, ResultContent, ResultMessage, SandboxReport, ToolResultBlock, ToolResultExtension,
     ToolResultRecord, VerdictAccess, VerdictReport, Version, VersionOnly, WorkspaceReport,
 };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
 use turnpipe_core::message::{
-    DecidedBy, Decision, Media, ResultPart, SessionId, ToolResult, ToolUseId,
+    DecidedBy, Decision, Media, Network, ResultPart, SessionId, ToolResult, ToolUseId,
 };
 
 /// Result of one call. Each call of the stream that has no result yet gets exactly one.
@@ -327,19 +327,4 @@ pub struct Permission {
     /// The rule, mode, hook or user that decided.
     #[serde(rename = "decided_by")]
     pub by: DecidedBy,
-}
-
-/// What programs in a workspace reach.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Network {
-    /// Loopback of its own
-    #[default]
-    Off,
-    /// Loopback of its own, with a proxy to domains.
-    #[cfg_attr(feature = "clap", value(skip))]
-    Domains,
-    /// That of this system
-    On,
 }

@@ -15,7 +15,7 @@ use rustix::process::{
 use super::ExitStatus;
 use super::escalation::Descendants;
 #[cfg(target_os = "linux")]
-use crate::process_table::{ProcessTable, Stat, living_family, signal_if};
+use turnpipe_core::process_table::{ProcessTable, Stat, living_family, signal_if};
 
 /// A child that leads its own group, with its descendants.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
-    use crate::process_table::stat;
+    use turnpipe_core::process_table::stat;
 
     #[test]
     fn a_process_is_found_by_its_session_after_its_parent_ended() {

@@ -25,7 +25,7 @@ use super::supervise::supervise;
 use super::supervisor::Supervisor;
 use super::thread_pool::ThreadPool;
 use super::{Command, Finished, SpawnError};
-use crate::io::{CancelToken, Lock};
+use turnpipe_core::io::{CancelToken, Lock};
 
 /// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
 /// child never outlives the call that runs it.

@@ -2,9 +2,9 @@
 
 use url::Host;
 
-use super::server::{Server, parse_authority};
 use crate::http::Reach;
 use crate::permission::DomainPattern;
+use crate::sandbox::{Server, parse_authority};
 
 /// Ports of allowed hosts whose rule names no port.
 const WEB_PORTS: [u16; 2] = [80, 443];

@@ -16,9 +16,9 @@ use super::guardian::Guardian;
 #[cfg(target_os = "linux")]
 use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
 use super::process_tree::ProcessTree;
-use crate::io::Lock;
+use turnpipe_core::io::Lock;
 #[cfg(target_os = "linux")]
-use crate::process_table;
+use turnpipe_core::process_table;
 
 /// Supervises the children of a program. Clones share their state, and all [`super::Spawners`] of a program
 /// share one supervisor: with several, each would take the orphans of the others for its own.

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::captured::{Capture, Captured, length_within};
-use crate::io::uninterrupted;
+use turnpipe_core::io::uninterrupted;
 
 /// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
 /// and again.

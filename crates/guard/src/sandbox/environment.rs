@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::server::parse_authority;
-use crate::io::Environment;
 use crate::process::{Network, PROXY_PORT, Privilege, Variables, Workspace};
+use turnpipe_core::io::Environment;
 
 /// Directory with settings of `ssh` that belong to root. In the namespace of another user they belong to nobody, and
 /// `ssh` refuses them.

@@ -163,10 +163,14 @@ impl Finished {
 pub enum SpawnError {
     /// The program is not in `PATH`, or the path does not exist.
     #[error("{}: command not found", program.display())]
-    NotFound { program: OsString },
+    NotFound {
+        /// The program.
+        program: OsString,
+    },
     /// The directory cannot be entered.
     #[error("{}: cannot enter directory: {source}", directory.display())]
     Directory {
+        /// The directory.
         directory: PathBuf,
         /// The system's error.
         source: std::io::Error,
@@ -174,6 +178,7 @@ pub enum SpawnError {
     /// Any other failure.
     #[error("{}: cannot start: {source}", program.display())]
     System {
+        /// The program.
         program: OsString,
         /// The system's error.
         source: std::io::Error,

@@ -18,11 +18,11 @@ use super::privilege::Privilege;
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 use super::workspace::Workspace;
-use crate::io::Lock;
 use crate::process::Variables;
 use crate::process::confinement::WorkspaceEnforced;
 use crate::process::network::Network;
 use crate::process::start::{Start, c_string};
+use turnpipe_core::io::Lock;
 
 /// The files to mask for a child that is about to start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

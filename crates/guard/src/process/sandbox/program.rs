@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::io::{Messages, Screen};
+use turnpipe_core::io::{Messages, Screen};
 
 /// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
 /// that does not exist.

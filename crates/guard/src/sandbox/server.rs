@@ -4,14 +4,16 @@ use url::Host;
 
 /// A port of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Server {
-    pub(super) host: Host,
-    pub(super) port: u16,
+pub struct Server {
+    /// The host.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
 }
 
 impl Server {
     /// Parses `host:port`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = parse_authority(text)?;
         Some(Self { host, port: port? })
     }
@@ -20,7 +22,7 @@ impl Server {
 /// Parses a host that a port may follow, as in a URL: with decimal, octal and hexadecimal IPv4 addresses, and IPv6
 /// addresses in brackets. Each host has one form: names are in lower case and without a trailing dot, IPv4-mapped
 /// addresses are IPv4.
-pub(super) fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
+pub fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !text.ends_with(']') => (host, Some(port.parse().ok()?)),
         _ => (text, None),

@@ -1,9 +1,9 @@
 //! A pool of threads that are started on demand and kept.
 
-use crate::io::Lock;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io, thread};
+use turnpipe_core::io::Lock;
 
 /// A job, which gets the value that its thread created first.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;

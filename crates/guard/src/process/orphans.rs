@@ -16,8 +16,8 @@ use std::time::Instant;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::escalation::OrphanAction;
-use crate::io::Lock;
-use crate::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
+use turnpipe_core::io::Lock;
+use turnpipe_core::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
 
 /// Maximum size of the list of children that the kernel returns at once, in bytes.
 const LIST_BYTES: usize = 4096;

@@ -3,7 +3,7 @@
 use httparse::{EMPTY_HEADER, Header, Request, Status};
 use url::{Position, Url};
 
-use super::server::Server;
+use crate::sandbox::Server;
 
 /// Maximum number of headers.
 const MAX_HEADERS: usize = 100;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::workspace::WorkspaceFiles;
-use crate::io::Environment;
 use crate::permission::DeniedFiles;
 use crate::process::Privilege;
+use turnpipe_core::io::Environment;
 
 /// The files that a sandbox protects, as rules and a workspace name them.
 #[derive(Debug)]

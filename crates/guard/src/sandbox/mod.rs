@@ -1,17 +1,12 @@
-//! The rules of a sandbox: which files on this machine its patterns name, with the masks that protect them, and which
-//! servers its programs may connect to.
+//! The rules of a sandbox: which files on this machine its patterns name, with the masks that protect them.
 //!
 //! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
 //! (`search`, `walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
 //! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
-//! [`Proxy`] connects programs without a network of their own.
 
-mod domain_rules;
 mod environment;
 mod file_rules;
 mod mount_table;
-mod proxy;
-mod proxy_request;
 mod search;
 mod server;
 mod sockets;
@@ -20,11 +15,10 @@ mod system;
 mod walk;
 mod workspace;
 
-pub use domain_rules::DomainRules;
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::FileRules;
-pub use proxy::{Proxy, ProxyPolicy, start_proxy};
 pub use search::FoundMasks;
+pub use server::{Server, parse_authority};
 pub use workspace::{
     WorkspaceFiles, hidden_files, key_files, protected_files, writable_directories,
 };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::mount_table::MountTable;
 use super::walk::{EntryType, Walked};
-use crate::io::Environment;
+use turnpipe_core::io::Environment;
 
 /// Directories of services.
 const DIRECTORIES: [&str; 2] = ["/run", "/var/run"];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-use crate::io::remove_tree;
+use turnpipe_core::io::remove_tree;
 
 /// A new directory that is removed when it is dropped.
 #[derive(Debug)]
@@ -87,6 +87,7 @@ impl ScratchDirectory {
         std::mem::take(&mut this.path)
     }
 
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -16,9 +16,9 @@ use url::Host;
 
 use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
-use super::server::Server;
 use crate::http::{Engine, Reach, Task, addresses_of};
 use crate::process::{Domains, RunningProxy};
+use crate::sandbox::Server;
 
 /// Maximum number of connections at a time. More clients wait.
 const MAX_CONNECTIONS: usize = 256;

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{Ended, Limits};
-use crate::io::Level;
+use turnpipe_core::io::Level;
 
 /// Maximum time spent on killing the surviving processes of a call.
 pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);

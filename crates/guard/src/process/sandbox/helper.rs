@@ -175,6 +175,7 @@ const READY: &str = "ready:";
 
 /// What a helper calls that knows more than how to confine.
 pub struct HelperCallbacks {
+    /// Starts the proxy.
     pub start_proxy: ProxyStarter,
     /// Finds the files in directories that tell programs what to run.
     pub find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,

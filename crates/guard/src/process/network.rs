@@ -4,12 +4,14 @@ use std::any::Any;
 use std::io;
 use std::net::TcpListener;
 
-pub use crate::records::Network;
+pub use turnpipe_core::message::Network;
 
 /// Patterns of the servers to which a proxy connects. Denied ones win.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Domains {
+    /// The servers that programs may reach.
     pub allowed: Vec<String>,
+    /// Exceptions from them.
     pub denied: Vec<String>,
 }
 

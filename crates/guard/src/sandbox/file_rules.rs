@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use super::search::{Earlier, Found, FoundMasks};
 use super::sought_files::SoughtFiles;
 use super::workspace::WorkspaceFiles;
-use crate::io::{Environment, Lock};
 use crate::permission::DeniedFiles;
 use crate::process::{MaskList, MaskSource, Privilege};
+use turnpipe_core::io::{Environment, Lock};
 
 /// The file rules of a run.
 #[derive(Debug)]

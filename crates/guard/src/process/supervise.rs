@@ -17,7 +17,7 @@ use super::escalation::{
 use super::process_tree::ProcessTree;
 use super::supervisor::Registration;
 use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
-use crate::io::{CancelToken, Level};
+use turnpipe_core::io::{CancelToken, Level};
 
 /// Default capacity of a pipe, and therefore the maximum size of a read.
 const READ_BYTES: usize = 64 * 1024;

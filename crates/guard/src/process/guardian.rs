@@ -24,8 +24,8 @@ use super::command::{ChildEnds, above_standard_streams};
 use super::own_process::END_SIGNALS;
 use super::posix_spawn::spawn;
 use super::start::{Start, c_string};
-use crate::io::Lock;
-use crate::process_table::{
+use turnpipe_core::io::Lock;
+use turnpipe_core::process_table::{
     ProcessTable, has_variable, living_descendants, now, parse_children, read_table, signal_if,
     stat,
 };
@@ -358,7 +358,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process_table::Stat;
+    use turnpipe_core::process_table::Stat;
 
     #[test]
     fn the_guardian_reads_the_entries() {

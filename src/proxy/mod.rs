@@ -1,0 +1,8 @@
+//! The proxy that connects programs in a workspace, which have no network of their own, to the servers that rules permit.
+
+mod domain_rules;
+mod proxy;
+mod proxy_request;
+
+pub use domain_rules::DomainRules;
+pub use proxy::{Proxy, ProxyPolicy, start_proxy};
