@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use turnpipe::assemble::DialogStream;
-use turnpipe::io::{Environment, RandomIds, SystemClock};
-use turnpipe::model::{
+use turnpipe::client::model::{
     Connector, Delivery, KeyCheck, Model, ModelDeps, ModelSettings, PromptId, Provider, Request,
     SharedPrefix,
 };
+use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::process::Supervisor;
-use turnpipe::turn::History;
+use turnpipe::run::turn::History;
 
 const SIZE: usize = 1_000_000;
 const ROUNDS: usize = 101;

@@ -19,20 +19,10 @@ pub use turnpipe_guard::sandbox;
 pub use turnpipe_guard::{permission, process, shell};
 pub use turnpipe_sessions::{session, state};
 
-pub mod cmd;
+pub mod client;
+pub mod commands;
 pub mod config;
-pub mod exec;
-pub mod hooks;
-pub mod http;
-#[cfg(feature = "mcp")]
-pub mod mcp;
-pub mod model;
-#[cfg(sandbox)]
-pub mod proxy;
 pub mod records;
 pub mod render;
-pub mod results;
-pub mod side;
-pub mod tools;
-pub mod turn;
-pub mod view;
+pub mod run;
+pub mod summaries;

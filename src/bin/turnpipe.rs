@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use turnpipe::cmd::{self, Status};
+use turnpipe::commands::{self, Status};
 use turnpipe::io::{Io, Messages, Screen, StdoutAtStart};
 use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     #[cfg(sandbox)]
     {
         let callbacks = turnpipe::process::HelperCallbacks {
-            start_proxy: turnpipe::proxy::start_proxy,
+            start_proxy: turnpipe::client::proxy::start_proxy,
             find_protected: turnpipe::sandbox::protected_files,
         };
         if let Some(status) = turnpipe::process::run_as_sandbox_helper(&arguments, &callbacks) {
@@ -40,11 +40,11 @@ fn main() -> ExitCode {
         StdoutAtStart::Open
     };
     let outcome = match Io::of_process(stdout) {
-        Ok(mut io) => cmd::run(&arguments, &mut io),
+        Ok(mut io) => commands::run(&arguments, &mut io),
         Err(error) => {
             Messages::of_process(&Screen::of_process()).error(&error.to_string());
             Status::UsageError
         }
     };
-    ExitCode::from(cmd::exit_status(outcome, &arguments))
+    ExitCode::from(commands::exit_status(outcome, &arguments))
 }

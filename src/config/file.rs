@@ -15,8 +15,8 @@ use toml::Spanned;
 use super::restrictions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME, Sourced, ValueSource};
 use crate::agent::Root;
+use crate::client::model::DialectOverrides;
 use crate::io::{Environment, is_of_process};
-use crate::model::DialectOverrides;
 use crate::permission::InvalidRule;
 use crate::text::counted;
 

@@ -15,8 +15,8 @@ use super::variables::{
     OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Setting, Sourced, ValueSource,
     Variable, WEB_SERVER, says_yes,
 };
-use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
-use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
+use crate::client::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
+use crate::client::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
 use crate::text::redact;
 
 /// The variables of known providers: key, token and address.

@@ -15,12 +15,12 @@ use super::variables::{
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
 use crate::agent::{Agent, NamedRoot};
-use crate::http::{HttpSettings, Reach};
+use crate::client::http::{HttpSettings, Reach};
 use crate::io::Environment;
-use crate::results::ToolLimits;
+use crate::run::results::ToolLimits;
+use crate::run::tools::ShellTimeouts;
 use crate::session::Prices;
 use crate::state::StateRoot;
-use crate::tools::ShellTimeouts;
 
 /// The default maximum number of calls that run at once.
 const DEFAULT_CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
@@ -243,12 +243,12 @@ impl Config {
 
     /// Returns the timeouts of MCP servers.
     #[cfg(feature = "mcp")]
-    pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
+    pub fn mcp_timeouts(&self) -> crate::run::mcp::Timeouts {
         let of = |variable: Variable, default: Duration| {
             let set = variable.number(1, &self.environment);
             set.map_or(default, |set| Duration::from_millis(set.value))
         };
-        crate::mcp::Timeouts {
+        crate::run::mcp::Timeouts {
             start: of(SERVER_START_TIMEOUT, Duration::from_secs(30)),
             call: of(SERVER_CALL_TIMEOUT, Duration::from_mins(10)),
         }

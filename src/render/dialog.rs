@@ -1,106 +1,239 @@
-//! The dialog of a session, and the facts above it.
+//! Prints a dialog in one of its forms.
 
-use std::io;
+use std::fmt::Write;
 
-use crate::agent::Facts;
-use crate::message::{Block, Message, Origin, Role, SessionId};
-use crate::records::{MessageContext, SessionDescription};
-use crate::session::{Prices, PrintError, Scope, Session, Tally};
-use crate::text::{counted, dollars};
-use crate::view::{
-    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spelled, tokens_cell,
+use super::{
+    Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
+    Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
 };
+use crate::jsonl::{RecordWriter, WriteResult};
+use crate::message::Message;
+use crate::records::{
+    MessageContext, SessionDescription, SessionStartRecord, StartSubtype, SwitchReason, to_record,
+};
+use crate::text::terminal_safe_line;
 
-/// Prints the messages of a session whose parts are in these files, and what follows the last one.
-/// Returns the number of omitted messages of other branches.
-pub(crate) fn print_dialog(
-    parts: &[Session],
-    scope: Scope,
-    range: Option<MessageRange>,
-    session_id: Option<SessionId>,
-    printer: &mut DialogPrinter,
-) -> Result<u64, PrintError> {
-    let about = MessageContext {
-        session_id,
-        ..MessageContext::default()
-    };
-    let mut left_out = 0;
-    let mut meter = None;
-    for part in parts {
-        let failed = |error: io::Error| PrintError::read(&part.file.path, error);
-        let messages = part.messages(scope).map_err(failed)?;
-        left_out += messages.left_out();
-        for message in messages {
-            let message = message.map_err(failed)?;
-            if is_shown(&message) {
-                printer.number += 1;
-                if range.is_some_and(|range| range.is_before(printer.number)) {
-                    continue;
-                }
-                if range.is_some_and(|range| range.is_behind(printer.number)) {
-                    break;
-                }
-            } else {
-                let is_new = message.usage != meter;
-                meter = message.usage;
-                if !is_new || range.is_some() || printer.look.form != DialogForm::Jsonl {
-                    continue;
-                }
-            }
-            printer.message(message, &about)?;
+/// The form of a printed dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DialogForm {
+    /// For a terminal
+    Text,
+    /// Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// Records, one JSON object per line
+    Jsonl,
+    /// A page for browsers
+    #[value(skip)]
+    Html,
+}
+
+impl DialogForm {
+    /// Returns what this form usually shows.
+    pub(crate) fn options(self) -> DisplayOptions {
+        match self {
+            Self::Text | Self::Md => DisplayOptions {
+                tools: ToolDetail::Summary,
+                thinking: ThinkingDisplay::Hidden,
+                context: InjectedDetail::Folded,
+                redact: false,
+            },
+            Self::Jsonl | Self::Html => DisplayOptions {
+                tools: ToolDetail::Full,
+                thinking: ThinkingDisplay::Shown,
+                context: InjectedDetail::Full,
+                redact: false,
+            },
         }
     }
-    let form = printer.look.form;
-    if left_out > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
-        let omission = Message {
-            blocks: vec![Block::Text(omission_text(left_out))],
-            ..Message::new(Role::System, Origin::Injected)
-        };
-        printer.message(omission, &about)?;
+}
+
+/// The appearance of a dialog.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) form: DialogForm,
+    pub(crate) selection: DisplayOptions,
+    pub(crate) density: Density,
+    pub(crate) style: Style,
+}
+
+/// Returns the label of a group of calls that has none, in the directory of the session.
+pub(crate) type LabelOfGroup = fn(&ToolGroup, Option<&str>) -> Option<String>;
+
+/// Removes the parts of a message that are not shown. Returns whether anything is left.
+pub(crate) type MessageFilter = Box<dyn Fn(&mut Message) -> bool>;
+
+/// Prints messages in one of the forms.
+pub(crate) struct DialogPrinter {
+    pub(crate) look: Look,
+    outline: Outline,
+    /// The first directory of the session.
+    cwd: Option<String>,
+    /// The number of the message in its session, if messages are counted.
+    pub(crate) number: u64,
+    timeline: Timeline,
+    /// The subagents that have pages.
+    pub(crate) subagents: Vec<Subagent>,
+    pub(crate) filter: Option<MessageFilter>,
+    labeler: LabelOfGroup,
+    pub(crate) writer: RecordWriter,
+}
+
+impl DialogPrinter {
+    /// Prints to `writer`.
+    pub(crate) fn new(
+        look: Look,
+        grouping: Grouping,
+        labeler: LabelOfGroup,
+        writer: RecordWriter,
+    ) -> Self {
+        Self {
+            look,
+            outline: Outline::new(grouping),
+            cwd: None,
+            number: 0,
+            timeline: Timeline::default(),
+            subagents: Vec::new(),
+            filter: None,
+            labeler,
+            writer,
+        }
     }
-    printer.finish()?;
-    Ok(left_out)
+
+    /// Prints the start, before the first message. Records have only the facts `about` the session. Only
+    /// HTML pages have `links`: words, and the names of pages.
+    pub(crate) fn head(
+        &mut self,
+        about: &SessionDescription,
+        facts: Vec<(&'static str, String)>,
+        links: Vec<(&'static str, String)>,
+    ) -> WriteResult {
+        self.cwd.clone_from(&about.cwd);
+        let title = about.heading();
+        match self.look.form {
+            DialogForm::Jsonl => self.writer.record(&SessionStartRecord {
+                subtype: StartSubtype::Only,
+                about: about.clone(),
+            }),
+            DialogForm::Md => {
+                let head = markdown_head(title, &facts);
+                self.writer.echo(head.as_bytes())
+            }
+            DialogForm::Text => {
+                let mut head = format!("{}\n", terminal_safe_line(title));
+                for (name, value) in facts {
+                    let value = terminal_safe_line(&value);
+                    let _ = writeln!(head, "  {name:9}  {value}");
+                }
+                head.push('\n');
+                self.writer.echo(head.as_bytes())
+            }
+            DialogForm::Html => {
+                let head = Html::default().head(&PageHead {
+                    title: title.to_owned(),
+                    facts,
+                    links,
+                });
+                self.writer.echo(head.as_bytes())
+            }
+        }
+    }
+
+    /// Prints a whole message of the session or subagent `about`.
+    pub(crate) fn message(&mut self, mut message: Message, about: &MessageContext) -> WriteResult {
+        if self
+            .filter
+            .as_ref()
+            .is_some_and(|filter| !filter(&mut message))
+        {
+            return Ok(());
+        }
+        let Some(message) = self.look.selection.apply(message) else {
+            return Ok(());
+        };
+        if self.look.form == DialogForm::Jsonl {
+            return self.writer.record(&to_record(message, about));
+        }
+        if about.cwd.is_some() {
+            self.cwd.clone_from(&about.cwd);
+        }
+        let sections = self.outline.push(self.number, message);
+        self.sections(sections)
+    }
+
+    fn sections(&mut self, mut sections: Vec<Section>) -> WriteResult {
+        let Look {
+            density,
+            style,
+            selection: DisplayOptions { tools, .. },
+            ..
+        } = self.look;
+        let cwd = self.cwd.as_deref();
+        let subagents = self.subagents.as_slice();
+        let has_headings = density == Density::Compact || self.look.form == DialogForm::Html;
+        for section in &mut sections {
+            if let Section::Tools(group) = section
+                && has_headings
+            {
+                group.label = group.label.take().or_else(|| (self.labeler)(group, cwd));
+            }
+            let page = match self.look.form {
+                DialogForm::Md => Markdown {
+                    density,
+                    tools,
+                    cwd,
+                    subagents,
+                }
+                .section(section),
+                DialogForm::Html => {
+                    self.timeline.note(section, cwd);
+                    Html { cwd, subagents }.section(section)
+                }
+                DialogForm::Text | DialogForm::Jsonl => TerminalText {
+                    style,
+                    density,
+                    tools,
+                    cwd,
+                }
+                .section(section),
+            };
+            self.writer.echo(page.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints the end, after the last message.
+    pub(crate) fn finish(&mut self) -> WriteResult {
+        let sections = self.outline.finish();
+        self.sections(sections)?;
+        if self.look.form == DialogForm::Html {
+            let foot = Html::default().foot(&self.timeline);
+            self.writer.echo(foot.as_bytes())?;
+        }
+        self.writer.flush()
+    }
 }
 
-/// Returns what a dialog says about this many omitted messages.
-pub(crate) fn omission_text(left_out: u64) -> String {
-    let messages = counted(left_out, "message", "messages");
-    format!("omitted {messages} of other branches or subagents, or from before a compaction")
+/// Returns the line above messages of another session or subagent in a followed dialog; nothing for the session of
+/// the first message.
+pub(crate) fn speaker_line(about: &MessageContext, is_first: bool) -> String {
+    let name = match (&about.agent_id, &about.session_id) {
+        (Some(agent), _) => format!("subagent {agent}"),
+        (None, Some(session)) if !is_first => format!("session {session}"),
+        (None, _) => return String::new(),
+    };
+    format!("--- {}\n\n", terminal_safe_line(&name))
 }
 
-/// Returns the facts shown before the messages of a session.
-pub(crate) fn dialog_facts(
-    session: &Session,
-    about: &SessionDescription,
-    facts: &Facts,
-    prices: &Prices,
-) -> io::Result<Vec<(&'static str, String)>> {
-    let tally = Tally::of(session, prices)?;
-    let cost = tally.total();
-    let tokens = tokens_cell(&cost.spending.usage);
-    let span = facts.started.zip(facts.last_activity);
-    let duration = span.map(|(start, end)| spelled(end.duration_since(start)));
-    let id = about.session_id.as_ref();
-    let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
-    let known = [
-        ("session", id.map(ToString::to_string)),
-        ("agent", Some(about.agent.clone())),
-        ("directory", about.cwd.clone()),
-        ("branch", about.git_branch.clone()),
-        ("model", about.model.clone()),
-        ("duration", duration),
-        ("tokens", tokens),
-        ("cost", cost_cell),
-        ("recorded", cost.spending.recorded_cost.map(dollars)),
-        ("run", tally.runs().map(runs_cell)),
-        ("resume", about.resume.clone()),
-    ];
-    let known = known.into_iter();
-    let known = known.filter_map(|(name, value)| Some((name, value?)));
-    Ok(known.collect())
-}
-
-/// Whether a message is shown. Readings of token meters are only for totals.
-pub(crate) fn is_shown(message: &Message) -> bool {
-    message.origin != Origin::Meter
+/// Returns the line about a followed file that is read from its start.
+pub(crate) fn switch_line(reason: SwitchReason, path: &str) -> String {
+    let path = terminal_safe_line(path);
+    let event = match reason {
+        SwitchReason::Deleted => " was deleted",
+        SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
+            " starts again"
+        }
+        SwitchReason::Newer => "",
+    };
+    format!("--- {path}{event}\n\n")
 }

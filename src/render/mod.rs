@@ -1,13 +1,56 @@
-//! Whole sessions as texts and files: dialogs, pages with an index, trajectories and patches.
+//! Conversations and runs as terminal text, Markdown, HTML and trajectories; lines and pages of commands, progress.
 
+pub mod sessions;
+
+mod atif;
+mod atif_model;
+mod columns;
+mod command_pages;
+mod cost_table;
+mod decision_text;
 mod dialog;
-mod export_folder;
-mod export_plan;
-mod status_line;
-mod trajectories;
+mod harmless_markdown;
+mod hits;
+mod html;
+mod index_page;
+mod markdown;
+mod outline;
+mod page;
+mod progress;
+mod report;
+mod run_summary;
+mod run_text;
+mod selection;
+mod session_table;
+mod stats_page;
+mod text;
+mod timeline;
+mod times;
+mod word_index;
 
-pub(crate) use dialog::{dialog_facts, is_shown, omission_text, print_dialog};
-pub use export_folder::{ExportError, ExportFolder, is_export_list};
-pub use export_plan::{ExportPlan, OutdatedPage, subagents_of, words_of_pages};
-pub(crate) use status_line::status_line;
-pub use trajectories::{Trajectories, TrajectoryError};
+pub use atif::{TrajectoryContext, TrajectoryWriter};
+pub use atif_model::{TrajectoryAgent, TrajectoryHead};
+pub(crate) use columns::{table, wrapped};
+pub(crate) use command_pages::{
+    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
+    doctor_page, hooks_page, removal_sum, removed_line,
+};
+pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
+pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
+pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_line};
+pub(crate) use hits::{hit_line, hits_heading};
+pub use html::{Html, PageHead};
+pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
+pub use markdown::{Markdown, markdown_head};
+pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
+pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+pub use report::{github_output, junit, report_as_json, report_as_markdown};
+pub(crate) use run_summary::lane_word;
+pub use run_text::{RunLook, RunText};
+pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
+pub(crate) use session_table::{TableLook, session_table};
+pub(crate) use stats_page::{cost_page, stats_page, tool_page};
+pub use text::{Density, Style, TerminalText};
+pub use timeline::Timeline;
+pub(crate) use times::spelled;
+pub use word_index::{WordIndex, page_words};

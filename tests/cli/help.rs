@@ -1,7 +1,7 @@
 //! Help texts, and completion scripts in their shells.
 
 use clap::ValueEnum;
-use turnpipe::cmd::Status;
+use turnpipe::commands::Status;
 
 use crate::skip::lacks;
 use crate::turnpipe::{run, shell};

@@ -6,11 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
-use turnpipe::io::CancelToken;
-use turnpipe::model::{
+use turnpipe::client::model::{
     CallInput, Delivery, Failure, Function, Provider, ReplyEvent, ReplyForm, ReplyPart, Request,
     Retryability,
 };
+use turnpipe::io::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -104,7 +104,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         "{provider}: {failure:?}"
     );
     let once = Request {
-        attempts: turnpipe::model::Attempts::One,
+        attempts: turnpipe::client::model::Attempts::One,
         ..request("BUSY_ALWAYS")
     };
     assert_eq!(
@@ -114,7 +114,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
     );
     for text in ["CUT_OFF", "HANG_UP"] {
         let cut = Request {
-            attempts: turnpipe::model::Attempts::One,
+            attempts: turnpipe::client::model::Attempts::One,
             ..request(text)
         };
         let failure = stream(model, &cut).0.unwrap_err();

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnpipe::io::CancelToken;
-use turnpipe::model::{
+use turnpipe::client::model::{
     Delivery, Failure, Provider, Reply, ReplyEvent, ReplyPart, Request, Retryability,
 };
+use turnpipe::io::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;

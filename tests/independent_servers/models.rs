@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use turnpipe::http::{HttpSettings, Secret, TimeLimits};
-use turnpipe::io::{Environment, RandomIds, SystemClock};
-use turnpipe::model::{
+use turnpipe::client::http::{HttpSettings, Secret, TimeLimits};
+use turnpipe::client::model::{
     Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelDeps, ModelSettings, PromptId,
     Provider, ProviderSettings, ReplyForm, Request, Turn,
 };
+use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::process::Supervisor;
 
 /// Returns the model `m` of a provider that is at `url`.

@@ -8,8 +8,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use rustix::thread::UnshareFlags;
-use turnpipe::http::{Engine, Reach};
-use turnpipe::proxy::{DomainRules, Proxy, ProxyPolicy};
+use turnpipe::client::http::{Engine, Reach};
+use turnpipe::client::proxy::{DomainRules, Proxy, ProxyPolicy};
 
 use crate::skip::{lacks, skip};
 

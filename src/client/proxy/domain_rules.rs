@@ -1,0 +1,92 @@
+//! Which servers programs in a sandbox may connect to.
+
+use url::Host;
+
+use crate::client::http::Reach;
+use crate::permission::DomainPattern;
+use crate::sandbox::{Server, parse_authority};
+
+/// Ports of allowed hosts whose rule names no port.
+const WEB_PORTS: [u16; 2] = [80, 443];
+
+/// Allowed and denied servers. Denied ones win.
+#[derive(Debug, Clone)]
+pub struct DomainRules {
+    allowed: Vec<Pattern>,
+    denied: Vec<Pattern>,
+}
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    /// The pattern itself, as a host.
+    host: Host,
+    /// The names that match it, as in `WebFetch(domain:…)`.
+    names: DomainPattern,
+    /// `None`: any port of a denied host, and the usual ports of an allowed one.
+    port: Option<u16>,
+}
+
+impl DomainRules {
+    /// Parses the patterns: `example.com` is the host alone, `*.example.com` its subdomains, `*` any name.
+    ///
+    /// # Errors
+    /// Names a malformed pattern.
+    pub fn new(allowed: &[String], denied: &[String]) -> Result<Self, String> {
+        let parse = |texts: &[String]| -> Result<Vec<Pattern>, String> {
+            texts.iter().map(|text| Pattern::parse(text)).collect()
+        };
+        let (allowed, denied) = (parse(allowed)?, parse(denied)?);
+        Ok(Self { allowed, denied })
+    }
+
+    /// Whether programs may connect to a port of a host, written as in a URL. Its addresses are not checked.
+    pub fn permits(&self, host: &str, port: u16) -> bool {
+        let server = Server::parse(&format!("{host}:{port}"));
+        server.is_some_and(|server| self.check(&server, Reach::Public).is_ok())
+    }
+
+    /// Returns the addresses that a server may have: those of `reach`, and private ones if a rule names its address or
+    /// `localhost`.
+    ///
+    /// # Errors
+    /// The server is not permitted.
+    pub(super) fn check(&self, server: &Server, reach: Reach) -> Result<Reach, &'static str> {
+        if self.denied.iter().any(|pattern| pattern.covers(server)) {
+            return Err("a denied domain");
+        }
+        let allows = |pattern: &&Pattern| {
+            let is_usual = pattern.port.is_some() || WEB_PORTS.contains(&server.port);
+            is_usual && pattern.covers(server)
+        };
+        let mut allowing = self.allowed.iter().filter(allows).peekable();
+        let first = allowing.peek();
+        first.ok_or("not an allowed domain")?;
+        let is_named = allowing.any(|pattern| pattern.host == server.host);
+        match &server.host {
+            Host::Domain(name) if name != "localhost" || !is_named => Ok(reach),
+            _ => Ok(Reach::PublicAndPrivate),
+        }
+    }
+}
+
+impl Pattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        let host = parse_authority(text);
+        let parsed = host.and_then(|(host, port)| {
+            let names = DomainPattern::parse(&host.to_string())?;
+            Some(Self { host, names, port })
+        });
+        parsed.ok_or_else(|| format!("`{text}` is not a host such as `*.example.com:443`"))
+    }
+
+    /// Whether it names a server. Only an address names a server without a name.
+    fn covers(&self, server: &Server) -> bool {
+        let is_name = |name: &String| self.names.covers(name);
+        let is_host = matches!(&server.host, Host::Domain(name) if is_name(name));
+        (is_host || self.host == server.host) && self.port.is_none_or(|port| port == server.port)
+    }
+}
+
+#[cfg(test)]
+#[path = "domain_rules_tests.rs"]
+mod tests;

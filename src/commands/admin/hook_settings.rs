@@ -1,0 +1,360 @@
+//! `hook install`, `uninstall` and `status`: the hooks in the settings of agents. `hook explain`: logged decisions.
+
+use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
+
+use crate::agent::{Agent, HookSettings};
+use crate::commands::inputs::{take_stdin, working_directory};
+use crate::commands::run::hook::HookArguments;
+use crate::commands::{
+    Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output,
+};
+use crate::io::{Environment, Io};
+use crate::message::Decision;
+use crate::records::HookStatusRecord;
+use crate::render::{hooks_page, logged_decision};
+use crate::run::hooks::{SettingsChange, hooks_of, last_decisions};
+use crate::text::terminal_safe_line;
+
+/// Install the hook in the settings of agents
+///
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
+/// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook install --agent claude
+  turnpipe hook install --agent codex,opencode --yes -- --deny 'Read(.env)'
+  turnpipe hook install --agent claude --project --dry-run -- --settings .claude/settings.json
+  turnpipe hook install --agent qwen --sandbox --yes")]
+pub(crate) struct HookInstallArguments {
+    #[command(flatten)]
+    change: ChangeArguments,
+    /// Let the hook move shell commands into `turnpipe sandbox`
+    #[arg(long)]
+    sandbox: bool,
+    /// Options of the hook: rules, settings, `--trust-analysis`
+    #[arg(last = true, value_name = "OPTION")]
+    options: Vec<String>,
+}
+
+/// Remove the hook from the settings of agents
+///
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Other hooks are preserved.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook uninstall --agent claude --yes
+  turnpipe hook uninstall --agent codex --project --yes")]
+pub(crate) struct HookUninstallArguments {
+    #[command(flatten)]
+    change: ChangeArguments,
+}
+
+#[derive(Debug, Args)]
+struct ChangeArguments {
+    /// Change the settings of these agents; separate several by commas
+    #[arg(
+        long,
+        value_parser = agent_with_hooks(),
+        ignore_case = true,
+        value_delimiter = ',',
+        required = true,
+        value_name = "NAME", hide_short_help = true)]
+    agent: Vec<Agent>,
+    /// Change the settings of the project in the working directory instead of the user's
+    #[arg(long)]
+    project: bool,
+    /// Do not ask for confirmation
+    #[arg(short, long)]
+    yes: bool,
+    /// Only show the change
+    #[arg(long, conflicts_with = "yes", hide_short_help = true)]
+    dry_run: bool,
+}
+
+/// Returns the parser of an agent that has hooks.
+fn agent_with_hooks() -> impl TypedValueParser<Value = Agent> {
+    let agents = Agent::ALL.into_iter();
+    let agents = agents.filter(|agent| agent.format().hook_settings.is_some());
+    let values = agents.filter_map(|agent| agent.to_possible_value());
+    PossibleValuesParser::new(values).try_map(|name| Agent::from_str(&name, true))
+}
+
+/// Show which agents have the hook installed
+///
+/// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
+/// not installed anywhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook status
+  turnpipe hook status --json | jq -r .path")]
+pub(crate) struct HookStatusArguments {
+    /// Only these agents; separate several by commas
+    #[arg(
+        long,
+        value_parser = agent_with_hooks(),
+        ignore_case = true,
+        value_delimiter = ',',
+        value_name = "NAME", hide_short_help = true)]
+    agent: Vec<Agent>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+/// Explain the last decisions of the hook
+///
+/// Reads the log that `--log FILE` of the hook writes, and prints the last decisions, the newest last: the
+/// call, the rule that decided and its file, and rules that would have allowed the call. Without FILE, reads
+/// the log of the installed hook.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook install --agent claude --yes -- --log ~/hook.jsonl
+  turnpipe hook explain
+  turnpipe hook explain ~/hook.jsonl --decision ask,deny --limit 3
+  turnpipe hook explain --decision ask --json | jq -r '.hints[]' | sort | uniq -c")]
+pub(crate) struct HookExplainArguments {
+    /// The log [default: the log of the installed hook]
+    #[arg(value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Only these decisions; separate several by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    decision: Vec<Decision>,
+    /// Print at most N decisions
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for HookInstallArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
+        let sandbox = self.sandbox.then(|| "--sandbox".to_owned());
+        let options: Vec<String> = sandbox.into_iter().chain(self.options).collect();
+        let words = ["hook", "--agent", "claude"].into_iter();
+        let words = words.chain(options.iter().map(String::as_str));
+        let hook = parser
+            .no_binary_name(false)
+            .try_get_matches_from(words)
+            .and_then(|matches| HookArguments::from_arg_matches(&matches))
+            .map_err(|error| {
+                let text = error.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                let problem = line.strip_prefix("error: ").unwrap_or(line);
+                UsageError::new(format!("options of the hook: {problem}"))
+                    .with_hint("`turnpipe hook pre-tool-use --help` shows them")
+            })?;
+        for agent in self.change.agent.iter().filter(|_| hook.sandbox) {
+            if !facts(*agent)?.takes_sandbox {
+                let problem = "it has a sandbox of its own, or its hooks cannot change commands";
+                return Err(UsageError::new(problem).about(agent.name()).into());
+            }
+        }
+        let program = program(&io.environment)?;
+        let options = |path: &Path| {
+            // The agent compares its rules with the changed command.
+            let needs_rules = hook.sandbox && hook.permissions.settings.is_empty();
+            let own = ["--settings".to_owned(), path.display().to_string()];
+            let own = own.into_iter().filter(|_| needs_rules);
+            options.iter().cloned().chain(own).collect()
+        };
+        let command: NewCommand<'_> = (&program, &options);
+        self.change.run(Some(command), globals, io)
+    }
+}
+
+impl Run for HookUninstallArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        self.change.run(None, globals, io)
+    }
+}
+
+/// A program, and its options for hooks in this file.
+type NewCommand<'a> = (&'a str, &'a dyn Fn(&Path) -> Vec<String>);
+
+impl ChangeArguments {
+    /// Adds hooks with this program and these options, or removes them.
+    fn run(
+        &self,
+        command: Option<NewCommand<'_>>,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let (done, unchanged) = match command {
+            Some(_) => ("installed", "already installed"),
+            None => ("removed", "not installed"),
+        };
+        let mut writer = output::writer(Form::Text, io)?;
+        let mut changes = Vec::new();
+        for agent in &self.agent {
+            let facts = facts(*agent)?;
+            let path = self.settings_file(facts, &io.environment)?;
+            let name = path.display().to_string();
+            let command = command.map(|(program, options)| (program, options(&path)));
+            let command = command
+                .as_ref()
+                .map(|(program, options)| (*program, &**options));
+            let change = SettingsChange::new(path, *agent, facts, command)
+                .map_err(|error| UsageError::reason(error).about(name))?;
+            if change.is_empty() {
+                let line = format!("{}: {unchanged}\n", shown(&change.path));
+                writer.echo(line.as_bytes())?;
+                continue;
+            }
+            writer.echo(change.difference().as_bytes())?;
+            changes.push((change, facts));
+        }
+        writer.flush()?;
+        if changes.is_empty() || self.dry_run {
+            return Ok(Status::Done);
+        }
+        if !self.yes && !confirm(&mut writer, io)? {
+            return Ok(Status::Negative);
+        }
+        for (change, facts) in changes {
+            let failed = || format!("cannot write {}", change.target.display());
+            change.write().with_context(failed)?;
+            if !globals.quiet {
+                writer.echo(format!("{}: {done}\n", shown(&change.path)).as_bytes())?;
+                if command.is_some() {
+                    io.messages.hint(facts.activation);
+                }
+            }
+        }
+        writer.flush()?;
+        Ok(Status::Done)
+    }
+
+    fn settings_file(
+        &self,
+        facts: &HookSettings,
+        environment: &Environment,
+    ) -> anyhow::Result<PathBuf> {
+        if self.project {
+            let here = working_directory()?;
+            return Ok(facts.project_file(&here));
+        }
+        let file = facts.user_file(environment);
+        Ok(file.ok_or_else(|| {
+            UsageError::new("HOME is not set")
+                .with_hint("`--project` changes the settings of a project")
+        })?)
+    }
+}
+
+fn facts(agent: Agent) -> Result<&'static HookSettings, UsageError> {
+    agent
+        .format()
+        .hook_settings
+        .as_ref()
+        .ok_or_else(|| UsageError::new(format!("{} has no hooks that run commands", agent.name())))
+}
+
+/// Returns the name by which an agent's shell finds this program.
+fn program(environment: &Environment) -> anyhow::Result<String> {
+    let path = environment.text("PATH").unwrap_or_default();
+    let mut directories = path.split(':').map(Path::new);
+    if directories.any(|directory| directory.is_absolute() && directory.join("turnpipe").is_file())
+    {
+        return Ok("turnpipe".to_owned());
+    }
+    let path = std::env::current_exe().context("cannot find the path of this program")?;
+    Ok(path.display().to_string())
+}
+
+fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
+    if !(io.terminal.stdin && io.terminal.stdout) {
+        let problem = "standard input is not a terminal, cannot ask for confirmation";
+        let error = UsageError::new(problem).with_hint("`--yes` writes without a question");
+        return Err(error.into());
+    }
+    writer.echo(b"Write this? [y/N] ")?;
+    writer.flush()?;
+    io.terminal.stdin = false;
+    let mut line = String::new();
+    BufReader::new(take_stdin(io)?).read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "yes"))
+}
+
+fn shown(path: &Path) -> String {
+    terminal_safe_line(&path.display().to_string())
+}
+
+impl Run for HookStatusArguments {
+    fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let found = installed(&self.agent, &io.environment)?;
+        self.form.print(|| hooks_page(&found), &found, io)?;
+        Ok(Status::negative_if(found.is_empty()))
+    }
+}
+
+/// Returns the hooks in the settings of these agents, or of all if there are none.
+fn installed(
+    agents: &[Agent],
+    environment: &Environment,
+) -> Result<Vec<HookStatusRecord>, UsageError> {
+    let agents = if agents.is_empty() {
+        &Agent::ALL
+    } else {
+        agents
+    };
+    let here = std::env::current_dir().ok();
+    hooks_of(agents, environment, here.as_deref())
+        .map_err(|(path, error)| UsageError::reason(error).about(path.display()))
+}
+
+impl Run for HookExplainArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let path = match &self.log {
+            Some(path) => path.clone(),
+            None => installed_log(&io.environment)?,
+        };
+        let found = last_decisions(&path, &self.decision, self.limit.get())
+            .map_err(|error| UsageError::reason(error).about(path.display()))?;
+        if found.is_empty() {
+            io.messages.warn("no decisions found");
+        }
+        let form = self.form.form(io.terminal);
+        let zone = io.clock.time_zone();
+        let columns = io.terminal.columns.unwrap_or(usize::MAX);
+        let mut writer = output::writer(form, io)?;
+        for record in found.iter().rev() {
+            match form {
+                Form::Jsonl => writer.record(record)?,
+                Form::Text => writer.echo(logged_decision(record, &zone, columns).as_bytes())?,
+            }
+        }
+        writer.flush()?;
+        Ok(Status::Done)
+    }
+}
+
+/// Returns the log of the installed hooks.
+fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
+    let mut logs: Vec<PathBuf> = Vec::new();
+    for hook in installed(&[], environment)? {
+        let words = shlex::split(&hook.command).unwrap_or_default();
+        let parser = HookArguments::augment_args(Command::new("hook"));
+        let matches = parser.try_get_matches_from(words.into_iter().skip(2));
+        let arguments = matches.and_then(|matches| HookArguments::from_arg_matches(&matches));
+        logs.extend(arguments.ok().and_then(|arguments| arguments.log));
+    }
+    logs.sort();
+    logs.dedup();
+    let (problem, hint) = match logs.as_slice() {
+        [log] => return Ok(log.clone()),
+        [] => (
+            "no hook with a log is installed",
+            "`turnpipe hook install --agent NAME -- --log FILE` installs one".to_owned(),
+        ),
+        [first, ..] => (
+            "the installed hooks have several logs",
+            format!("name one, such as {}", first.display()),
+        ),
+    };
+    Err(UsageError::new(problem).with_hint(hint).into())
+}

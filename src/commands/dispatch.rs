@@ -1,0 +1,293 @@
+//! Runs a command line and returns its exit status; prints help and usage errors of the parser.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::commands::admin::completions;
+use crate::commands::command::Definitions;
+use crate::commands::globals::ColorWhen;
+use crate::commands::peers_words::hint_about;
+use crate::commands::{Status, cli, error, output};
+use crate::io::{Io, OutputStream};
+
+/// The output of `--version`.
+const VERSION_LINE: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
+
+/// Runs the command line `arguments`, which start with the program's name. Errors are reported on
+/// standard error.
+pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
+    if matches!(io.stdout, OutputStream::Closed) {
+        io.messages
+            .error("cannot write output: standard output is closed");
+        return Status::InputOutputFailed;
+    }
+    let outcome =
+        dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages));
+    io.screen.finish();
+    outcome
+}
+
+/// Returns the exit status of the command line `arguments` that ended with `outcome`. The status of `sandbox` is that
+/// of its command, so its own failures have one that commands rarely have. Agents treat
+/// status 2 of a hook as a denial, so a hook whose input cannot be judged has it, and one that fails otherwise has
+/// status 1.
+pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
+    let is_hook = || {
+        let named = cli::named(arguments);
+        let is_for_users = ["install", "uninstall", "status", "explain"]
+            .iter()
+            .any(|command| named.ends_with(command));
+        named.starts_with("turnpipe hook") && !is_for_users
+    };
+    match outcome {
+        Status::UsageError if cli::named(arguments) == "turnpipe sandbox" => {
+            Status::SandboxFailed.code()
+        }
+        Status::UsageError if is_hook() => Status::Negative.code(),
+        Status::UnusableRecords if is_hook() => Status::UsageError.code(),
+        other => other.code(),
+    }
+}
+
+fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
+    if matches!(arguments, [_, only] if only == "--version" || only == "-V") {
+        // Without a parser, for scripts that check the version.
+        output::print(io, VERSION_LINE)?;
+        return Ok(Status::Done);
+    }
+    let eager_parser = || cli::parser(Definitions::Eager);
+    if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {
+        return Ok(outcome);
+    }
+    let parsed = cli::parser(Definitions::Named(arguments))
+        .try_get_matches_from(arguments)
+        .or_else(|_| eager_parser().try_get_matches_from(arguments));
+    let ended = match parsed {
+        Ok(matches) => cli::run(&matches, io),
+        Err(error) => Err(error.into()),
+    };
+    match ended.map_err(anyhow::Error::downcast::<clap::Error>) {
+        Ok(outcome) => Ok(outcome),
+        Err(Ok(error)) => report_usage(&error, arguments, ColorWhen::requested(arguments), io),
+        Err(Err(error)) => Err(error),
+    }
+}
+
+/// Prints the result of parsing `arguments`: help and version on standard output; otherwise a one-line
+/// message with hints on standard error.
+///
+/// # Errors
+/// Writing to standard output failed.
+fn report_usage(
+    error: &clap::Error,
+    arguments: &[OsString],
+    color: ColorWhen,
+    io: &mut Io,
+) -> anyhow::Result<Status> {
+    let rendered = |is_terminal| {
+        let text = error.render();
+        if color.applies(is_terminal, &io.environment) {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        }
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let text = rendered(io.terminal.stdout);
+            output::print(io, &text)?;
+            return Ok(Status::Done);
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let text = rendered(io.terminal.stderr);
+            io.messages.line(text.trim_end());
+        }
+        _ => {
+            io.messages.error(&problem(error));
+            for hint in hints(error) {
+                io.messages.hint(&hint);
+            }
+            let command = cli::named(arguments);
+            io.messages
+                .hint(&format!("for more information, try `{command} --help`"));
+        }
+    }
+    Ok(Status::UsageError)
+}
+
+/// Returns the problem on one line.
+fn problem(error: &clap::Error) -> String {
+    let text = |kind| context(error, kind);
+    let argument = text(ContextKind::InvalidArg);
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let (value, valid) = (
+                text(ContextKind::InvalidValue),
+                text(ContextKind::ValidValue),
+            );
+            let problem = if value.is_empty() {
+                format!("a value is required for '{argument}'")
+            } else {
+                format!("invalid value '{value}' for '{argument}'")
+            };
+            if valid.is_empty() {
+                problem
+            } else {
+                format!("{problem} [possible values: {valid}]")
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let value = text(ContextKind::InvalidValue);
+            let reason = error.source().map(reason).unwrap_or_default();
+            format!("invalid value '{value}' for '{argument}': {reason}")
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}'"),
+        ErrorKind::InvalidSubcommand => {
+            format!("unknown command '{}'", text(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::MissingRequiredArgument => format!("missing required argument: {argument}"),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            prior if prior.is_empty() => format!("'{argument}' cannot be used with the others"),
+            prior if prior == argument => format!("'{argument}' can be used only once"),
+            prior => format!("'{argument}' cannot be used with {prior}"),
+        },
+        kind if argument.is_empty() => kind.to_string(),
+        kind => format!("'{argument}': {kind}"),
+    }
+}
+
+/// Returns the parser's suggestions.
+fn hints(error: &clap::Error) -> Vec<String> {
+    let words = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let mut words = words.map(|kind| context(error, kind)).into_iter();
+    if let Some(hint) = words.find_map(|word| hint_about(&word)) {
+        return vec![hint];
+    }
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
+        let mut commands = cli::grouped(name).peekable();
+        if commands.peek().is_some() {
+            return commands
+                .map(|command| format!("did you mean `{command}`?"))
+                .collect();
+        }
+    }
+    let similar = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let similar = similar.map(|kind| context(error, kind)).into_iter();
+    similar
+        .filter(|names| !names.is_empty())
+        .map(|names| format!("did you mean {names}?"))
+        .collect()
+}
+
+/// Returns a part of the error as text: lists separated by commas; empty if the error lacks it.
+fn context(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    }
+}
+
+/// Returns the reason why a value is invalid. Replaces the standard library's wording for numbers.
+fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    if error.is::<ParseFloatError>() {
+        return "not a number".to_owned();
+    }
+    match error.downcast_ref().map(ParseIntError::kind) {
+        Some(IntErrorKind::Zero) => "must be at least 1".to_owned(),
+        Some(IntErrorKind::PosOverflow) => "too large".to_owned(),
+        Some(_) => "not a whole number".to_owned(),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod usage_tests {
+    use super::*;
+    use crate::commands::command::Definitions;
+
+    fn error(arguments: &str) -> clap::Error {
+        let words = arguments.split(' ');
+        cli::parser(Definitions::Eager)
+            .try_get_matches_from(std::iter::once("turnpipe").chain(words))
+            .unwrap_err()
+    }
+
+    #[test]
+    fn problems_name_the_argument_and_the_value() {
+        let rows = [
+            ("check text", "missing required argument: --kind <KIND>"),
+            (
+                "check text --kind x",
+                "invalid value 'x' for '--kind <KIND>' [possible values: terminal, label, title, recap]",
+            ),
+            (
+                "check text --kind",
+                "a value is required for '--kind <KIND>' [possible values: terminal, label, title, recap]",
+            ),
+            ("completons", "unknown command 'completons'"),
+            ("--bogus", "unexpected argument '--bogus'"),
+            (
+                "run-tools --permission-mode yolo",
+                "invalid value 'yolo' for '--permission-mode <MODE>' [possible values: default, acceptEdits, plan, auto, dontAsk, bypassPermissions]",
+            ),
+            (
+                "session list --limit 0",
+                "invalid value '0' for '--limit <N>': must be at least 1",
+            ),
+            (
+                "session list --limit x",
+                "invalid value 'x' for '--limit <N>': not a whole number",
+            ),
+            (
+                "doctor --config a --no-config",
+                "'--config <FILE>' cannot be used with --no-config",
+            ),
+        ];
+        for (arguments, expected) in rows {
+            assert_eq!(problem(&error(arguments)), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn similar_names_are_suggested() {
+        let rows = [
+            ("completons", "did you mean completions?"),
+            ("check text --kin", "did you mean --kind?"),
+            ("stats", "did you mean `turnpipe session stats`?"),
+            (
+                "monthly",
+                "did you mean `turnpipe session stats --by month`?",
+            ),
+            ("session ls", "did you mean `turnpipe session list`?"),
+            (
+                "run-tools --dangerously-skip-permissions",
+                "did you mean `--permission-mode bypassPermissions`?",
+            ),
+        ];
+        for (arguments, expected) in rows {
+            assert_eq!(hints(&error(arguments)), [expected], "{arguments}");
+        }
+        assert!(hints(&error("nonsense")).is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_line_is_the_parsers() {
+        let error = cli::parser(Definitions::Eager)
+            .try_get_matches_from(["turnpipe", "--version"])
+            .unwrap_err();
+        assert_eq!(error.render().to_string(), VERSION_LINE);
+    }
+}

@@ -1,0 +1,245 @@
+//! The permissions, the hooks, the judge and other models that a run uses.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use crate::client::http::{Client, Engine};
+use crate::client::model::{ChosenModel, KeyCheck, Model, Provider};
+use crate::commands::model_arguments::parsed;
+use crate::commands::{Globals, UsageError};
+use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
+use crate::io::{Io, Messages};
+use crate::permission::Mode;
+use crate::process::{NotEnforced, Spawners, Variables};
+use crate::render::{ProgressLine, ProgressRow, lane_word};
+use crate::run::hooks::{HookRunner, Hooks, SessionHooks};
+use crate::run::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees, holds_secret};
+use crate::run::{GuardedJudge, Observer, Progress, Trace};
+use crate::summaries::{Briefing, Consultant, Cost, ModelJudge};
+
+/// Returns the hooks of the settings files for a session recorded in `transcript` that started in the directory
+/// `project`; `None` without hooks. Prints warnings.
+///
+/// # Errors
+/// A hook is malformed, or the configuration is invalid.
+pub(crate) fn hooks(
+    settings: &PermissionSettings,
+    spawners: Arc<Spawners>,
+    project: &Path,
+    transcript: Option<&Path>,
+    kept_variables: &[OsString],
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<SessionHooks>, UsageError> {
+    let mut hooks = Hooks::default();
+    for (written, source) in &settings.hooks {
+        for warning in hooks.add(written, source).map_err(UsageError::reason)? {
+            io.messages.warn(&warning);
+        }
+    }
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    // Identifies hooks that outlive this process.
+    let environment = io.environment.with(&settings.environment);
+    let environment = environment.with([("TURNPIPE", "1")]);
+    let variables = environment.iter();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let header_variables: Variables = variables.collect();
+    // A call that runs at the same time can read the environment of a hook.
+    let is_given = |name: &OsString| {
+        let name_text = name.to_str().unwrap_or_default();
+        kept_variables.contains(name) || settings.environment.contains_key(name_text)
+    };
+    let variables = header_variables.iter();
+    let variables = variables.filter(|(name, value)| is_given(name) || !holds_secret(name, value));
+    let http = globals.config(io)?.models(None).http;
+    let runner = HookRunner {
+        spawners,
+        environment: variables.cloned().collect(),
+        header_variables,
+        project: project.to_owned(),
+        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
+        client: Arc::new(Client::new(http)),
+        engine: Engine::default(),
+        clock: Arc::clone(&io.clock),
+    };
+    Ok(Some(SessionHooks { hooks, runner }))
+}
+
+/// Returns the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
+/// model.
+///
+/// # Errors
+/// The mode needs a judge, and no model is configured.
+pub(crate) fn judge(
+    mode: Mode,
+    named: Option<&str>,
+    briefing: &Briefing,
+    spent: impl Fn(Cost) + Send + Sync + 'static,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<GuardedJudge>, UsageError> {
+    if mode != Mode::Auto {
+        return Ok(None);
+    }
+    let settings = globals.config(io)?.models(None);
+    let named = named.map(|name| ChosenModel::new(name, "--judge"));
+    let chosen = named.or(settings.fast).or(settings.main);
+    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Required, globals, io));
+    let Some(provider) = provider.transpose()?.flatten() else {
+        return Err(
+            UsageError::new("the permission mode auto needs a model to judge calls")
+                .with_hint("name a model with `--judge` or TURNPIPE_FAST_MODEL"),
+        );
+    };
+    let consultant = Consultant {
+        provider,
+        spent: Box::new(spent),
+    };
+    Ok(Some(GuardedJudge::new(Box::new(ModelJudge {
+        consultant,
+        briefing: briefing.clone(),
+    }))))
+}
+
+/// Returns a further model of a run; `None` if the name is `none`.
+///
+/// # Errors
+/// The model cannot be used.
+pub(crate) fn provider(
+    chosen: &ChosenModel,
+    keys: KeyCheck,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<Arc<dyn Provider>>, UsageError> {
+    let settings = globals.config(io)?.models(None);
+    let name = parsed(chosen)?;
+    match globals.connector(settings, keys, io).connect(&name)? {
+        Model::Provider(provider) => Ok(Some(provider)),
+        Model::None => Ok(None),
+        Model::Builtin => {
+            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.by))
+        }
+    }
+}
+
+/// Shows the calls that run, with their lanes.
+impl Observer for ProgressLine {
+    fn changed(&mut self, progress: &Progress<'_>) {
+        let Progress {
+            started,
+            open,
+            running,
+        } = progress;
+        let rows = running.iter().map(|call| ProgressRow {
+            name: lane_word(Some(call.lane)),
+            text: match call.note {
+                Some(note) => format!("{}: {note}", call.label),
+                None => call.label.to_owned(),
+            },
+            elapsed: call.elapsed,
+        });
+        let (rows, running) = (rows.collect(), running.len());
+        let message = format!("{started} started, {running} running, {open} open");
+        self.show(message, rows);
+    }
+}
+
+/// Opens the file of a trace.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
+    let mut options = File::options();
+    // The trace contains commands and their input.
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let file = options.open(path);
+    file.and_then(|file| Trace::new(Box::new(BufWriter::new(file))))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Returns the decisions by the permission settings in a session that starts in `start`.
+///
+/// # Errors
+/// The lane cannot be set up.
+pub(crate) fn call_decisions(
+    registry: Registry,
+    settings: PermissionSettings,
+    start: PathBuf,
+    shell: ShellGuarantees,
+    io: &Io,
+) -> Result<CallDecisions, NotEnforced> {
+    let environment = io.environment.with(&settings.environment);
+    let shell = ShellGuarantees {
+        network_reads: settings.network_reads,
+        ..shell
+    };
+    let directories = [vec![start], settings.directories].concat();
+    Ok(CallDecisions {
+        registry,
+        rules: settings.rules,
+        mode: settings.mode,
+        context: DecisionContext::without_run(directories, environment, shell)?,
+        denies_instead_of_asking: settings.denies_instead_of_asking,
+    })
+}
+
+/// Returns the permissions set by arguments, settings files and the configuration for a session that
+/// starts in `directory`. Prints warnings, also about rules for tools that no agent and not the registry has.
+///
+/// # Errors
+/// As in [`read_permissions`].
+pub(crate) fn permissions(
+    flags: &PermissionFlags,
+    registry: &Registry,
+    directory: &Path,
+    globals: &Globals,
+    io: &Io,
+) -> Result<PermissionSettings, UsageError> {
+    let settings = read_permissions(flags, directory, globals, io)?;
+    warn_of_rules(&settings, registry, &io.messages);
+    Ok(settings)
+}
+
+/// Prints warnings about rules and settings without effect.
+pub(crate) fn warn_of_rules(
+    settings: &PermissionSettings,
+    registry: &Registry,
+    messages: &Messages,
+) {
+    let of_rules = settings.rules.warnings(&|name| registry.has(name));
+    for warning in settings.warnings.iter().chain(&of_rules) {
+        messages.warn(warning);
+    }
+}
+
+/// Returns the permissions set by arguments, settings files and the configuration for a session that
+/// starts in `directory`.
+///
+/// # Errors
+/// A file is unreadable or invalid, or a rule is malformed.
+pub(crate) fn read_permissions(
+    flags: &PermissionFlags,
+    directory: &Path,
+    globals: &Globals,
+    io: &Io,
+) -> Result<PermissionSettings, UsageError> {
+    let config = globals.config(io)?;
+    let settings = config.permissions(flags, directory);
+    settings.map_err(|error| {
+        let usage = UsageError::reason(&error);
+        match error {
+            ConfigError::UnknownRestriction { .. } => {
+                usage.with_hint("`--ignore-unknown-settings` ignores it")
+            }
+            _ => usage,
+        }
+    })
+}

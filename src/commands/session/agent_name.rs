@@ -1,0 +1,96 @@
+//! `--agent`: a known agent, or one that uses the format of a known one.
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+use crate::agent::{Agent, NamedRoots};
+use crate::commands::UsageError;
+use crate::commands::peers_words::hint_about;
+use crate::session::Root;
+
+/// The agent of `--agent`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AgentName {
+    /// A known agent.
+    Known(Agent),
+    /// An agent that uses the format of a known one.
+    Fork(String),
+}
+
+impl AgentName {
+    /// Returns the known agent.
+    pub(crate) fn known(&self) -> Option<Agent> {
+        match self {
+            Self::Known(agent) => Some(*agent),
+            Self::Fork(_) => None,
+        }
+    }
+
+    /// Returns the name of an agent that uses another one's format.
+    pub(crate) fn fork(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Fork(name) => Some(name),
+        }
+    }
+
+    /// Whether sessions of the agent can be in a directory.
+    pub(crate) fn may_be_in(&self, root: &Root, named_roots: &NamedRoots) -> bool {
+        let fork = named_roots.fork_at(&root.path);
+        root.agent.is_none_or(|agent| match self {
+            Self::Known(wanted) => agent == *wanted && fork.is_none(),
+            Self::Fork(wanted) => fork == Some(wanted),
+        })
+    }
+
+    /// Replaces a name in other letter case by the name of the agent.
+    ///
+    /// # Errors
+    /// The agent is unknown.
+    pub(super) fn resolve(&mut self, named_roots: &NamedRoots) -> Result<(), UsageError> {
+        let Self::Fork(name) = self else {
+            return Ok(());
+        };
+        let mut forks = named_roots.fork_names();
+        if let Some(known) = forks.find(|known| known.eq_ignore_ascii_case(name)) {
+            known.clone_into(name);
+            return Ok(());
+        }
+        let mut known: Vec<&str> = Agent::ALL.map(Agent::name).to_vec();
+        known.extend(named_roots.fork_names());
+        let all = || {
+            format!(
+                "agents: {}; `[agents.NAME]` in the configuration adds others",
+                known.join(", ")
+            )
+        };
+        let hint = hint_about(name).unwrap_or_else(all);
+        Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
+    }
+}
+
+/// Parses the name of an agent. Names in the configuration are checked later.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentNameParser;
+
+impl TypedValueParser for AgentNameParser {
+    type Value = AgentName;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let name = StringValueParser::new().parse_ref(command, argument, value)?;
+        Ok(match Agent::from_str(&name, true) {
+            Ok(agent) => AgentName::Known(agent),
+            Err(_) => AgentName::Fork(name),
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = Agent::value_variants().iter();
+        Some(Box::new(known.filter_map(ValueEnum::to_possible_value)))
+    }
+}

@@ -1,0 +1,422 @@
+//! Names of sessions: a file, an id or a prefix of it, a title, `latest`, or a list on standard
+//! input.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::agent::NamedRoots;
+use crate::commands::inputs::take_stdin;
+use crate::commands::session::source::{SelectionArguments, SourceArguments};
+use crate::commands::{Form, InputErrors, RecordWriter, UsageError};
+use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
+use crate::jsonl::WriteResult;
+use crate::records::SessionErrorRecord;
+use crate::render::sessions::is_export_list;
+use crate::session::{
+    Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
+    candidates_at, find, subagents_beside,
+};
+
+impl SourceArguments {
+    /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
+    /// one session file.
+    ///
+    /// # Errors
+    /// Standard input cannot be read. Sessions that are not found are elements of the list.
+    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        self.named_in(&self.listing(Depth::Ends), names, io)
+    }
+
+    /// Like [`Self::named`], among the sessions of a listing.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub(crate) fn named_in(
+        &self,
+        listing: &Listing,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
+        let mut sessions = Vec::new();
+        for name in names {
+            // A pattern of names matches it too.
+            if names.len() > 1 && is_export_list(Path::new(name)) {
+                continue;
+            }
+            if name != "-" {
+                sessions.push(self.session(name, self.find(name, listing, io)));
+                continue;
+            }
+            match self.read_stdin(io)? {
+                StandardInput::List(listed) => sessions.extend(listed),
+                StandardInput::Conversation(input) => {
+                    sessions.push(NamedSession::stored(
+                        "-".to_owned(),
+                        input,
+                        &self.named_roots,
+                    )?);
+                }
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Like [`Self::named`], for sessions that are only read.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(crate) fn named_for_reading(
+        &self,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
+        let sessions = self.named(names, io)?.into_iter();
+        sessions.map(NamedSession::for_reading).collect()
+    }
+
+    /// Returns the files of these sessions, or without names all files and those of their subagents. The last
+    /// changed is last, so that a call counts for the session that made it first. The sessions own the files of
+    /// pipes. Unusable ones are reported.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(crate) fn named_or_all(
+        &self,
+        names: &[String],
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> anyhow::Result<(Vec<NamedSession>, Vec<Candidate>)> {
+        if names.is_empty() {
+            self.check_roots(errors);
+            let mut candidates = self.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+            candidates.sort_by_key(|candidate| candidate.modified);
+            return Ok((Vec::new(), candidates));
+        }
+        let sessions = self.named_for_reading(names, io)?;
+        let paths = usable_paths(&sessions, errors).into_iter();
+        let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
+        let candidates = candidates.collect();
+        Ok((sessions, candidates))
+    }
+
+    /// Returns the sessions in these files.
+    pub(crate) fn at(&self, sessions: Vec<SessionFiles>) -> Vec<NamedSession> {
+        let sessions = sessions.into_iter();
+        sessions
+            .map(|files| self.session(&files.path.display().to_string(), Ok(files)))
+            .collect()
+    }
+
+    /// Returns the one session of this name.
+    ///
+    /// # Errors
+    /// No session or several sessions have this name, or standard input cannot be read.
+    pub(crate) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
+        let mut sessions = self.named(&[name.to_owned()], io)?;
+        match sessions.pop() {
+            Some(session) if sessions.is_empty() => Ok(session),
+            _ => Err(UsageError::new(format!("{name}: does not name exactly one session")).into()),
+        }
+    }
+
+    /// Opens the one session of this name for reading.
+    ///
+    /// # Errors
+    /// See [`Self::one`]; or the session does not exist or cannot be read.
+    pub(crate) fn open_one(&self, name: &str, io: &mut Io) -> anyhow::Result<Session> {
+        let named = self.one(name, io)?.for_reading()?;
+        Ok(named.open().map_err(|error| named.named(&error))?)
+    }
+
+    /// Returns the sessions that this one continues, oldest first. Reports one that is not found.
+    pub(crate) fn ancestors(
+        &self,
+        session: &Session,
+        facts: &Facts,
+        environment: &Environment,
+        messages: &Messages,
+    ) -> Vec<Session> {
+        let candidates = || self.candidates(environment);
+        let missing = |path: &Path, base: &CopiedHistory| {
+            let (path, end, id) = (path.display(), base.end, &base.session_id);
+            messages.warn(&format!(
+                "{path}: continues the first {end} bytes of session {id}, which are not found in another file"
+            ));
+        };
+        session.ancestors(facts, &self.listing(Depth::Ends), &candidates, &missing)
+    }
+
+    fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<SessionFiles, UsageError> {
+        let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
+        // `opencode.db#ses_1` is no file. A title may have a slash as well.
+        let has_slash = name.contains('/');
+        let is_path = || has_slash && Path::new(name).parent().is_some_and(Path::exists);
+        if is_file || is_path() {
+            return Ok(PathBuf::from(name).into());
+        }
+        find(name, &self.candidates(&io.environment), listing).or_else(|error| {
+            let hint = match error {
+                FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
+                FindError::Nothing => "`turnpipe session list` lists all sessions",
+                FindError::Several(_) => "give more of the id, or the path",
+                FindError::Empty => "give an id, a title, a path or `latest`",
+            };
+            Err(UsageError::reason(error).with_hint(hint))
+        })
+    }
+}
+
+impl SelectionArguments {
+    /// Returns the sessions of these names among the matching ones, or all selected sessions if there
+    /// are no names.
+    ///
+    /// # Errors
+    /// Standard input cannot be read. Sessions that are not found are elements of the list.
+    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        if !names.is_empty() {
+            let listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
+            return self.matching.source.named_in(&listing, names, io);
+        }
+        let listing = self.listing(Depth::Ends, io.clock.as_ref());
+        let source = &self.matching.source;
+        Ok(source.at(source.sessions(&listing, io)))
+    }
+}
+
+/// A session that was named by an argument or by a list on standard input.
+pub(crate) struct NamedSession {
+    /// The name that the user gave.
+    pub(crate) name: String,
+    files: Result<SessionFiles, UsageError>,
+    /// The agents of the configuration.
+    named_roots: NamedRoots,
+    /// A list on standard input names it.
+    pub(crate) is_listed: bool,
+    /// A copy of standard input, or of a pipe.
+    temporary: Option<TempPath>,
+}
+
+impl NamedSession {
+    /// Returns the session for reading: follows a link, and reads a pipe to its end.
+    ///
+    /// # Errors
+    /// The pipe cannot be read.
+    pub(crate) fn for_reading(mut self) -> anyhow::Result<Self> {
+        let Ok(SessionFiles { path, .. }) = &mut self.files else {
+            return Ok(self);
+        };
+        let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
+        if kind.is_ok_and(|kind| kind.is_fifo()) {
+            let pipe = File::open(path).with_context(|| format!("cannot read {}", self.name))?;
+            return Self::stored(self.name, pipe, &self.named_roots);
+        }
+        if path.is_symlink()
+            && let Ok(target) = fs::canonicalize(&*path)
+        {
+            *path = target;
+        }
+        Ok(self)
+    }
+
+    /// Returns a session file read from a pipe. It is copied, because it must be read from both
+    /// ends.
+    fn stored(
+        name: String,
+        mut input: impl Read,
+        named_roots: &NamedRoots,
+    ) -> anyhow::Result<Self> {
+        let file = in_temporary_directory(|directory| NamedTempFile::new_in(directory));
+        let mut file = file.context("cannot store the input")?;
+        std::io::copy(&mut input, &mut file).context("cannot store the input")?;
+        let copy = file.into_temp_path();
+        Ok(Self {
+            name,
+            files: Ok(copy.to_path_buf().into()),
+            named_roots: named_roots.clone(),
+            is_listed: false,
+            temporary: Some(copy),
+        })
+    }
+
+    /// Returns the file, which may not exist.
+    ///
+    /// # Errors
+    /// No session has that name.
+    pub(crate) fn path(&self) -> Result<&Path, UsageError> {
+        let files = self.files.as_ref().map_err(Clone::clone);
+        files.map(|files| files.path.as_path())
+    }
+
+    /// Returns the file, if it is permanent and may be written to.
+    ///
+    /// # Errors
+    /// The session does not exist, or came on standard input.
+    pub(crate) fn lasting_path(&self) -> Result<&Path, UsageError> {
+        match self.temporary {
+            None => self.path(),
+            Some(_) => Err(UsageError::new("standard input has no path")),
+        }
+    }
+
+    /// Whether `path` is a copy of a pipe's content.
+    pub(crate) fn is_copy(&self, path: &Path) -> bool {
+        self.temporary.as_deref() == Some(path)
+    }
+
+    /// Returns all files of the session, the earlier ones first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.files
+            .as_ref()
+            .map(SessionFiles::paths)
+            .unwrap_or_default()
+    }
+
+    /// Returns the session, opened.
+    ///
+    /// # Errors
+    /// It does not exist, or cannot be read.
+    pub(crate) fn open(&self) -> Result<Session, UsageError> {
+        let session = Session::open_with(self.path()?, &self.named_roots);
+        let mut session = self.with_files(session.map_err(UsageError::reason)?);
+        if self.temporary.is_some() {
+            session.file.path = PathBuf::from(&self.name);
+        }
+        Ok(session)
+    }
+
+    /// Returns the session with its other files.
+    pub(crate) fn with_files(&self, mut session: Session) -> Session {
+        if let Ok(files) = &self.files {
+            session.others.clone_from(&files.others);
+            session.started.clone_from(&files.started);
+        }
+        session
+    }
+
+    /// Returns an error with the session's name in front.
+    pub(crate) fn named(&self, error: &UsageError) -> UsageError {
+        error.about(&self.name)
+    }
+}
+
+/// Returns the files of the sessions that can be opened. The others are reported.
+pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for session in sessions {
+        match session.open() {
+            Ok(_) => paths.extend(session.paths()),
+            Err(error) => errors.report(&session.name, &error),
+        }
+    }
+    paths
+}
+
+impl InputErrors {
+    /// Reports a session. In the form `jsonl`, a bad line of a list is data, since the error is also a record.
+    pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
+        self.any |= !named.is_listed || form == Form::Text;
+        named.named(error).report(&self.messages);
+    }
+
+    /// Reports a session, with a record among other records.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn record_session(
+        &mut self,
+        named: &NamedSession,
+        form: Form,
+        error: &UsageError,
+        writer: &mut RecordWriter,
+    ) -> WriteResult {
+        self.report_session(named, form, error);
+        match form {
+            Form::Text => Ok(()),
+            Form::Jsonl => writer.record(&SessionErrorRecord {
+                path: named.name.clone(),
+                error: error.to_string(),
+            }),
+        }
+    }
+}
+
+/// The content of standard input.
+pub(crate) enum StandardInput {
+    /// Records of `session list`; nothing if it is empty.
+    List(Vec<NamedSession>),
+    /// One conversation.
+    Conversation(BufReader<InputStream>),
+}
+
+/// A record that names a session.
+#[derive(serde::Deserialize)]
+struct ListRecord {
+    r#type: String,
+    path: String,
+    error: Option<String>,
+}
+
+impl ListRecord {
+    fn of(line: &[u8]) -> Option<Self> {
+        let record: Self = serde_json::from_slice(line).ok()?;
+        let kinds = ["session", "session_error", "session_path"];
+        kinds.contains(&record.r#type.as_str()).then_some(record)
+    }
+}
+
+impl SourceArguments {
+    /// Reads standard input as a list if one of its first lines is a record of one.
+    ///
+    /// # Errors
+    /// It is a terminal, or reading failed.
+    pub(crate) fn read_stdin(&self, io: &mut Io) -> anyhow::Result<StandardInput> {
+        let mut stdin = BufReader::new(take_stdin(io)?);
+        let start = stdin.fill_buf().context("cannot read standard input")?;
+        // The lines of a list are short.
+        let mut lines = start.split(|byte| *byte == b'\n');
+        if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
+            return Ok(StandardInput::Conversation(stdin));
+        }
+        let mut sessions = Vec::new();
+        for line in stdin.lines() {
+            let line = line.context("cannot read standard input")?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let Some(record) = ListRecord::of(line.as_bytes()) else {
+                let error = UsageError::new("not a record of `session list`");
+                sessions.push(self.listed("", Err(error)));
+                continue;
+            };
+            let path = match record.error {
+                None => Ok(PathBuf::from(&record.path)),
+                Some(error) => Err(UsageError::new(error)),
+            };
+            sessions.push(self.listed(&record.path, path));
+        }
+        Ok(StandardInput::List(sessions))
+    }
+
+    fn session(&self, name: &str, files: Result<SessionFiles, UsageError>) -> NamedSession {
+        NamedSession {
+            name: name.to_owned(),
+            files,
+            named_roots: self.named_roots.clone(),
+            is_listed: false,
+            temporary: None,
+        }
+    }
+
+    fn listed(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
+        NamedSession {
+            is_listed: true,
+            ..self.session(path, found.map(SessionFiles::from))
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `session report`: a summary of sessions for CI, and gates: conditions that fail it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::names::NamedSession;
+use crate::commands::session::source::MatchArguments;
+use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
+use crate::io::Io;
+use crate::permission::Rules;
+use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
+use crate::render::{github_output, junit, report_as_json, report_as_markdown};
+use crate::session::{CallEvent, calls_of_all};
+use crate::summaries::{
+    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
+};
+
+/// Report on sessions for CI, and fail if they exceed limits
+///
+/// Writes Markdown for a job summary: task, outcome, changed files, commands, failures, denials, tokens, cost and
+/// duration of the sessions, added up. Reads session files and saved streams of runs. With `--since` and `--until` only
+/// messages and calls of that time count, and sessions without any are omitted.
+///
+/// Exits with 6 if a gate fails, and names it on standard error. An unknown cost or number of tokens fails its gate.
+/// Text of models cannot contain commands to the runner, HTML or images, and text that looks like a key or a password
+/// is replaced.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session report latest
+  turnpipe session report stream.jsonl --max-cost 2 --fail-on denied,error > summary.md
+  turnpipe session report --since 1d --max-cost 20
+  turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml")]
+pub(crate) struct SessionReportArguments {
+    /// Sessions: paths, ids, titles or `latest`; `-` is standard input
+    #[arg(value_name = "SESSION", required_unless_present_any = ["since", "until"])]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    gates: GateArguments,
+    /// Append outputs to this file, e.g. `$GITHUB_OUTPUT`
+    ///
+    /// A line `name=value` for each; `docs/sessions.md` lists the names.
+    #[arg(long, value_name = "FILE")]
+    github_output: Option<PathBuf>,
+    /// Write a test case for each gate to this file, as `JUnit` XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Prices that take precedence over the built-in ones
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    prices: Option<PathBuf>,
+    #[command(flatten)]
+    matching: MatchArguments,
+    /// The output form
+    #[arg(short, long, value_enum, value_name = "FORM", default_value = "md")]
+    output: ReportForm,
+    /// The same as `-o jsonl`
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
+    json: bool,
+}
+
+/// The form of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReportForm {
+    /// Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// A record
+    Jsonl,
+}
+
+impl Run for SessionReportArguments {
+    reads_sessions!(matching.source);
+
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let prices = globals.config(io)?.prices(self.prices.as_deref());
+        let prices = prices.map_err(UsageError::reason)?;
+        let forbid = &self.gates.forbid;
+        let rules = forbidding_rules(forbid, Path::new("/")).map_err(UsageError::reason)?;
+        for warning in Rules::new(rules).warnings(&|_| false) {
+            io.messages.warn(&warning);
+        }
+        let open = |path: &Option<PathBuf>, options: &mut OpenOptions| {
+            let path = path.as_ref();
+            let file = path.map(|path| {
+                let opened = options.create(true).open(path);
+                opened.with_context(|| format!("cannot write {}", path.display()))
+            });
+            file.transpose()
+        };
+        let outputs = open(&self.github_output, OpenOptions::new().append(true))?;
+        let test_cases = open(&self.junit, OpenOptions::new().write(true))?;
+        let (listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
+        let mut errors = InputErrors::new(&io.messages);
+        let source = &self.matching.source;
+        let (named, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
+        let mut builder = ReportBuilder::new(period, forbid.clone(), io.environment.clone())?;
+        let mut failure = None;
+        calls_of_all(&candidates, &listing, &mut |event| {
+            match event {
+                CallEvent::Session(listed) => {
+                    let path = listed.path.clone();
+                    let here = std::env::current_dir().ok();
+                    let added = builder.session(*listed, &source.named_roots, here);
+                    failure = added.err().map(|no_text| {
+                        let problem = no_text.error.unwrap_or_default();
+                        UsageError::new(problem).about(path.display())
+                    });
+                }
+                CallEvent::Call(call) => builder.call(&call),
+                CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
+            }
+            let goes_on = failure.is_none().then_some(ControlFlow::Continue(()));
+            goes_on.unwrap_or(ControlFlow::Break(()))
+        });
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        let (mut report, costs) = builder.finish(&prices);
+        for about in report.sessions.iter_mut().map(|session| &mut session.about) {
+            let is_copy = |named: &&NamedSession| named.is_copy(Path::new(&about.path));
+            if let Some(copied) = named.iter().find(is_copy) {
+                about.path.clone_from(&copied.name);
+            }
+        }
+        if report.sessions.is_empty() && !self.sessions.is_empty() {
+            return if errors.any {
+                Ok(Status::UsageError)
+            } else {
+                Err(UsageError::new("no sessions found").into())
+            };
+        }
+        report.gates = self.gates.results(&report, &costs);
+        report.passed = report.gates.iter().all(|gate| gate.passed);
+        if self.json || self.output == ReportForm::Jsonl {
+            let mut writer = output::record_writer(io)?;
+            writer.echo(report_as_json(&report)?.as_bytes())?;
+            writer.flush()?;
+        } else {
+            output::page(&report_as_markdown(&report), globals, io)?;
+        }
+        write_to(outputs, &github_output(&report))?;
+        if let Some(file) = &test_cases {
+            file.set_len(0)?;
+        }
+        write_to(test_cases, &junit(&report))?;
+        Ok(errors.outcome(gate_status(&report.gates, io)))
+    }
+}
+
+fn write_to(file: Option<File>, text: &str) -> anyhow::Result<()> {
+    file.map_or(Ok(()), |mut file| file.write_all(text.as_bytes()))
+        .context("cannot write a file of the report")
+}
+
+/// Arguments of gates.
+#[derive(Debug, Args)]
+pub(crate) struct GateArguments {
+    /// Fail if the sessions cost more than this many US dollars
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, hide_short_help = true)]
+    max_cost: Option<f64>,
+    /// Fail if the sessions used more tokens, cached ones included
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    max_tokens: Option<u64>,
+    /// Fail if one of these events happened; separated by commas
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
+    /// Fail if a call matches this permission rule; repeatable
+    ///
+    /// For example `Bash(git push *)`. As with a deny rule, a call that may match counts; so does a call that was denied.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) forbid: Vec<String>,
+}
+
+impl GateArguments {
+    /// Returns the results of the gates for a report on sessions that spent this.
+    pub(crate) fn results(
+        &self,
+        report: &SessionReportRecord,
+        costs: &[SessionCostRecord],
+    ) -> Vec<GateResult> {
+        let mut gates = Vec::new();
+        gates.extend(self.max_cost.map(|limit| max_cost(costs, limit)));
+        gates.extend(self.max_tokens.map(|limit| max_tokens(costs, limit)));
+        let mut fail_on = self.fail_on.clone();
+        fail_on.dedup();
+        let events = fail_on.into_iter();
+        gates.extend(events.map(|event| fail_on_event(report, event)));
+        gates.extend(self.forbid.iter().map(|rule| forbid(report, rule)));
+        gates
+    }
+}

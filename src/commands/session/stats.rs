@@ -1,0 +1,227 @@
+//! `session stats`: tokens and costs of sessions.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::commands::inputs::take_stdin;
+use crate::commands::session::agent_name::AgentName;
+use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::source::{MatchArguments, SourceArguments};
+use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
+use crate::io::Io;
+use crate::records::Dimension;
+use crate::render::sessions::status_line;
+use crate::render::{ProgressLine, cost_cell, cost_page, stats_page, tool_page};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, subagents_beside};
+use crate::summaries::max_cost;
+use crate::text::{dollars, terminal_safe_line};
+
+/// Count tokens, costs and calls by model, tool, day and prompt id
+///
+/// Counts the named sessions, or all of them. With `--since` and `--until` only requests of that
+/// time count. All branches of a session count, because they were paid for. The cost is what an
+/// agent recorded, else list prices of the tokens, regardless of subscriptions. Tokens of models
+/// without a price are not in the cost, which is then followed by a plus.
+///
+/// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
+/// its calls. A token is assumed to be four bytes.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session stats
+  turnpipe session stats --since 1w --json
+  turnpipe session stats --by day,model --since 1w
+  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by tool --since yesterday
+  turnpipe session stats --since today --max-cost 20 || echo 'enough for today'
+  turnpipe session stats latest")]
+pub(crate) struct SessionStatsArguments {
+    /// Sessions: paths, ids or their prefixes, titles, or `latest`
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    matching: MatchArguments,
+    /// One row for each day, model and so on, and in text a row with the sum; separate several by commas
+    #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
+    by: Vec<Dimension>,
+    /// Time zone of days, weeks, months, `--since` and `--until`, e.g. Europe/Berlin
+    /// [default: the system's zone]
+    #[arg(long, value_name = "ZONE", value_parser = zone, hide_short_help = true)]
+    tz: Option<TimeZone>,
+    /// Prices that take precedence over the built-in ones; `data/prices.toml` in the source shows the
+    /// format
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    prices: Option<PathBuf>,
+    /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount, hide_short_help = true)]
+    max_cost: Option<f64>,
+    /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
+    /// the cost of the session, the day and the current block of five hours, and the use of the
+    /// context. Only sessions of the last 24 hours are read
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"], hide_short_help = true)]
+    statusline: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+fn zone(name: &str) -> Result<TimeZone, &'static str> {
+    TimeZone::get(name).map_err(|_| "not a time zone, such as Europe/Berlin or UTC")
+}
+
+impl Run for SessionStatsArguments {
+    reads_sessions!(matching.source);
+
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let now = io.clock.now();
+        let form = self.form.form(io.terminal);
+        let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
+        let (since, until) = self.matching.filter.period(now, &zone);
+        let prices = globals.prices(self.prices.as_deref(), io)?;
+        if self.statusline {
+            let line = statusline(self.matching.source, &prices, &zone, io)?;
+            output::print(io, &line)?;
+            return Ok(Status::Done);
+        }
+        let is_about_tools = self.by.contains(&Dimension::Tool);
+        let detail = match (
+            is_about_tools,
+            self.by.is_empty() && self.max_cost.is_none(),
+        ) {
+            (true, _) => Detail::Full,
+            (false, true) => Detail::Activity,
+            (false, false) => Detail::Costs,
+        };
+        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
+        let mut tally = Tally::within(period, detail);
+        let mut errors = InputErrors::new(&io.messages);
+        let mut candidates = Vec::new();
+        if self.sessions.is_empty() {
+            self.matching.source.check_roots(&mut errors);
+            candidates = self.matching.source.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+        }
+        let named = self.matching.source.named_for_reading(&self.sessions, io)?;
+        let count = candidates.len() + named.len();
+        if count == 0 && form == Form::Text && self.max_cost.is_none() {
+            self.matching.source.note_none(count, io);
+            return Ok(errors.outcome(Status::Done));
+        }
+        let progress = ProgressLine::of_sessions("reading", count, io);
+        if self.sessions.is_empty() {
+            let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
+            (listing.selection.since, listing.selection.until) = (since, until);
+            listing.examined = progress.done();
+            errors.report_all(tally.add_all(&candidates, &listing));
+        }
+        for named in named {
+            let session = named.open();
+            let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
+            if let Err(error) = added {
+                errors.report(&named.name, &error);
+            }
+            progress.advance();
+        }
+        tally.price(&prices);
+        drop(progress);
+        let all = tally.total();
+        if !all.spending.unpriced_models.is_empty() && !is_about_tools {
+            let models: Vec<&str> = all
+                .spending
+                .unpriced_models
+                .iter()
+                .map(String::as_str)
+                .collect();
+            let models = terminal_safe_line(&models.join(", "));
+            io.messages.warn(&format!("the cost leaves out {models}"));
+            io.messages.hint("`--prices FILE` adds prices");
+        }
+        let columns = io.terminal.columns;
+        if let Some(limit) = self.max_cost {
+            let page = |_: &[_]| {
+                let cost = cost_cell(&all.spending);
+                format!("{cost} of {}\n", dollars(limit))
+            };
+            print(form, std::slice::from_ref(&all), page, globals, io)?;
+            let gate = max_cost(&tally.costs(&[Dimension::Session], &zone), limit);
+            return Ok(errors.outcome(gate_status(&[gate], io)));
+        }
+        if is_about_tools {
+            let tools = tally.tools(&self.by, &zone);
+            let page = |tools: &[_]| tool_page(&self.by, tools, columns);
+            print(form, &tools, page, globals, io)?;
+        } else if self.by.is_empty() {
+            let stats = tally.finish(all, &zone);
+            print(
+                form,
+                &[stats],
+                |stats| stats_page(&stats[0], columns),
+                globals,
+                io,
+            )?;
+        } else {
+            let costs = tally.costs(&self.by, &zone);
+            let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
+            print(form, &costs, page, globals, io)?;
+        }
+        Ok(errors.outcome(Status::Done))
+    }
+}
+
+/// Prints records, or a page of text.
+fn print<Record: Serialize>(
+    form: Form,
+    records: &[Record],
+    page: impl FnOnce(&[Record]) -> String,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<()> {
+    if form == Form::Text {
+        return output::page(&page(records), globals, io);
+    }
+    output::records(records, io)
+}
+
+/// Maximum size of the input, in bytes.
+const MAX_INPUT: u64 = 1024 * 1024;
+
+/// Returns the line for the input on standard input.
+///
+/// # Errors
+/// The input cannot be read, or is not JSON.
+fn statusline(
+    mut source: SourceArguments,
+    prices: &Prices,
+    zone: &TimeZone,
+    io: &mut Io,
+) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let mut stdin = take_stdin(io)?.take(MAX_INPUT);
+    stdin
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    // Claude Code writes control characters of names as they are.
+    let text = String::from_utf8_lossy(&bytes).replace(|one: char| one.is_ascii_control(), " ");
+    let input = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| {
+        UsageError::new("standard input is not the input of a status line").with_hint(
+            "set it up in Claude Code's settings: \
+             {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe session stats --statusline\"}}",
+        )
+    })?;
+    source.agent.get_or_insert(AgentName::Known(Agent::Claude));
+    let mut listing = source.listing(Depth::Whole);
+    let candidates = source.candidates(&io.environment);
+    let now = io.clock.now();
+    Ok(status_line(
+        &input,
+        &candidates,
+        &mut listing,
+        prices,
+        zone,
+        now,
+    ))
+}

@@ -1,0 +1,215 @@
+//! `recap`: writes recaps of sessions.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::commands::model_arguments::{Fallback, NoModel};
+use crate::commands::summaries::per_session::{
+    PerSessionArguments, Plan, Printer, Runner, SessionOutput,
+};
+use crate::commands::{Globals, RecordWriter, Run, Status, UsageError, output};
+use crate::io::{FocusTerminal, Io, open_terminal};
+use crate::jsonl::WriteResult;
+use crate::records::RecapRecord;
+use crate::render::Style;
+use crate::session::ManualTitle;
+use crate::summaries::recap::{PROMPT, watch_terminal};
+use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
+
+/// Summarize where a session left off
+///
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each: the goal and the next step in one or two sentences,
+/// or the reason why there is no recap. Without a model, built-in rules write the recaps.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe recap latest
+  turnpipe session list --since 1d --json | turnpipe recap -o text")]
+pub(crate) struct RecapArguments {
+    /// Write the recap into the session file
+    ///
+    /// The agent shows it when the session is resumed. Sessions that are not named get none if no prompt follows their
+    /// last one.
+    #[arg(long)]
+    write: bool,
+    /// Recap only sessions that an agent would recap by itself
+    ///
+    /// These have at least three prompts, two of them since the last recap, and no prompt that their agent is
+    /// answering, and the user was away for `--away-minutes`.
+    #[arg(long)]
+    auto: bool,
+    /// Minutes of absence that --auto and --watch wait for
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    away_minutes: u64,
+    /// Keep running, and print a recap each time you come back
+    ///
+    /// Requires a terminal that reports focus changes.
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    #[command(flatten)]
+    common: PerSessionArguments,
+}
+
+/// Prints recaps.
+struct Recaps {
+    /// Whether recaps are automatic; missing ones are then not reported.
+    auto: bool,
+    /// The style of text.
+    style: Style,
+}
+
+impl Run for RecapArguments {
+    reads_sessions!(common.source);
+
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        self.run_at(own_terminal, globals, io)
+    }
+}
+
+impl RecapArguments {
+    /// Runs the command; `terminal` opens the terminal of `--watch`.
+    pub(crate) fn run_at(
+        self,
+        terminal: impl FnOnce() -> anyhow::Result<File>,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let away = Duration::from_mins(self.away_minutes);
+        let plan = Plan {
+            prompt: PROMPT,
+            kind: Kind::Recap,
+            fallback: Fallback::MainModel,
+            no_model: if self.auto {
+                NoModel::Skip
+            } else {
+                NoModel::UseRules
+            },
+            auto: if self.auto || self.watch {
+                Auto::Recaps {
+                    away: self.auto.then_some(away),
+                }
+            } else {
+                Auto::Off
+            },
+            write: self.write.then_some(ManualTitle::Keep),
+        };
+        let Some(runner) = self.common.runner(plan, globals, io)? else {
+            return Ok(Status::Done);
+        };
+        let recaps = Recaps {
+            auto: self.auto,
+            style: globals.style(io),
+        };
+        if self.watch {
+            self.watch(&runner, &recaps, terminal, io)
+        } else {
+            runner.run(&recaps, &self.common, io)
+        }
+    }
+
+    /// Prints recaps of one session at a terminal.
+    fn watch(
+        &self,
+        runner: &Runner,
+        recaps: &Recaps,
+        terminal: impl FnOnce() -> anyhow::Result<File>,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let [name] = self.common.sessions.as_slice() else {
+            return Err(UsageError::new("--watch: name one session").into());
+        };
+        if !io.terminal.stdin || !io.terminal.stdout {
+            return Err(UsageError::new("--watch: needs a terminal").into());
+        }
+        let session = self.common.source.one(name, io)?;
+        let path = session
+            .lasting_path()
+            .map_err(|error| session.named(&error))?;
+        let mut writer = output::writer(runner.form, io)?;
+        let read =
+            || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();
+        let terminal = FocusTerminal::set_up(terminal()?);
+        let mut terminal = terminal.context("cannot set up the terminal")?;
+        watch_terminal(
+            &mut terminal,
+            Duration::from_mins(self.away_minutes),
+            &io.clock,
+            &runner.stop.stop,
+            &mut || read().map(|session| session.excerpt),
+            &mut || {
+                let output = runner.output(&session);
+                let is_made = output.result.is_ok();
+                (output, is_made)
+            },
+            &mut |output| runner.print(recaps, output, &mut writer),
+        )?;
+        Ok(runner.stop.or(Status::Done))
+    }
+}
+
+impl Printer for Recaps {
+    const TAG: &'static str = "SESSION_RECAP";
+    const WORK: &'static str = "writing a recap";
+
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
+        let session = output.text_prefix();
+        match &output.result {
+            Ok((recap, _)) => {
+                let line = self.style.recap_line(&recap.text);
+                Some(format!("{session}{line}\n"))
+            }
+            Err(_) if self.auto => None,
+            Err(no_text) => {
+                let why: &dyn Display = match &no_text.reason {
+                    Reason::EmptyResult => &"there is nothing to recap",
+                    other => other,
+                };
+                runner.note_no_text(output, no_text, why);
+                None
+            }
+        }
+    }
+
+    fn write_record(
+        &self,
+        runner: &Runner,
+        output: SessionOutput,
+        writer: &mut RecordWriter,
+    ) -> WriteResult {
+        let mut record = RecapRecord {
+            ok: output.result.is_ok(),
+            session_id: output.session_id,
+            path: output.path,
+            ..RecapRecord::default()
+        };
+        match output.result {
+            Ok((recap, recorded)) => {
+                let moment = &runner.driver.moment;
+                record.turnpipe = extension(Some(recap.model), recap.cost.as_ref());
+                record.recap = Some(recap.text);
+                record.written = recorded.map(|_| true);
+                (record.uuid, record.timestamp) = (Some(moment.uuid()), Some(moment.now()));
+            }
+            Err(no_text) => {
+                record.turnpipe = extension(None, no_text.cost.as_deref());
+                record.reason = Some(no_text.reason.name().to_owned());
+                record.error = no_text.error;
+            }
+        }
+        writer.record(&record)
+    }
+}
+
+/// Opens the terminal of this process.
+fn own_terminal() -> anyhow::Result<File> {
+    open_terminal().context("cannot open the terminal")
+}
+
+#[cfg(test)]
+#[path = "recap_watch_tests.rs"]
+mod tests;

@@ -1,0 +1,171 @@
+//! `title`: titles for sessions.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::commands::model_arguments::{Fallback, NoModel};
+use crate::commands::summaries::per_session::{
+    PerSessionArguments, Plan, Printer, Runner, SessionOutput,
+};
+use crate::commands::{Globals, RecordWriter, Run, Status, UsageError};
+use crate::config::Overrides;
+use crate::io::Io;
+use crate::jsonl::WriteResult;
+use crate::records::{SideExtension, TitleRecord};
+use crate::session::ManualTitle;
+use crate::session::record::Recorded;
+use crate::summaries::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
+use crate::summaries::{Auto, Kind, extension};
+
+/// Write titles for sessions
+///
+/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
+/// filter selects, or else records of `session list` on standard input, or one conversation there,
+/// which is copied. Writes a record for each session: the title, or the reason why there is none.
+/// Without a model, built-in rules write the titles.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe title latest
+  turnpipe title latest --write
+  turnpipe session list --untitled --json | turnpipe title --write")]
+pub(crate) struct TitleArguments {
+    /// Write the title into the session file, unless the user set one
+    ///
+    /// Sessions that are not named keep any title. Titles by built-in rules are only written with `--model builtin`.
+    #[arg(long)]
+    write: bool,
+    /// Replace titles, those set by the user too
+    #[arg(long, requires = "write", hide_short_help = true)]
+    replace: bool,
+    /// Title only sessions that an agent would name by itself
+    ///
+    /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
+    /// titles are not disabled.
+    #[arg(long)]
+    auto: bool,
+    /// The form of titles
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "STYLE",
+        hide_short_help = true
+    )]
+    style: TitleStyle,
+    /// Directory of session state, which counts failed attempts
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    common: PerSessionArguments,
+}
+
+/// Prints titles.
+struct Titles {
+    /// Whether titles replace the user's.
+    replace: bool,
+}
+
+impl Run for TitleArguments {
+    reads_sessions!(common.source);
+
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        if self.replace && self.auto {
+            return Err(UsageError::new("--auto never replaces a title set by the user").into());
+        }
+        let (no_model, auto) = if self.auto {
+            let config = globals.config(io)?;
+            let gates = config.side_gates(None).map_err(UsageError::from)?;
+            let overrides = Overrides {
+                state_directory: self.state_dir.clone(),
+                ..Overrides::default()
+            };
+            let auto = Auto::Titles {
+                enabled: gates.auto_titles,
+                state: config.settings(overrides).state_root,
+            };
+            (NoModel::Skip, auto)
+        } else if self.write {
+            (NoModel::SkipWithHint, Auto::Off)
+        } else {
+            (NoModel::UseRules, Auto::Off)
+        };
+        let plan = Plan {
+            prompt: match self.style {
+                TitleStyle::Sentence => PROMPT,
+                TitleStyle::Kebab => KEBAB_PROMPT,
+            },
+            kind: Kind::Title(self.style),
+            fallback: Fallback::None,
+            no_model,
+            auto,
+            write: self.write.then_some(if self.replace {
+                ManualTitle::Supersede
+            } else {
+                ManualTitle::Keep
+            }),
+        };
+        let Some(runner) = self.common.runner(plan, globals, io)? else {
+            return Ok(Status::Done);
+        };
+        let replace = self.replace;
+        runner.run(&Titles { replace }, &self.common, io)
+    }
+}
+
+impl Printer for Titles {
+    const TAG: &'static str = "SESSION_TITLE";
+    const WORK: &'static str = "writing a title";
+
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
+        match &output.result {
+            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
+            Err(no_text) => {
+                runner.note_no_text(output, no_text, &no_text.reason);
+                None
+            }
+        }
+    }
+
+    fn write_record(
+        &self,
+        _: &Runner,
+        output: SessionOutput,
+        writer: &mut RecordWriter,
+    ) -> WriteResult {
+        let of_session = TitleRecord {
+            session_id: output.session_id,
+            path: output.path,
+            ..TitleRecord::default()
+        };
+        writer.record(&match output.result {
+            Ok((title, recorded)) => TitleRecord {
+                ok: true,
+                title_source: Some("auto".to_owned()),
+                turnpipe: SideExtension {
+                    supersedes_manual: self.replace.then_some(true),
+                    ..extension(Some(title.model.clone()), title.cost.as_ref())
+                },
+                title: Some(title.text),
+                model: Some(title.model),
+                error: not_shown(recorded).map(str::to_owned),
+                written: recorded.map(|_| not_shown(recorded).is_none()),
+                ..of_session
+            },
+            Err(no_text) => TitleRecord {
+                reason: Some(no_text.reason.name().to_owned()),
+                error: no_text.error,
+                turnpipe: extension(None, no_text.cost.as_deref()),
+                ..of_session
+            },
+        })
+    }
+}
+
+/// Returns the reason why the agent does not show a title.
+fn not_shown(recorded: Option<Recorded>) -> Option<&'static str> {
+    match recorded {
+        Some(Recorded::NotShown(reason)) => Some(reason),
+        _ => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! The dialog of a session, and the facts above it.
+
+use std::io;
+
+use crate::agent::Facts;
+use crate::message::{Block, Message, Origin, Role, SessionId};
+use crate::records::{MessageContext, SessionDescription};
+use crate::render::{
+    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spelled, tokens_cell,
+};
+use crate::session::{Prices, PrintError, Scope, Session, Tally};
+use crate::text::{counted, dollars};
+
+/// Prints the messages of a session whose parts are in these files, and what follows the last one.
+/// Returns the number of omitted messages of other branches.
+pub(crate) fn print_dialog(
+    parts: &[Session],
+    scope: Scope,
+    range: Option<MessageRange>,
+    session_id: Option<SessionId>,
+    printer: &mut DialogPrinter,
+) -> Result<u64, PrintError> {
+    let about = MessageContext {
+        session_id,
+        ..MessageContext::default()
+    };
+    let mut left_out = 0;
+    let mut meter = None;
+    for part in parts {
+        let failed = |error: io::Error| PrintError::read(&part.file.path, error);
+        let messages = part.messages(scope).map_err(failed)?;
+        left_out += messages.left_out();
+        for message in messages {
+            let message = message.map_err(failed)?;
+            if is_shown(&message) {
+                printer.number += 1;
+                if range.is_some_and(|range| range.is_before(printer.number)) {
+                    continue;
+                }
+                if range.is_some_and(|range| range.is_behind(printer.number)) {
+                    break;
+                }
+            } else {
+                let is_new = message.usage != meter;
+                meter = message.usage;
+                if !is_new || range.is_some() || printer.look.form != DialogForm::Jsonl {
+                    continue;
+                }
+            }
+            printer.message(message, &about)?;
+        }
+    }
+    let form = printer.look.form;
+    if left_out > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
+        let omission = Message {
+            blocks: vec![Block::Text(omission_text(left_out))],
+            ..Message::new(Role::System, Origin::Injected)
+        };
+        printer.message(omission, &about)?;
+    }
+    printer.finish()?;
+    Ok(left_out)
+}
+
+/// Returns what a dialog says about this many omitted messages.
+pub(crate) fn omission_text(left_out: u64) -> String {
+    let messages = counted(left_out, "message", "messages");
+    format!("omitted {messages} of other branches or subagents, or from before a compaction")
+}
+
+/// Returns the facts shown before the messages of a session.
+pub(crate) fn dialog_facts(
+    session: &Session,
+    about: &SessionDescription,
+    facts: &Facts,
+    prices: &Prices,
+) -> io::Result<Vec<(&'static str, String)>> {
+    let tally = Tally::of(session, prices)?;
+    let cost = tally.total();
+    let tokens = tokens_cell(&cost.spending.usage);
+    let span = facts.started.zip(facts.last_activity);
+    let duration = span.map(|(start, end)| spelled(end.duration_since(start)));
+    let id = about.session_id.as_ref();
+    let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
+    let known = [
+        ("session", id.map(ToString::to_string)),
+        ("agent", Some(about.agent.clone())),
+        ("directory", about.cwd.clone()),
+        ("branch", about.git_branch.clone()),
+        ("model", about.model.clone()),
+        ("duration", duration),
+        ("tokens", tokens),
+        ("cost", cost_cell),
+        ("recorded", cost.spending.recorded_cost.map(dollars)),
+        ("run", tally.runs().map(runs_cell)),
+        ("resume", about.resume.clone()),
+    ];
+    let known = known.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name, value?)));
+    Ok(known.collect())
+}
+
+/// Whether a message is shown. Readings of token meters are only for totals.
+pub(crate) fn is_shown(message: &Message) -> bool {
+    message.origin != Origin::Meter
+}

@@ -1,0 +1,63 @@
+//! The status line of Claude Code.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::agent::Detail;
+use crate::records::SessionCostRecord;
+use crate::render::{cost_cell, spelled};
+use crate::session::{Candidate, Listing, Prices, Session, Tally};
+use crate::text::{dollars, terminal_safe_line};
+
+/// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
+/// pause of five hours.
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
+
+/// Returns the line for the input of a status line: the model, what was spent on the session, today and in the
+/// current block, and the used part of the context. Reads the recent sessions among `candidates`.
+pub(crate) fn status_line(
+    input: &Value,
+    candidates: &[Candidate],
+    listing: &mut Listing,
+    prices: &Prices,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> String {
+    let text = |path| input.pointer(path).and_then(Value::as_str);
+    let number = |path| input.pointer(path).and_then(Value::as_f64);
+    let midnight = now.to_zoned(zone.clone()).start_of_day();
+    let midnight = midnight.map_or(Timestamp::MIN, |midnight| midnight.timestamp());
+    let recent = now.checked_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
+    let since = midnight.min(recent);
+    listing.selection.since = Some(since);
+    let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
+    // A status line has no place to report unreadable files.
+    let _ = tally.add_all(candidates, listing);
+    tally.price(prices);
+
+    let spent = |sum: &SessionCostRecord| cost_cell(&sum.spending);
+    let session = number("/cost/total_cost_usd").map(dollars).or_else(|| {
+        let path = Path::new(text("/transcript_path")?);
+        let session = Session::open_with(path, &listing.selection.named_roots).ok()?;
+        Some(spent(&Tally::of(&session, prices).ok()?.total()))
+    });
+    let block = tally.block_at(now).map(|block| {
+        let left = spelled(block.end.duration_since(now));
+        format!(
+            "{} block ({left} left)",
+            spent(&tally.cost_since(block.start))
+        )
+    });
+    let parts = [
+        text("/model/display_name").map(terminal_safe_line),
+        session.map(|cost| format!("{cost} session")),
+        Some(format!("{} today", spent(&tally.cost_since(midnight)))),
+        block,
+        number("/context_window/used_percentage").map(|used| format!("{used:.0}% context")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(" · ") + "\n"
+}

@@ -1,0 +1,307 @@
+//! A conversation as text.
+
+use std::fmt::Write;
+
+use super::outline::{media_word, result_text};
+use super::selection::folded;
+use super::{Section, ToolDetail};
+use crate::message::{Call, Origin, Role, ToolResult};
+use crate::session::{gist, input_in_full};
+use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
+
+/// Maximum width of the gist of a call, in columns.
+const GIST_COLUMNS: usize = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Bold and dim.
+    Ansi,
+    /// No styles.
+    Plain,
+}
+
+impl Style {
+    /// Returns text in the style with this code.
+    pub(crate) fn styled(self, code: &str, text: &str) -> String {
+        if self == Self::Plain || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    /// Returns the line of a new label.
+    pub(crate) fn label_line(self, text: &str) -> String {
+        self.styled("2", &format!("● {text}"))
+    }
+
+    /// Returns the line of a new recap.
+    pub(crate) fn recap_line(self, text: &str) -> String {
+        match self {
+            Self::Ansi => format!("\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m"),
+            Self::Plain => format!("※ recap: {text}"),
+        }
+    }
+}
+
+/// The form of groups of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Density {
+    /// Each call with its result, followed by the label.
+    Full,
+    /// Like `Full`, with one line per result.
+    Folded,
+    /// A header, and a line per call.
+    Compact,
+}
+
+/// Writes sections of an outline as terminal-safe text.
+#[derive(Debug, Clone, Copy)]
+pub struct TerminalText<'a> {
+    pub style: Style,
+    /// Groups.
+    pub density: Density,
+    /// The detail of calls.
+    pub tools: ToolDetail,
+    /// The directory to which paths in gists are relative.
+    pub cwd: Option<&'a str>,
+}
+
+impl TerminalText<'_> {
+    /// Formats a section.
+    pub fn section(self, section: &Section) -> String {
+        let mut page = String::new();
+        match section {
+            Section::Text {
+                role, origin, text, ..
+            } => {
+                let text = self.block(text.trim_end());
+                let line = match (role, origin) {
+                    (Role::User, Origin::Prompt) => {
+                        format!("{}\n", self.bold(&prefixed(&text, "> ", "  ")))
+                    }
+                    (_, Origin::Recap) => format!("{}\n", self.dim(&prefixed(&text, "※ ", "  "))),
+                    (Role::User | Role::System, _) => {
+                        let first = format!("[{}] ", word(*origin));
+                        format!("{}\n", self.dim(&prefixed(&text, &first, "  ")))
+                    }
+                    (Role::Assistant, _) => format!("{text}\n"),
+                };
+                page.push_str(&line);
+            }
+            Section::Thinking(text, _) => {
+                let text = self.block(text.trim_end());
+                let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
+            }
+            Section::Media(media, _) => {
+                let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
+            }
+            Section::Tools(group) => {
+                if self.density == Density::Compact {
+                    let header = terminal_safe_line(&group.header());
+                    let _ = writeln!(page, "{}", self.bold(&header));
+                }
+                for tool in &group.calls {
+                    self.call(&tool.call, &mut page);
+                    for section in &tool.subagent {
+                        for line in self.section(section).trim_end().lines() {
+                            let _ = writeln!(page, "    ┆ {line}");
+                        }
+                    }
+                    if self.density != Density::Compact {
+                        match &tool.result {
+                            Some((result, _)) => self.result(result, &mut page),
+                            None => page.push_str("    ⎿ no result\n"),
+                        }
+                    }
+                }
+                if let (Density::Full | Density::Folded, Some(label)) = (self.density, &group.label)
+                {
+                    let label = format!("● {}", terminal_safe_line(label));
+                    let _ = writeln!(page, "{}", self.dim(&label));
+                }
+            }
+            Section::Call(call) => self.call(call, &mut page),
+            Section::Result(result, _) => self.result(result, &mut page),
+        }
+        page.push('\n');
+        page
+    }
+
+    fn call(self, call: &Call, page: &mut String) {
+        let name = terminal_safe_line(&call.name);
+        let gist = fitted(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
+        let _ = writeln!(page, "  {name}({gist})");
+        if self.tools == ToolDetail::Full && self.density == Density::Full {
+            let input = self.block(input_in_full(call).1.trim_end());
+            let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
+        }
+    }
+
+    fn result(self, result: &ToolResult, page: &mut String) {
+        let text = result_text(result);
+        let text = match self.density {
+            Density::Folded => folded(&text),
+            Density::Full | Density::Compact => self.block(text.trim_end()),
+        };
+        let first = if result.failed {
+            "    ⎿ failed: "
+        } else {
+            "    ⎿ "
+        };
+        let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
+    }
+
+    /// Returns safe text of several lines. Tabs are expanded on terminals.
+    pub(super) fn block(self, text: &str) -> String {
+        let safe = safe_with_tabs(text);
+        match self.style {
+            Style::Ansi => expand_tabs(&safe),
+            Style::Plain => safe,
+        }
+    }
+
+    pub(super) fn bold(self, text: &str) -> String {
+        self.style.styled("1", text)
+    }
+
+    pub(super) fn dim(self, text: &str) -> String {
+        self.style.styled("2", text)
+    }
+}
+
+/// Prefixes the first line and the further lines.
+pub(super) fn prefixed(text: &str, first: &str, further: &str) -> String {
+    let mut lines = text.lines();
+    let mut page = format!("{first}{}", lines.next().unwrap_or_default());
+    for line in lines {
+        page.push('\n');
+        if !line.is_empty() {
+            page.push_str(further);
+        }
+        page.push_str(line);
+    }
+    page
+}
+
+/// Returns the name of an origin.
+pub(super) fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Prompt => "prompt",
+        Origin::Reply => "reply",
+        Origin::Results => "results",
+        Origin::Injected => "context",
+        Origin::Summary => "summary",
+        Origin::Compaction => "compaction",
+        Origin::Error => "error",
+        Origin::Recap => "recap",
+        Origin::Label => "label",
+        Origin::Meter => "usage",
+    }
+}
+
+/// Distance of tab stops on terminals, in columns.
+const TAB_COLUMNS: usize = 8;
+
+/// Placeholder for a tab while a text is cleaned.
+const PLACEHOLDER: char = '\u{2409}';
+
+/// Makes a text safe, except for tabs.
+pub(super) fn safe_with_tabs(text: &str) -> String {
+    if !text.contains('\t') {
+        return terminal_safe(text);
+    }
+    let marked = text.replace('\t', PLACEHOLDER.encode_utf8(&mut [0; 4]));
+    terminal_safe(&marked).replace(PLACEHOLDER, "\t")
+}
+
+/// Replaces tabs by spaces up to the next tab stop.
+pub(super) fn expand_tabs(text: &str) -> String {
+    let mut expanded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut column = 0;
+        for (index, cell) in line.split('\t').enumerate() {
+            if index > 0 {
+                let spaces = TAB_COLUMNS - column % TAB_COLUMNS;
+                expanded.extend(std::iter::repeat_n(' ', spaces));
+                column += spaces;
+            }
+            expanded.push_str(cell);
+            column += display_width(cell);
+        }
+    }
+    expanded
+}
+
+#[cfg(test)]
+mod tabs_tests {
+    use super::*;
+
+    #[test]
+    fn tabs_are_kept_or_expanded() {
+        let text = "a:\n\tcc -o\tb\u{1b}[2J\r\n\té\tx\n";
+        let safe = safe_with_tabs(text);
+        assert_eq!(safe, "a:\n\tcc -o\tb\n\té\tx\n");
+        assert_eq!(
+            expand_tabs(&safe),
+            "a:\n        cc -o   b\n        é       x\n"
+        );
+        assert_eq!(safe_with_tabs("a\u{202e}b"), "ab");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Position;
+
+    fn said(role: Role, origin: Origin, text: &str) -> Section {
+        Section::Text {
+            role,
+            origin,
+            text: text.to_owned(),
+            position: Position::default(),
+        }
+    }
+
+    #[test]
+    fn sections_are_safe_lines() {
+        let plain = TerminalText {
+            style: Style::Plain,
+            density: Density::Full,
+            tools: ToolDetail::Summary,
+            cwd: None,
+        };
+        let rows = [
+            (
+                said(Role::User, Origin::Prompt, "fix\nit\u{1b}[2J"),
+                "> fix\n  it\n\n",
+            ),
+            (said(Role::Assistant, Origin::Reply, "ok\n"), "ok\n\n"),
+            (
+                said(Role::System, Origin::Error, "down"),
+                "[error] down\n\n",
+            ),
+            (
+                said(Role::Assistant, Origin::Reply, "a:\n\tb"),
+                "a:\n\tb\n\n",
+            ),
+            (
+                Section::Thinking("hm".to_owned(), Position::default()),
+                "∴ hm\n\n",
+            ),
+        ];
+        for (section, expected) in rows {
+            assert_eq!(plain.section(&section), expected);
+        }
+        let ansi = TerminalText {
+            style: Style::Ansi,
+            density: Density::Full,
+            tools: ToolDetail::Summary,
+            cwd: None,
+        };
+        let prompt = ansi.section(&said(Role::User, Origin::Prompt, "a"));
+        assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
+        let reply = ansi.section(&said(Role::Assistant, Origin::Reply, "\tb"));
+        assert_eq!(reply, "        b\n\n");
+    }
+}

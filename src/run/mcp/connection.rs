@@ -1,0 +1,372 @@
+//! The connection to a server.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest,
+    ProgressNotificationParam, ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult,
+    ServerResult, SubscriptionFilter, Tool as RemoteTool,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use serde_json::Value;
+use tokio::sync::broadcast;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::config::McpFailure;
+use super::content::{MAX_TEXT_LENGTH, Output, cut};
+use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
+use super::listing::{self, Items};
+use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
+use crate::client::http::Task;
+use crate::io::{CancelToken, Lock};
+use crate::run::tools::Input;
+use crate::text::{fitted, terminal_safe_line};
+
+/// Timeout for notifying a server that a call or the connection has ended.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Timeout for the exit of a program after the end of its output.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Maximum factor by which progress notifications extend the timeout of a call.
+const MAX_EXTENSION: u32 = 6;
+
+/// Minimum interval between reports of the progress of a call.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Maximum number of pending progress notifications of a call.
+const PROGRESS_CAPACITY: usize = 16;
+
+/// A connected server, and its process if it has one.
+pub(super) struct Connection {
+    peer: Peer<RoleClient>,
+    /// `None` after the connection was closed.
+    service: Mutex<Option<RunningService<RoleClient, Listener>>>,
+    process: Option<ServerProcess>,
+    output: Arc<Output>,
+    progress: broadcast::Sender<ProgressNotificationParam>,
+    /// Whether a request could not be sent, or its response did not arrive.
+    is_lost: AtomicBool,
+}
+
+impl Connection {
+    /// Connects to a server and lists its tools. `changed` is set when they change.
+    pub(super) async fn open(
+        route: Route,
+        revisions: Revisions,
+        process: Option<ServerProcess>,
+        changed: Arc<AtomicBool>,
+        limit: Duration,
+        stop: &CancelToken,
+    ) -> Result<(Self, Items<RemoteTool>), StartFailure> {
+        let output = Arc::<Output>::default();
+        let progress = broadcast::channel(PROGRESS_CAPACITY).0;
+        let listener = Listener {
+            changed: Arc::clone(&changed),
+            progress: progress.clone(),
+        };
+        let opening = async {
+            let connected = connect(listener, route, revisions, Arc::clone(&output)).await;
+            let service = match connected {
+                Ok(service) => service,
+                Err(failure) => return Err(explained(failure, &output, process.as_ref()).await),
+            };
+            match listing::tools(service.peer()).await {
+                Ok(tools) => Ok((service, tools)),
+                Err(reason) if !service.peer().is_transport_closed() => Err(reason.into()),
+                Err(reason) => Err(explained(reason.into(), &output, process.as_ref()).await),
+            }
+        };
+        match within(limit, stop, opening).await {
+            Ok((service, tools)) => {
+                let connection = Self {
+                    peer: service.peer().clone(),
+                    service: Mutex::new(Some(service)),
+                    process,
+                    output,
+                    progress,
+                    is_lost: AtomicBool::default(),
+                };
+                connection.subscribe(changed);
+                Ok((connection, tools))
+            }
+            Err(failure) => {
+                if let Some(process) = process {
+                    process.end().await;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Subscribes to changes of the tools. Servers with a handshake report them unasked.
+    fn subscribe(&self, changed: Arc<AtomicBool>) {
+        let info = self.peer.peer_info();
+        let wants = info.is_some_and(|info| {
+            let tools = info.capabilities.tools.as_ref();
+            !info.protocol_version.has_initialize()
+                && tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        if wants {
+            let peer = self.peer.clone();
+            tokio::spawn(async move {
+                let filter = SubscriptionFilter::builder().tools_list_changed().build();
+                let Ok(mut subscription) = peer.listen(filter).await else {
+                    return;
+                };
+                while let Ok(Some(_)) = subscription.next().await {
+                    changed.store(true, Ordering::Relaxed);
+                }
+            });
+        }
+    }
+
+    /// Returns the negotiated revision of the protocol.
+    pub(super) fn revision(&self) -> String {
+        let info = self.peer.peer_info();
+        info.map_or_else(String::new, |info| info.protocol_version.to_string())
+    }
+
+    /// Whether the server claims to have resources.
+    pub(super) fn has_resources(&self) -> bool {
+        listing::has_resources(&self.peer)
+    }
+
+    /// Lists the tools.
+    pub(super) async fn tools(
+        &self,
+        limit: Duration,
+        stop: &CancelToken,
+    ) -> Result<Items<RemoteTool>, String> {
+        self.listed(listing::tools(&self.peer), limit, stop).await
+    }
+
+    /// Lists the resources and the templates of their addresses.
+    pub(super) async fn resources(
+        &self,
+        limit: Duration,
+        stop: &CancelToken,
+    ) -> Result<Items<Value>, String> {
+        let listing = listing::resources(&self.peer);
+        self.listed(listing, limit, stop).await
+    }
+
+    async fn listed<Item>(
+        &self,
+        listing: impl Future<Output = Result<Items<Item>, String>>,
+        limit: Duration,
+        stop: &CancelToken,
+    ) -> Result<Items<Item>, String> {
+        self.output.reset();
+        match within(limit, stop, listing).await {
+            Ok(items) => Ok(items),
+            Err(reason) => Err(self.reason(reason).await),
+        }
+    }
+
+    /// Calls a tool.
+    pub(super) async fn call(
+        &self,
+        tool: String,
+        input: Input,
+        waiting: Waiting,
+    ) -> Result<CallToolResult, McpFailure> {
+        let parameters = CallToolRequestParams::new(tool).with_arguments(input);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
+        match self.response(request, waiting).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
+            other => Err(unusable(&other, "a tool result")),
+        }
+    }
+
+    /// Reads a resource.
+    pub(super) async fn read(
+        &self,
+        uri: String,
+        waiting: Waiting,
+    ) -> Result<ReadResourceResult, McpFailure> {
+        let parameters = ReadResourceRequestParams::new(uri);
+        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(parameters));
+        match self.response(request, waiting).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result),
+            other => Err(unusable(&other, "a resource")),
+        }
+    }
+
+    async fn response(
+        &self,
+        request: ClientRequest,
+        waiting: Waiting,
+    ) -> Result<ServerResult, McpFailure> {
+        self.output.reset();
+        let answered = self.answer(request, waiting).await;
+        // The limit applies to each response.
+        self.output.reset();
+        match answered {
+            Err(McpFailure::Failed(reason)) => Err(McpFailure::Failed(self.reason(reason).await)),
+            other => other,
+        }
+    }
+
+    /// Sends a request and waits for its response. Notifications of progress restart the timeout.
+    async fn answer(
+        &self,
+        request: ClientRequest,
+        waiting: Waiting,
+    ) -> Result<ServerResult, McpFailure> {
+        let Waiting {
+            cancel,
+            limit,
+            reporter,
+        } = waiting;
+        let options = PeerRequestOptions::no_options();
+        let mut progress = self.progress.subscribe();
+        let sent = tokio::select! {
+            sent = self.peer.send_request_with_option(request, options) => sent,
+            () = cancel.fired() => return Err(McpFailure::Cancelled),
+            () = sleep(limit) => return Err(McpFailure::TimedOut(limit)),
+        };
+        let mut handle = sent.map_err(|error| self.failed(error))?;
+        let mut silence = pin!(sleep(limit));
+        let total = limit.saturating_mul(MAX_EXTENSION);
+        let mut total_time = pin!(sleep(total));
+        let mut reported: Option<Instant> = None;
+        let failure = loop {
+            tokio::select! {
+                answer = &mut handle.rx => {
+                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return answer.map_err(|error| self.failed(error));
+                }
+                () = cancel.fired() => break McpFailure::Cancelled,
+                () = &mut silence => break McpFailure::TimedOut(limit),
+                () = &mut total_time => break McpFailure::TimedOut(total),
+                note = progress.recv() => {
+                    // Missed notifications are ignored, since later ones follow.
+                    let own = note.ok().filter(|note| note.progress_token == handle.progress_token);
+                    let Some(note) = own else {
+                        continue;
+                    };
+                    silence.set(sleep(limit));
+                    let now = Instant::now();
+                    if reported.is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL) {
+                        reported = Some(now);
+                        // If the channel is full, the caller is slower and needs no further report.
+                        let _ = reporter.try_send(described(&note));
+                    }
+                }
+            }
+        };
+        // The server may have stopped reading.
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(None)).await;
+        Err(failure)
+    }
+
+    fn failed(&self, error: ServiceError) -> McpFailure {
+        McpFailure::Failed(match error {
+            ServiceError::McpError(error) => {
+                let mut message = error.message.into_owned();
+                cut(&mut message, MAX_TEXT_LENGTH);
+                message
+            }
+            other => {
+                // Over HTTP, another server may respond to the next call.
+                self.is_lost.store(true, Ordering::Relaxed);
+                innermost(&other)
+            }
+        })
+    }
+
+    /// Whether the server has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed) || self.peer.is_transport_closed()
+    }
+
+    /// Closes the connection, and ends the process if it does not exit.
+    pub(super) async fn end(&self) {
+        let service = self.service.locked().take();
+        if let Some(service) = service {
+            let _ = timeout(CANCEL_TIMEOUT, service.cancel()).await;
+        }
+        if let Some(process) = &self.process {
+            process.end().await;
+        }
+    }
+
+    /// Returns the reason for a failure: the end of the process, if it has ended.
+    async fn reason(&self, reason: String) -> String {
+        if !self.is_closed() {
+            return reason;
+        }
+        let cause = cause(&self.output, self.process.as_ref()).await;
+        cause.unwrap_or(reason)
+    }
+}
+
+/// The conditions of waiting for the response to a call.
+pub(super) struct Waiting {
+    pub(super) cancel: CancelToken,
+    /// Maximum time without a response or progress.
+    pub(super) limit: Duration,
+    /// Receives the progress.
+    pub(super) reporter: Task<String>,
+}
+
+/// Describes progress on one line.
+fn described(note: &ProgressNotificationParam) -> String {
+    let mut text = note.progress.to_string();
+    if let Some(total) = note.total {
+        text = format!("{text}/{total}");
+    }
+    if let Some(message) = &note.message {
+        text = format!("{text} {message}");
+    }
+    fitted(&terminal_safe_line(&text), MAX_MESSAGE_WIDTH)
+}
+
+fn unusable(result: &ServerResult, expected: &str) -> McpFailure {
+    McpFailure::Failed(match result {
+        ServerResult::InputRequiredResult(_) => {
+            "it asks the user for input, which is not supported".to_owned()
+        }
+        _ => format!("the response is not {expected}"),
+    })
+}
+
+/// Replaces the reason of a failure by the reason why the server ended, if known.
+async fn explained(
+    failure: StartFailure,
+    output: &Output,
+    process: Option<&ServerProcess>,
+) -> StartFailure {
+    let StartFailure { reason, retry } = failure;
+    StartFailure {
+        reason: cause(output, process).await.unwrap_or(reason),
+        retry: retry.filter(|_| output.violation().is_none()),
+    }
+}
+
+/// Returns the reason why a server ended, if known.
+async fn cause(output: &Output, process: Option<&ServerProcess>) -> Option<String> {
+    match output.violation() {
+        Some(violation) => Some(violation.to_owned()),
+        None => process?.ending(EXIT_TIMEOUT).await,
+    }
+}
+
+/// Waits for a server until a timeout or the end of the run.
+async fn within<Output, Failure: From<String>>(
+    limit: Duration,
+    stop: &CancelToken,
+    work: impl Future<Output = Result<Output, Failure>>,
+) -> Result<Output, Failure> {
+    tokio::select! {
+        done = work => done,
+        () = sleep(limit) => Err(format!("no response within {} s", limit.as_secs_f32()).into()),
+        () = stop.fired() => Err("the run ended".to_owned().into()),
+    }
+}

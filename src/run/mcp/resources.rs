@@ -1,0 +1,209 @@
+//! `ListMcpResourcesTool` and `ReadMcpResourceTool`: the resources of servers, under the names that Claude Code uses.
+
+use std::sync::{Arc, LazyLock};
+
+use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::config::{McpFailure, unless_cancelled};
+use super::content::reply;
+use super::server::Server;
+use super::servers::Servers;
+use super::tool::failed;
+use crate::permission::Action;
+use crate::run::tools::{
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, Tool, ToolFailure, ToolReply, input_schema,
+};
+use crate::tool_facts::agent_tool;
+
+const LIST: &str = "ListMcpResourcesTool";
+
+const READ: &str = "ReadMcpResourceTool";
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct ListParameters {
+    /// Name of a server; all servers if absent
+    server: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct ReadParameters {
+    /// Name of the server
+    server: String,
+    /// Address of the resource, from a list or a completed `uriTemplate`
+    uri: String,
+}
+
+static LIST_SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<ListParameters>);
+
+static READ_SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<ReadParameters>);
+
+/// A request for resources.
+#[derive(Debug, Clone)]
+enum Wanted {
+    List(ListParameters),
+    Read(ReadParameters),
+}
+
+/// One of the two tools.
+pub(super) struct ResourceTool {
+    name: &'static str,
+    servers: Servers,
+}
+
+impl ResourceTool {
+    /// Returns both tools.
+    pub(super) fn all(servers: &Servers) -> [Self; 2] {
+        [LIST, READ].map(|name| Self {
+            name,
+            servers: servers.clone(),
+        })
+    }
+
+    /// Returns the tool with this name or another agent's name for it.
+    pub(super) fn named(name: &str, servers: &Servers) -> Option<Self> {
+        let canonical = agent_tool(name)?.name;
+        let mut both = Self::all(servers).into_iter();
+        both.find(|tool| tool.name == canonical)
+    }
+}
+
+impl Tool for ResourceTool {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn description(&self) -> &'static str {
+        if self.name == LIST {
+            "Lists the resources of MCP servers, and templates for the addresses of further ones."
+        } else {
+            "Reads a resource of an MCP server."
+        }
+    }
+
+    fn input_schema(&self) -> &Value {
+        if self.name == LIST {
+            &LIST_SCHEMA
+        } else {
+            &READ_SCHEMA
+        }
+    }
+
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        let wanted = if self.name == LIST {
+            ListParameters::deserialize(input).map(Wanted::List)
+        } else {
+            ReadParameters::deserialize(input).map(Wanted::Read)
+        };
+        let wanted = wanted.map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?;
+        Ok(Box::new(ResourceCall {
+            servers: self.servers.clone(),
+            wanted,
+        }))
+    }
+}
+
+struct ResourceCall {
+    servers: Servers,
+    wanted: Wanted,
+}
+
+impl PreparedCall for ResourceCall {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
+        Assessment {
+            access: Access::reads_everything(),
+            why: "resources of MCP servers are read".to_owned(),
+            // The address goes to a server, and the server may be started.
+            action: Action::Anything,
+        }
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        match &self.wanted {
+            Wanted::List(ListParameters { server: None }) => {
+                self.list(&self.servers.all, false, call)
+            }
+            Wanted::List(ListParameters { server: Some(name) }) => {
+                let server = self.server(name)?;
+                self.list(&[Arc::clone(server)], true, call)
+            }
+            Wanted::Read(ReadParameters { server, uri }) => {
+                let (server, uri) = (self.server(server)?, uri.clone());
+                let read = server.request(call, |connection, waiting| async move {
+                    connection.read(uri, waiting).await
+                });
+                read.map_or_else(
+                    |failure| failed(server, &failure),
+                    |resource| {
+                        let contents = resource.contents.into_iter().map(EmbeddedResource::new);
+                        let blocks = contents.map(ContentBlock::Resource).collect();
+                        Ok(reply(CallToolResult::success(blocks)))
+                    },
+                )
+            }
+        }
+    }
+}
+
+impl ResourceCall {
+    fn server(&self, name: &str) -> Result<&Arc<Server>, ToolFailure> {
+        let mut servers = self.servers.all.iter();
+        let found = servers.find(|server| server.name == name);
+        found.ok_or_else(|| {
+            let mut names: Vec<&str> = self.servers.all.iter().map(|one| &*one.name).collect();
+            names.sort_unstable();
+            let names = names.join(", ");
+            ToolFailure(format!("unknown MCP server `{name}`; available: {names}"))
+        })
+    }
+
+    /// Lists the resources of servers, one on a line. A server that fails is listed with its error, unless it `must`
+    /// respond.
+    fn list(
+        &self,
+        servers: &[Arc<Server>],
+        must: bool,
+        call: &CallContext<'_>,
+    ) -> Result<ToolReply, ToolFailure> {
+        let mut servers = servers.to_vec();
+        servers.sort_by(|one, next| one.name.cmp(&next.name));
+        let cancel = call.cancel.clone();
+        let listed = self.servers.deps.run(async move {
+            let listings = servers.into_iter().map(|server| {
+                let listing = Arc::clone(&server).resources();
+                (server, tokio::spawn(listing))
+            });
+            let listings: Vec<_> = listings.collect();
+            let mut resources = Vec::new();
+            for (server, listing) in listings {
+                match unless_cancelled(listing, &cancel).await {
+                    Ok(listed) => resources.extend(listed.into_iter().map(|mut resource| {
+                        resource["server"] = json!(server.name);
+                        resource
+                    })),
+                    Err(McpFailure::Failed(error)) if !must => {
+                        resources.push(json!({"server": server.name, "error": error}));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+            Ok(resources)
+        });
+        match listed {
+            Ok(resources) if resources.is_empty() => {
+                Ok(ToolReply::text("No resources found.", json!([])))
+            }
+            Ok(resources) => {
+                let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
+                Ok(ToolReply::text(lines.join("\n"), Value::Array(resources)))
+            }
+            Err(McpFailure::Cancelled) => {
+                Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null))
+            }
+            Err(failure) => Err(ToolFailure(failure.to_string())),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Servers as a source of tools.
+
+use std::sync::Arc;
+
+use super::resources::ResourceTool;
+use super::servers::Servers;
+use super::tool::{McpTool, full_name};
+use crate::io::CancelToken;
+use crate::run::tools::{Tool, ToolSource, Unavailable};
+
+impl ToolSource for Servers {
+    fn is_slow(&self, name: &str) -> bool {
+        self.named(name).next().is_some()
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
+        if let Some(tool) = ResourceTool::named(name, self) {
+            return Ok(Some(Arc::new(tool)));
+        }
+        let mut failure = None;
+        for server in self.named(name) {
+            match self.deps.run(Arc::clone(server).tools()) {
+                Ok(tools) => {
+                    let mut tools = tools.iter();
+                    if let Some(tool) = tools.find(|tool| full_name(tool, server) == name) {
+                        return Ok(Some(Arc::new(McpTool::new(tool, server))));
+                    }
+                }
+                Err(reason) => failure = Some(Unavailable(reason.to_string())),
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    fn tools(&self, cancel: &CancelToken) -> Vec<Arc<dyn Tool>> {
+        let tools = self.list(cancel).unwrap_or_else(|failure| {
+            if !cancel.is_cancelled() {
+                self.messages.error(&failure.to_string());
+            }
+            Vec::new()
+        });
+        let resources = self.has_resources().then(|| ResourceTool::all(self));
+        let resources = resources.into_iter().flatten();
+        let resources = resources.map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        let tools = tools.into_iter().map(|tool| tool as Arc<dyn Tool>);
+        resources.chain(tools).collect()
+    }
+
+    fn end(&self) {
+        self.stop.cancel();
+        let servers = Arc::clone(&self.all);
+        let ended = self.deps.run(async move {
+            let ends = servers.iter().map(|server| Arc::clone(server).end());
+            for end in ends.map(tokio::spawn).collect::<Vec<_>>() {
+                let _ = end.await;
+            }
+            Ok(())
+        });
+        // If the engine has stopped, its tasks have ended too.
+        drop(ended);
+    }
+}

@@ -1,0 +1,333 @@
+//! Manifests: files that declare command tools.
+//!
+//! ```toml
+//! [[tool]]
+//! name = "Outline"
+//! description = "Lists the functions of a source file"
+//! command = ["./outline.py", "--", "{path}"]
+//! input_schema = { type = "object", properties = { path = { type = "string" } }, required = ["path"] }
+//! access = { reads = ["{path}"] }
+//! ```
+//!
+//! JSON has the same structure: `{"tool": [{"name": …}]}`. All values are checked when the file is read, so that
+//! mistakes are reported before anything runs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::template::Template;
+use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
+use crate::run::tools::check_input_schema;
+use crate::run::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Tool};
+
+/// Maximum length of a name that all model APIs accept, in characters.
+const MAX_NAME_LENGTH: usize = 64;
+
+/// A tool of a manifest, with its aliases.
+pub struct Declared {
+    pub tool: CommandTool,
+    pub aliases: Vec<String>,
+}
+
+/// An error in a manifest; none of its tools are used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", file.display())]
+pub struct ManifestError {
+    pub file: PathBuf,
+    pub problem: ManifestProblem,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestProblem {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// The file name does not end with `.toml` or `.json`.
+    #[error("not a .toml or .json file")]
+    UnknownFormat,
+    /// The file is not TOML or JSON, or not a manifest. The reason, on one line.
+    #[error("{0}")]
+    Malformed(String),
+    /// A key of a tool is missing, unknown or invalid.
+    #[error("tool {tool}: {key}: {reason}")]
+    Tool {
+        /// The tool's name, or its position (`#2`).
+        tool: String,
+        key: String,
+        reason: String,
+    },
+    /// Another tool has the same name.
+    #[error(transparent)]
+    Clash(#[from] NameClash),
+}
+
+/// Reads a manifest. Relative program paths with a slash are relative to its directory.
+///
+/// # Errors
+/// The manifest is invalid.
+pub fn load_manifest(file: &Path) -> Result<Vec<Declared>, ManifestError> {
+    fs::read_to_string(file)
+        .map_err(ManifestProblem::from)
+        .and_then(|text| parse_manifest(file, &text))
+        .map_err(|problem| ManifestError {
+            file: file.to_owned(),
+            problem,
+        })
+}
+
+fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestProblem> {
+    let malformed = |reason: String| {
+        let lines: Vec<&str> = reason.lines().map(str::trim).collect();
+        ManifestProblem::Malformed(lines.join(" "))
+    };
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let document: Document = match extension {
+        Some("toml") => toml::from_str(text).map_err(|error| malformed(error.to_string()))?,
+        Some("json") => serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?,
+        _ => return Err(ManifestProblem::UnknownFormat),
+    };
+    // Absolute, because the tools run in other directories.
+    let directory = std::path::absolute(file)
+        .ok()
+        .and_then(|file| file.parent().map(Path::to_owned))
+        .unwrap_or_default();
+    let tools = document.tool.into_iter().enumerate();
+    tools
+        .map(|(index, keys)| {
+            let tool = match keys.get("name") {
+                Some(Value::String(name)) => name.clone(),
+                _ => format!("#{}", index + 1),
+            };
+            declared(&keys, &directory).map_err(|problem| ManifestProblem::Tool {
+                tool,
+                key: problem.key,
+                reason: problem.reason,
+            })
+        })
+        .collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    tool: Vec<Map<String, Value>>,
+}
+
+/// The keys of a tool.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Keys {
+    name: Option<String>,
+    description: Option<String>,
+    command: Option<Vec<String>>,
+    input_schema: Option<Value>,
+    stdin: ToolInput,
+    access: Option<AccessKey>,
+    interrupt: Option<InterruptBehavior>,
+    timeout_ms: Option<NonZeroU64>,
+    max_result_chars: Option<NonZeroUsize>,
+    aliases: Vec<String>,
+    deferred: bool,
+    environment: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "must be \"read-only\", \"world\" or { reads = [..], writes = [..] }"
+)]
+enum AccessKey {
+    Word(AccessWord),
+    Paths(AccessPaths),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum AccessWord {
+    World,
+    ReadOnly,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccessPaths {
+    #[serde(default)]
+    reads: Vec<String>,
+    #[serde(default)]
+    writes: Vec<String>,
+}
+
+/// A problem with a key.
+struct Problem {
+    key: String,
+    reason: String,
+}
+
+impl Problem {
+    fn new(key: &str, reason: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Parses the keys of a tool. Serde does not report which key it rejects, so each is tried separately.
+fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
+    Keys::deserialize(tool).map_err(|error| {
+        let culprit = tool.iter().find_map(|(key, value)| {
+            let alone = Map::from_iter([(key.clone(), value.clone())]);
+            let error = Keys::deserialize(alone).err()?;
+            Some(Problem::new(key, error.to_string()))
+        });
+        culprit.unwrap_or_else(|| Problem::new("tool", error.to_string()))
+    })
+}
+
+fn declared(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, Problem> {
+    let keys = keys_of(tool)?;
+    let missing = |key| Problem::new(key, "is missing");
+    let name = keys.name.ok_or_else(|| missing("name"))?;
+    check_name("name", &name)?;
+    let description = keys.description.ok_or_else(|| missing("description"))?;
+    if description.trim().is_empty() {
+        return Err(Problem::new("description", "is empty"));
+    }
+    let schema = input_schema(keys.input_schema)?;
+    let command = keys.command.ok_or_else(|| missing("command"))?;
+    let (program, arguments) = command_line(&command, directory, &schema)?;
+    for alias in &keys.aliases {
+        check_name("aliases", alias)?;
+    }
+    let is_variable_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
+    if let Some(variable) = keys.environment.keys().find(|name| !is_variable_name(name)) {
+        let reason = format!("\"{variable}\" is not the name of a variable");
+        return Err(Problem::new("environment", reason));
+    }
+    let access = access(keys.access, &schema)?;
+    Ok(Declared {
+        tool: CommandTool::new(Declaration {
+            name,
+            description,
+            schema,
+            program,
+            arguments,
+            stdin: keys.stdin,
+            access,
+            interrupt: keys.interrupt.unwrap_or(InterruptBehavior::Cancel),
+            timeout: keys.timeout_ms.map(|ms| Duration::from_millis(ms.get())),
+            result_limit: keys
+                .max_result_chars
+                .map_or(ResultLimit::Default, |characters| {
+                    ResultLimit::Characters(characters.get())
+                }),
+            deferred: keys.deferred,
+            environment: keys.environment,
+        }),
+        aliases: keys.aliases,
+    })
+}
+
+fn check_name(key: &str, name: &str) -> Result<(), Problem> {
+    let is_accepted = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if (1..=MAX_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_accepted) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        key,
+        format!("\"{name}\" is not 1 to {MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -"),
+    ))
+}
+
+/// Returns the input schema. A tool without a schema has no parameters.
+fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
+    const KEY: &str = "input_schema";
+    let Some(schema) = schema else {
+        return Ok(json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    };
+    check_input_schema(&schema).map_err(|reason| Problem::new(KEY, reason))?;
+    Ok(schema)
+}
+
+/// Returns the program, which never depends on the input, and the templates of its arguments.
+fn command_line(
+    words: &[String],
+    directory: &Path,
+    schema: &Value,
+) -> Result<(OsString, Vec<Template>), Problem> {
+    const KEY: &str = "command";
+    let mut templates = words.iter().map(|word| template(KEY, word, schema));
+    let program = templates
+        .next()
+        .ok_or_else(|| Problem::new(KEY, "must name a program"))??;
+    let program = program
+        .as_literal()
+        .filter(|program| !program.is_empty() && !program.contains('\0'))
+        .ok_or_else(|| Problem::new(KEY, "the program must not depend on the input"))?;
+    let program = if program.contains('/') {
+        directory.join(program).into_os_string()
+    } else {
+        program.into()
+    };
+    Ok((program, templates.collect::<Result<_, _>>()?))
+}
+
+fn template(key: &str, text: &str, schema: &Value) -> Result<Template, Problem> {
+    let problem = |reason: String| Problem::new(key, format!("\"{text}\": {reason}"));
+    let template = Template::parse(text).map_err(|error| problem(error.to_string()))?;
+    let properties = schema.get("properties");
+    let unknown = template
+        .fields()
+        .find(|name| properties.and_then(|known| known.get(*name)).is_none());
+    match unknown {
+        Some(name) => Err(problem(format!(
+            "`{name}` is not among the properties of input_schema"
+        ))),
+        None => Ok(template),
+    }
+}
+
+fn access(access: Option<AccessKey>, schema: &Value) -> Result<AccessRule, Problem> {
+    let templates = |paths: Vec<String>| -> Result<Vec<Template>, Problem> {
+        let templates = paths.iter().map(|path| template("access", path, schema));
+        templates.collect()
+    };
+    Ok(match access {
+        None | Some(AccessKey::Word(AccessWord::World)) => AccessRule::World,
+        Some(AccessKey::Word(AccessWord::ReadOnly)) => AccessRule::ReadOnly,
+        Some(AccessKey::Paths(paths)) => AccessRule::Paths {
+            reads: templates(paths.reads)?,
+            writes: templates(paths.writes)?,
+        },
+    })
+}
+
+impl Registry {
+    /// Adds the tools of a manifest.
+    ///
+    /// # Errors
+    /// The manifest is invalid, or a name is already taken. Nothing is added.
+    pub fn add_manifest(&mut self, file: &Path) -> Result<(), ManifestError> {
+        let tools = load_manifest(file)?
+            .into_iter()
+            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
+            .collect();
+        self.add(tools).map_err(|clash| ManifestError {
+            file: file.to_owned(),
+            problem: clash.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "manifest_tests.rs"]
+mod tests;

@@ -1,0 +1,118 @@
+//! `apply_patch`, which changes several files by the patch of a call.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::edit::contents;
+use super::regular_file::{Freshness, Target};
+use crate::agent::{EditKind, FileEdit, Hunk, foreign_line, parse_hunks, patch_edits, patched};
+use crate::run::tools::builtin::Parameters;
+use crate::run::tools::paths::absolute;
+use crate::run::tools::{
+    Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
+    ToolFailure, ToolReply,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::run::tools) struct ApplyPatch {
+    /// The patch, from `*** Begin Patch` to `*** End Patch`
+    input: String,
+}
+
+impl Parameters for ApplyPatch {
+    const NAME: &'static str = "apply_patch";
+    const DESCRIPTION: &'static str =
+        "Changes files by a patch. If a hunk does not apply, nothing is changed.";
+    /// Patches are short, and a partial one is useless.
+    const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
+
+    fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        if let Some(line) = foreign_line(&self.input) {
+            let problem = format!("The patch has an invalid line: {line:?}");
+            return Err(InvalidInput(problem));
+        }
+        Ok(Box::new(Patch(patch_edits("", &self.input))))
+    }
+}
+
+/// The changes of a patch.
+struct Patch(Vec<FileEdit>);
+
+/// A file and its new content; `None` if it is removed.
+type Change = (Target, Option<String>);
+
+impl PreparedCall for Patch {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
+        let paths = self.0.iter();
+        let paths = paths.flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to));
+        let paths = paths.map(|path| absolute(path, context));
+        Assessment::writing(ApplyPatch::NAME, paths.collect())
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let mut changes = Vec::new();
+        for edit in &self.0 {
+            let failed = |error| ToolFailure(format!("{}: {error}", edit.path));
+            changes.extend(changes_of(edit, call).map_err(failed)?);
+        }
+        let mut paths = HashSet::new();
+        if !changes.iter().all(|(file, _)| paths.insert(&file.path)) {
+            return Err(ToolFailure("The patch names a file twice.".to_owned()));
+        }
+        let mut done = String::new();
+        for (file, content) in changes {
+            let mark = if content.is_some() { 'M' } else { 'D' };
+            let line = format!("\n{mark} {}", file.path.display());
+            // The session has not seen the whole file.
+            let outcome = match content {
+                Some(content) => file.replace(content.as_bytes(), None, call),
+                None => file.remove(),
+            };
+            let failed = |error| format!("{error} It concerns:{line}\nChanged before it:{done}");
+            outcome.map_err(|error| ToolFailure(failed(error)))?;
+            done.push_str(&line);
+        }
+        let text = format!("Success. Updated the following files:{done}");
+        Ok(ToolReply::text(text.clone(), json!({"output": text})))
+    }
+}
+
+/// Returns the changes that make an edit: two for a file that moves.
+fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, ToolFailure> {
+    let failed = |reason: &str| Err(ToolFailure(reason.to_owned()));
+    let (file, found) = Target::open(&edit.path, call)?;
+    let old = match (found, edit.kind) {
+        (Some(_), EditKind::Add) if file.freshness() != Freshness::Current => {
+            return failed("The file exists already, with content that was not read.");
+        }
+        (_, EditKind::Add) => Vec::new(),
+        (None, _) => return failed("The file does not exist."),
+        (Some(_), EditKind::Remove) => return Ok(vec![(file, None)]),
+        (Some(found), _) => contents(found)?,
+    };
+    let hunks = parse_hunks(&edit.hunks);
+    let new = String::from_utf8(old).ok();
+    let Some(new) = new.and_then(|old| patched_with_line_ends(&old, &hunks)) else {
+        return failed("A hunk does not apply: the file does not have its lines.");
+    };
+    let Some(path) = &edit.moved_to else {
+        return Ok(vec![(file, Some(new))]);
+    };
+    match Target::open(path, call)? {
+        (_, Some(_)) => failed("The file that it moves to exists already."),
+        (moved, None) => Ok(vec![(moved, Some(new)), (file, None)]),
+    }
+}
+
+/// Returns a text after hunks. New lines end as all others do.
+fn patched_with_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
+    let folded = old.replace("\r\n", "\n");
+    if folded.contains('\n') && folded.replace('\n', "\r\n") == old {
+        return Some(patched(&folded, hunks)?.replace('\n', "\r\n"));
+    }
+    patched(old, hunks)
+}

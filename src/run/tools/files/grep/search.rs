@@ -1,0 +1,290 @@
+//! Runs a search: walks the tree and searches each file with ripgrep's searcher.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use grep_searcher::sinks::Bytes;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
+use ignore::overrides::Override;
+
+use super::super::regular_file;
+use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
+use super::parameters::{Grep, OutputMode, Search};
+use super::report::{ContentSink, CountSink, Cut, Lines, Report};
+use crate::run::tools::builtin::Parameters;
+use crate::run::tools::paths::shown;
+use crate::run::tools::{
+    Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
+};
+
+const TIME_LIMIT: Duration = Duration::from_mins(1);
+
+/// Maximum number of files in a list without a limit.
+const MAX_FILES: usize = 100_000;
+
+/// Maximum length of a searched line, or of a file with `multiline`, in bytes.
+const MAX_HEAP_BYTES: usize = 64 << 20;
+
+/// The source of a searched file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Named in the call: matches in binary data are reported.
+    Named,
+    /// Found by the walk: binary data ends its search.
+    Walked,
+}
+
+impl PreparedCall for Search {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
+        Assessment::reading(Grep::NAME, self.root(context))
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let root = self.root(call.session);
+        regular_file::check_place(&root)?;
+        let origin = match root.metadata() {
+            Ok(metadata) if metadata.is_dir() => Origin::Walked,
+            Ok(_) => Origin::Named,
+            Err(error) => {
+                let shown = root.display();
+                return Err(ToolFailure(match error.kind() {
+                    io::ErrorKind::NotFound => format!("Path does not exist: {shown}"),
+                    _ => format!("{shown}: {error}"),
+                }));
+            }
+        };
+        let globs = self
+            .globs(&root, &call.session.directory)
+            .map_err(|error| ToolFailure(format!("invalid glob: {error}")))?;
+        let report = Run::new(self, root, origin, call).report(globs);
+        match (origin, &report.unread.first) {
+            (Origin::Named, Some(reason)) => Err(ToolFailure(reason.clone())),
+            (Origin::Named, None) | (Origin::Walked, _) => Ok(report.into_reply(self.bounds)),
+        }
+    }
+}
+
+struct Run<'a> {
+    search: &'a Search,
+    root: PathBuf,
+    origin: Origin,
+    session: &'a ToolContext,
+    directory: &'a Path,
+    searcher: Searcher,
+    budget: Budget<'a>,
+    unread: Unread,
+}
+
+impl<'a> Run<'a> {
+    fn new(search: &'a Search, root: PathBuf, origin: Origin, call: &CallContext<'a>) -> Self {
+        let searcher = SearcherBuilder::new()
+            .line_number(true)
+            .before_context(search.style.before)
+            .after_context(search.style.after)
+            .multi_line(search.style.multiline)
+            .heap_limit(Some(MAX_HEAP_BYTES))
+            .binary_detection(match origin {
+                Origin::Named => BinaryDetection::convert(0),
+                Origin::Walked => BinaryDetection::quit(0),
+            })
+            .build();
+        Self {
+            search,
+            root,
+            origin,
+            session: call.session,
+            directory: &call.session.directory,
+            searcher,
+            budget: Budget::new(call.cancel, TIME_LIMIT),
+            unread: Unread::default(),
+        }
+    }
+
+    fn report(self, globs: Override) -> Report {
+        match self.search.mode {
+            OutputMode::Content => self.content(globs),
+            OutputMode::FilesWithMatches => self.files(globs),
+            OutputMode::Count => self.counts(globs),
+        }
+    }
+
+    /// Lists matching lines with their context.
+    fn content(mut self, globs: Override) -> Report {
+        let mut lines = Lines::new(self.search.bounds);
+        let end = self.each_file(globs, &mut |run, path| {
+            let name = match run.origin {
+                Origin::Named => None,
+                Origin::Walked => Some(shown(path, run.directory)),
+            };
+            let sink = ContentSink {
+                matcher: &run.search.matcher,
+                style: run.search.style,
+                name,
+                lines: &mut lines,
+                any_in_file: false,
+                binary_at: None,
+            };
+            run.search_file(path, sink);
+            if lines.is_full() {
+                ControlFlow::Break(SearchEnd::Complete)
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        Report {
+            end,
+            unread: self.unread,
+            ..Report::of_lines(OutputMode::Content, lines)
+        }
+    }
+
+    /// Lists files with a match, newest first.
+    fn files(mut self, globs: Override) -> Report {
+        let bounds = self.search.bounds;
+        let mut newest = NewestFiles::new(bounds.end().min(MAX_FILES));
+        let end = self.each_file(globs, &mut |run, path| {
+            let mut found = false;
+            let first = |_, _: &[u8]| {
+                found = true;
+                Ok(false)
+            };
+            run.search_file(path, Bytes(first));
+            if found {
+                newest.add_file(path.to_owned(), modified(path));
+            }
+            ControlFlow::Continue(())
+        });
+        let cut = if newest.seen() > bounds.end() {
+            Cut::Limit
+        } else if newest.seen() > MAX_FILES {
+            Cut::Memory
+        } else {
+            Cut::Nothing
+        };
+        let entries = newest
+            .into_paths()
+            .skip(bounds.offset)
+            .map(|path| shown(&path, self.directory))
+            .collect();
+        Report {
+            mode: OutputMode::FilesWithMatches,
+            entries,
+            files: 0,
+            matches: 0,
+            cut,
+            end,
+            unread: self.unread,
+        }
+    }
+
+    /// Counts matches per file. The totals include all files.
+    fn counts(mut self, globs: Override) -> Report {
+        let mut lines = Lines::new(self.search.bounds);
+        let (mut files, mut matches) = (0, 0);
+        let end = self.each_file(globs, &mut |run, path| {
+            let mut count = 0;
+            let sink = CountSink {
+                matcher: &run.search.matcher,
+                style: run.search.style,
+                count: &mut count,
+            };
+            run.search_file(path, sink);
+            if count > 0 {
+                files += 1;
+                matches += count;
+                lines.push(format!("{}:{count}", shown(path, run.directory)));
+            }
+            ControlFlow::Continue(())
+        });
+        Report {
+            files,
+            matches,
+            end,
+            unread: self.unread,
+            ..Report::of_lines(OutputMode::Count, lines)
+        }
+    }
+
+    /// Searches a file. Errors are added to `unread`.
+    fn search_file(&mut self, path: &Path, sink: impl Sink<Error = io::Error>) {
+        let budget = self.budget;
+        let result = regular_file::open(path)
+            .map_err(io::Error::other)
+            .and_then(|found| {
+                let file = Stoppable {
+                    file: found.file,
+                    budget,
+                };
+                self.searcher
+                    .search_reader(&self.search.matcher, file, sink)
+            });
+        // A stopped search is not an error of the file.
+        if let (Err(error), Ok(())) = (result, budget.check()) {
+            let name = shown(path, self.directory);
+            self.unread.add(format!("{name}: {error}"));
+        }
+    }
+
+    fn each_file(
+        &mut self,
+        globs: Override,
+        visit: &mut dyn FnMut(&mut Self, &Path) -> ControlFlow<SearchEnd>,
+    ) -> SearchEnd {
+        let (root, budget) = (self.root.clone(), self.budget);
+        let filters = Filters {
+            globs,
+            types: self.search.types.clone(),
+        };
+        let end = match self.origin {
+            Origin::Named => {
+                let _ = visit(self, &root);
+                SearchEnd::Complete
+            }
+            Origin::Walked => {
+                let mut unread = Unread::default();
+                let end = walk::walk(
+                    &root,
+                    self.session,
+                    filters,
+                    budget,
+                    &mut unread,
+                    &mut |entry| {
+                        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                            visit(self, entry.path())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    },
+                );
+                self.unread.extend(unread);
+                end
+            }
+        };
+        // The walk does not detect a stop inside the last file.
+        budget.check().err().unwrap_or(end)
+    }
+}
+
+/// A file whose reads fail when the budget is used up.
+struct Stoppable<'a> {
+    file: File,
+    budget: Budget<'a>,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.budget
+            .check()
+            .map_err(|_| io::Error::other("the search was stopped"))?;
+        self.file.read(buffer)
+    }
+}
+
+fn modified(path: &Path) -> SystemTime {
+    path.metadata()
+        .and_then(|metadata| metadata.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}

@@ -1,0 +1,122 @@
+//! The finished calls of a batch, as the rules see them.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::act::{Act, Object, Verb};
+use crate::message::CallOutcome;
+use crate::summaries::builtin::names::relative;
+use crate::text::{redact, redact_strings};
+use crate::tool_facts::{Parameter, Purpose, parameters, patched_files};
+
+/// A finished call of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct FinishedCall<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments: a JSON object.
+    pub input: &'a RawValue,
+    /// The text of the result, or the start and the end of a long one.
+    pub text: &'a str,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// A parsed finished call.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) purpose: Purpose,
+    pub(super) input: Value,
+    pub(super) text: Cow<'a, str>,
+    pub(super) outcome: CallOutcome,
+    pub(super) cwd: Option<&'a str>,
+}
+
+impl<'a> Call<'a> {
+    /// Parses a finished call, with secrets masked: a part of one is not recognisable. Paths are shown relative to
+    /// `cwd`.
+    pub(super) fn of(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
+        // Arguments that are not JSON name nothing.
+        let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
+        redact_strings(&mut input);
+        Self {
+            name: call.name,
+            purpose: Purpose::of(call.name),
+            input,
+            text: redact(call.text),
+            outcome: CallOutcome::of_result(call.text, call.failed),
+            cwd,
+        }
+    }
+
+    /// Returns the first file or directory in the arguments.
+    pub(super) fn path(&self) -> Option<&str> {
+        self.argument(parameters(Parameter::Path))
+    }
+
+    /// Returns the first of these members that is a non-empty string.
+    pub(super) fn argument(&self, names: &[&str]) -> Option<&str> {
+        names
+            .iter()
+            .find_map(|name| self.input.get(name)?.as_str())
+            .filter(|text| !text.trim().is_empty())
+    }
+
+    /// Whether the model asked for the call to run in the background.
+    pub(super) fn is_in_background(&self) -> bool {
+        self.input.get("run_in_background").and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Returns an act on files, which may not be known.
+    pub(super) fn on_files<'b>(&self, verb: Verb, paths: impl Iterator<Item = &'b str>) -> Act {
+        let paths: Vec<String> = paths
+            .map(|path| relative(path, self.cwd).to_owned())
+            .collect();
+        match paths.as_slice() {
+            [] => Act::named(verb, "a file"),
+            _ => Act::new(verb, Object::Files(paths)),
+        }
+    }
+
+    /// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
+    pub(super) fn on_patch(&self, patch: &str) -> Act {
+        let has = |change: &str| patch.lines().any(|line| line.starts_with(change));
+        let is_kept = has("*** Update File: ") || has("*** Add File: ");
+        let deletes = has("*** Delete File: ") && !is_kept;
+        self.on_files(
+            if deletes { Verb::Delete } else { Verb::Edit },
+            patched_files(patch),
+        )
+    }
+
+    /// Returns the words for the end of a call that did not succeed.
+    pub(super) fn how_it_failed(&self) -> &'static str {
+        match self.outcome {
+            CallOutcome::Declined => "declined",
+            CallOutcome::Denied => "denied",
+            CallOutcome::Interrupted => "interrupted",
+            CallOutcome::Cancelled => "cancelled",
+            CallOutcome::Ok | CallOutcome::Failed => "failed",
+        }
+    }
+}
+
+/// Whether a tool of any agent reads, searches or lists files.
+pub fn is_look(tool: &str) -> bool {
+    matches!(
+        Purpose::of(tool),
+        Purpose::Read | Purpose::Search | Purpose::Find | Purpose::List
+    )
+}
+
+/// Returns the maximum number of characters of a result of this tool that the rules need: the outcome is at the
+/// start, and contents of files are not used.
+pub fn needed_of_result(tool: &str) -> usize {
+    match Purpose::of(tool) {
+        Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit | Purpose::Patch => 768,
+        _ => usize::MAX,
+    }
+}

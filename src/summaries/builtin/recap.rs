@@ -1,0 +1,353 @@
+//! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
+//! and the next step. See `docs/records.md`, Labels, titles and recaps.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::clean::{clean, lower_first};
+use super::label::label_of_answered;
+use super::prompt::{any_of, prompt};
+use super::prose::{Sentence, cut, fill, is_east_asian, sentences};
+use super::title::{latest_request, open_request};
+use crate::message::{
+    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_remark, without_injected,
+};
+use crate::summaries::Language;
+use crate::summaries::language::certain_language;
+use crate::text::pattern;
+
+/// Maximum number of words in a recap.
+const MAX_WORDS: usize = 40;
+
+/// Minimum number of words of a statement that says enough without the code that it opens.
+const OPENING_WORDS: usize = 8;
+
+/// Maximum width of a quoted request, in cells.
+const REQUEST_CELLS: usize = 90;
+
+/// Maximum width of the next step, in cells.
+const NEXT_CELLS: usize = 60;
+
+/// Maximum width of the report, in cells.
+const REPORT_CELLS: usize = 160;
+
+/// Minimum width of the report, in cells.
+const MIN_REPORT_CELLS: usize = 40;
+
+/// Maximum number of letters of a recap in a script without spaces.
+const MAX_LETTERS: usize = 80;
+
+/// Beginnings of texts that agents write instead of the model.
+const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
+
+/// Characters at the end of a sentence that a recap replaces.
+const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
+
+/// One language per line; a comment in the file describes the columns.
+const FRAMES: &str = include_str!("words/frames.txt");
+
+/// An announcement of work that did not follow.
+static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ",
+    )
+});
+
+/// The start of a sentence about what follows, or about the user's message.
+static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
+    )
+});
+
+/// The heading of a section with the outcome.
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b")
+});
+
+/// Words of a sentence, a list or a section about what is not done yet.
+static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
+
+/// The next step.
+#[derive(Debug, Clone)]
+enum Next {
+    Step(String),
+    Question(String),
+}
+
+/// The parts of a recap, not yet cut.
+struct Parts {
+    open: Option<String>,
+    goal: String,
+    /// The statements of the last reply with any.
+    told: Vec<String>,
+    /// The label of the calls after the last reply.
+    done: String,
+    was_interrupted: bool,
+    next: Option<Next>,
+    language: Option<Language>,
+}
+
+/// The statements of a reply.
+#[derive(Debug, Default)]
+struct Reply {
+    /// Statements about the work: those under a heading such as `Summary` if there are any.
+    statements: Vec<String>,
+    /// The plan of the model.
+    plan: Option<String>,
+}
+
+/// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
+/// request.
+pub fn recap(messages: &[Message], language: Option<Language>) -> String {
+    let Some(mut parts) = parts(messages) else {
+        return String::new();
+    };
+    let language = language.or(parts.language);
+    let frame = frame(language.map_or("en", Language::code));
+    let fits = |recap: &String| {
+        recap.split_whitespace().count() <= MAX_WORDS
+            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
+    };
+    let is_told = !parts.told.is_empty() && !parts.was_interrupted;
+    if is_told && !fits(&parts.within(frame, REPORT_CELLS)) {
+        parts.done.clear();
+    }
+    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
+    let recap = widths.map(|cells| parts.within(frame, cells)).find(fits);
+    let recap = recap.unwrap_or_else(|| parts.within(frame, MIN_REPORT_CELLS));
+    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+    words.join(" ")
+}
+
+/// Returns what the model reported last, in up to `REPORT_CELLS`, and the calls after it; empty if there
+/// is neither.
+pub fn last_report(messages: &[Message]) -> String {
+    let Some(parts) = parts(messages) else {
+        return String::new();
+    };
+    let told = fill(parts.told.iter().map(String::as_str), REPORT_CELLS);
+    let said = [told.as_str(), parts.done.as_str()].into_iter();
+    clean(&fill(
+        said.filter(|said| !said.is_empty()),
+        2 * REPORT_CELLS,
+    ))
+}
+
+fn parts(messages: &[Message]) -> Option<Parts> {
+    let end = messages.iter().rposition(is_reply).map_or(0, |at| at + 1);
+    let (before, after) = messages.split_at(end);
+    let open = open_request(after, REQUEST_CELLS);
+    let goal = latest_request(before, REQUEST_CELLS);
+    let text = before.last().map_or(String::new(), Message::text);
+    let is_interruption =
+        |message: &Message| message.text().trim().starts_with("[Request interrupted");
+    let was_interrupted = open.is_none() && after.iter().any(is_interruption);
+    let said = sentences(&text);
+    let opens_work = text.trim_end().ends_with(':');
+    let done = done(after);
+    let is_working = !done.is_empty();
+    let replies = before.iter().rev().filter(|message| is_reply(message));
+    let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&reply.text()))));
+    let mut replies = replies.peekable();
+    let planned = replies.peek_mut().and_then(|last| last.plan.take());
+    let next = next(&said, opens_work).or(planned.map(Next::Step));
+    let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
+    let has_said = |reply: &Reply| !reply.statements.is_empty() || next.is_some() || is_working;
+    let told = replies.find(has_said).map(|reply| reply.statements);
+    let mut told = told.unwrap_or_default();
+    if told.is_empty() && is_working {
+        let is_step = |said: &&Sentence| strip(&ANNOUNCEMENT, &said.text).is_some();
+        let step = said.iter().find(is_step).or(said.first());
+        told.extend(step.map(|step| step.text.clone()));
+    }
+    let language = language_of_user(messages, &text);
+    let has_request = open.is_some() || !goal.is_empty();
+    has_request.then_some(Parts {
+        open,
+        goal,
+        told,
+        done,
+        was_interrupted,
+        next,
+        language,
+    })
+}
+
+/// Returns the language of the prompts, or of the prompts and the reply if the prompts may be in it.
+fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
+    let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
+    let prompts = prompts.join("\n");
+    let both = certain_language(&format!("{prompts}\n{reply}"));
+    certain_language(&prompts).or(both.filter(|language| language.is_plausible(&prompts)))
+}
+
+impl Parts {
+    /// Writes the recap with a report of up to `cells`.
+    fn within(&self, frame: [&str; 9], cells: usize) -> String {
+        let [code, colon, stop, names @ ..] = frame;
+        let [opened, aim, told, interrupted, following, question] = names;
+        let report = fill(self.told.iter().map(String::as_str), cells);
+        let (ahead, next) = match &self.next {
+            Some(Next::Step(what)) => (following, what.as_str()),
+            Some(Next::Question(asked)) => (question, asked.as_str()),
+            None => ("", ""),
+        };
+        // Labels are in English.
+        let done = Some(self.done.as_str()).filter(|_| code == "en");
+        let interrupted = Some(interrupted).filter(|_| self.was_interrupted);
+        let parts = [
+            (opened, self.open.as_deref().unwrap_or_default()),
+            (aim, self.goal.as_str()),
+            (told, report.as_str()),
+            ("", done.unwrap_or_default()),
+            ("", interrupted.unwrap_or_default()),
+            (ahead, next),
+        ];
+        let mut recap = String::new();
+        for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            let colon = if name.is_empty() { "" } else { colon };
+            let text = text.trim_end_matches(ENDS);
+            let is_ended = text.ends_with(['…', '?', '？']);
+            let space = if stop == "。" { "" } else { " " };
+            recap += &[name, colon, text, if is_ended { "" } else { stop }, space].concat();
+        }
+        clean(recap.trim_end())
+    }
+}
+
+/// Returns the label of the calls in `steps` that the user or a rule denied, else of the finished ones.
+fn done(steps: &[Message]) -> String {
+    let results = || steps.iter().flat_map(Message::results);
+    let calls = steps.iter().flat_map(Message::calls);
+    let answer = |call: &Call| results().find(|result| result.id == call.id);
+    let mut answered: Vec<_> = calls
+        .filter_map(|call| Some((call, answer(call)?)))
+        .collect();
+    let is_denied = |(_, result): &(&Call, &ToolResult)| {
+        CallOutcome::of_result(&result.text(), result.failed).is_denied()
+    };
+    if answered.iter().any(is_denied) {
+        answered.retain(is_denied);
+    }
+    label_of_answered(&answered, None)
+}
+
+/// The line of a language in `FRAMES`.
+fn frame(code: &str) -> [&'static str; 9] {
+    let of = |line: &&str, code| line.split('|').next() == Some(code);
+    let line = |code| FRAMES.lines().find(|line| of(line, code));
+    let words = line(code).or_else(|| line("*")).unwrap_or_default();
+    let mut words = words.split('|');
+    std::array::from_fn(|_| words.next().unwrap_or_default())
+}
+
+/// Whether a message is a text of the model, or an error in its place.
+fn is_reply(message: &Message) -> bool {
+    let text = message.text();
+    let text = text.trim();
+    message.thread == Thread::Main
+        && message.role == Role::Assistant
+        && matches!(message.origin, Origin::Reply | Origin::Error)
+        && !text.is_empty()
+        && !NOT_SAID.iter().any(|start| text.starts_with(start))
+        && !is_remark(text)
+}
+
+/// Strips a matching start.
+fn strip<'a>(pattern: &Regex, text: &'a str) -> Option<&'a str> {
+    let found = pattern.find(text)?;
+    Some(text[found.end()..].trim())
+}
+
+impl Reply {
+    /// Tells statements from plans. A sentence that opens a list is joined with the heads of the items.
+    fn of(found: &[Sentence]) -> Self {
+        let (mut statements, mut plan) = (Vec::new(), None);
+        let (mut is_summary, mut is_plan) = (false, false);
+        let mut rest = found;
+        while let [sentence, after @ ..] = rest {
+            rest = after;
+            let mut text = sentence.text.clone();
+            let opens_list = text.ends_with([':', '：']);
+            if sentence.heading.is_some() || opens_list && text.contains("ummary") {
+                is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
+                is_plan = !is_summary && PLAN.is_match(&text);
+                continue;
+            }
+            if opens_list {
+                let is_item = |next: &&Sentence| next.is_item && next.line > sentence.line;
+                let items = after.iter().take_while(is_item).count();
+                let mut line = sentence.line;
+                let opens_item =
+                    |item: &&Sentence| std::mem::replace(&mut line, item.line) != item.line;
+                let heads = after[..items].iter().filter(opens_item);
+                let heads: Vec<&str> = heads.map(|item| head(&item.text)).collect();
+                rest = &after[items..];
+                if PLAN.is_match(&text) && !heads.is_empty() {
+                    plan = Some(cut(&heads.join("; "), NEXT_CELLS));
+                    continue;
+                }
+                // `Based on the changes, here is the list:`
+                let announces = text
+                    .split(", ")
+                    .any(|clause| strip(&NO_REPORT, clause).is_some());
+                text = match (heads.as_slice(), announces) {
+                    ([], false) if is_long(&text, OPENING_WORDS) => text,
+                    ([], _) => continue,
+                    (heads, true) => heads.join("; "),
+                    (heads, false) => [&text, " ", &heads.join("; ")].concat(),
+                };
+            }
+            if is_report(&text) && !is_plan {
+                statements.push((text, is_summary));
+            }
+        }
+        let says_enough = |(text, is_summary): &(String, bool)| (*is_summary, is_long(text, 2));
+        let best = statements.iter().map(says_enough).max();
+        statements.retain(|statement| Some(says_enough(statement)) == best);
+        let statements = statements.into_iter().map(|(text, _)| text).collect();
+        Self { statements, plan }
+    }
+}
+
+fn is_long(text: &str, words: usize) -> bool {
+    is_east_asian(text) && text.chars().count() >= 4 || text.split_whitespace().count() >= words
+}
+
+/// Returns the part of an item before its explanation; the whole item if this part is only a name.
+fn head(item: &str) -> &str {
+    let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
+    let is_said = |end: &usize| item[..*end].contains(' ');
+    let said = ends.into_iter().filter(is_said);
+    item[..said.min().unwrap_or(item.len())].trim_end_matches(ENDS)
+}
+
+/// Whether a sentence reports on the work.
+fn is_report(text: &str) -> bool {
+    !text.ends_with(['?', '？'])
+        && [&ANNOUNCEMENT, &NO_REPORT]
+            .iter()
+            .all(|pattern| strip(pattern, text).is_none())
+}
+
+/// Returns the step that the last sentence announces, or the question near the end.
+fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
+    let last = &found.last()?.text;
+    let opened = last.strip_suffix(':').filter(|_| opens_work);
+    let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
+    if let Some(what) = strip(&ANNOUNCEMENT, last).or(opened) {
+        let what = what.trim_end_matches(ENDS);
+        let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
+        return is_step.then(|| Next::Step(lower_first(&cut(what, NEXT_CELLS))));
+    }
+    let is_question =
+        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
+    let question = found.iter().rev().take(3).find(is_question)?;
+    Some(Next::Question(cut(&question.text, NEXT_CELLS)))
+}
+
+#[cfg(test)]
+#[path = "recap_tests.rs"]
+mod tests;

@@ -1,0 +1,293 @@
+use super::*;
+use crate::message::{Block, Origin, Role};
+use crate::summaries::builtin::clean::MORE;
+
+fn title_of(prompts: &[&str]) -> String {
+    let messages = prompts.iter().map(|prompt| Message {
+        blocks: vec![Block::Text((*prompt).to_owned())],
+        ..Message::new(Role::User, Origin::Prompt)
+    });
+    title(&messages.collect::<Vec<_>>())
+}
+
+const ROWS: &[(&[&str], &str)] = &[
+    (
+        &["can you please add a dark mode to the settings page?"],
+        "Add a dark mode to the settings page",
+    ),
+    (
+        &["hi", "ok", "Port the parser to Rust"],
+        "Port the parser to Rust",
+    ),
+    (
+        &["Context: monorepo\n\nProblem: the build emits no types\n\nExpected: types"],
+        "The build emits no types",
+    ),
+    (
+        &["You are Ada, a QA engineer.\nWrite tests for the refund flow."],
+        "Write tests for the refund flow",
+    ),
+    (
+        &["ERROR in a.ts 12:5\n\nHow do I resolve the missing module?"],
+        "How do I resolve the missing module?",
+    ),
+    (&["谢谢，再加上单元测试"], "再加上单元测试"),
+    (
+        &["Merci ! Maintenant, ajoute la pagination"],
+        "Maintenant, ajoute la pagination",
+    ),
+    (
+        &["how does the scheduler work?"],
+        "How does the scheduler work?",
+    ),
+    (
+        &["we also have merge conflix"],
+        "We also have merge conflix",
+    ),
+    (
+        &["Implement the following plan:\n\n# AB-12: Cache Session Titles On Disk (#9)\n\n## Why"],
+        "Cache Session Titles On Disk",
+    ),
+    (
+        &["when running npm test I get timeouts, can you check?"],
+        "When running npm test I get timeouts, can you check?",
+    ),
+    (
+        &["mise run lint is showing errors, can you take a look?"],
+        "Mise run lint is showing errors, can you take a look?",
+    ),
+    (
+        &["I'm using the new agent code (added in the last release) and it hangs"],
+        "I'm using the new agent code (added in the last release)…",
+    ),
+    (
+        &["Here's the error screenshot"],
+        "Here's the error screenshot",
+    ),
+    (
+        &["I've noticed that each command I run (e.g., `help`) is slow"],
+        "I've noticed that each command I run (e.g., help) is slow",
+    ),
+    (
+        &[
+            "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nlist the files\n",
+        ],
+        "List the files",
+    ),
+    (
+        &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
+        "Review this together",
+    ),
+    (&["/clear", "/review 12"], "Review 12"),
+    (&["/compact keep the names of the tests", "hello"], ""),
+    (
+        &["/workflows:plan add retries to the upload queue"],
+        "Plan: add retries to the upload queue",
+    ),
+    (
+        &["I just got a new machine. Can you install git and homebrew for me?"],
+        "Install git and homebrew for me",
+    ),
+    (
+        &["We get this error:\n```\nCannot find name process\n```\nHow can I solve it?"],
+        "We get this error: Cannot find name process",
+    ),
+    (
+        &["@app @README.md\n\nHelp me with the console output"],
+        "Help me with the console output",
+    ),
+    (
+        &["```\nTo add support for dates, extend both classes.\n```"],
+        "To add support for dates, extend both classes",
+    ),
+    (&["请帮我修复登录按钮，谢谢"], "修复登录按钮"),
+    (
+        &["こんにちは、設定画面を直してください"],
+        "設定画面を直してください",
+    ),
+    (&["yes", "1. the second one", "go ahead"], ""),
+    (&["Start", "Step 1", "Step 2", "next phase"], "Next phase"),
+    (&["[left out of this copy]"], ""),
+    (
+        &["for the change in src/cli/hooks.go I think if we fail to open it we should stop"],
+        "For the change in cli/hooks.go I think if we fail…",
+    ),
+    (
+        &["Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes"],
+        "Read design/suffixes.md, I'd like to modify this approach…",
+    ),
+    (
+        &[
+            "This fails:\n```\nTraceback\n```\n2026-01-01 12:00 ERROR x\n> quoted words here\n  at main.js\nplease fix the importer",
+        ],
+        "Fix the importer",
+    ),
+    (
+        &["@src/net.rs @src/lib.rs why does the retry loop never end?"],
+        "src/net.rs src/lib.rs why does the retry loop never end?",
+    ),
+    (
+        &["me@host:~/app$ npm test\n> vitest\nThe snapshot test of the header fails"],
+        "The snapshot test of the header fails",
+    ),
+    (
+        &["[INFO] start\n[ERROR] Cannot find module left-pad"],
+        "[ERROR] Cannot find module left-pad",
+    ),
+    (
+        &["Please start task 2. There is no need to stop"],
+        "Start task 2",
+    ),
+    (
+        &[
+            "Create a new git branch off the current one that's focused on adding tests for the viewer",
+        ],
+        "Create a new git branch off the current one that's focused…",
+    ),
+    (
+        &["升级当前项目的tailwindcss使用官方迁移脚本"],
+        "升级当前项目的tailwindcss使用官方迁移脚本",
+    ),
+    // Greetings, courtesies and roles.
+    (
+        &["Hi Claude! Hope you're well. Could you please figure out why the docker build is slow?"],
+        "Figure out why the docker build is slow",
+    ),
+    (
+        &["You are a senior Rust engineer. Review src/net/pool.rs for deadlocks."],
+        "Review net/pool.rs for deadlocks",
+    ),
+    (
+        &["Act as a reviewer and write a Dockerfile"],
+        "Act as a reviewer and write a Dockerfile",
+    ),
+    (
+        &["あなたは優秀なエンジニアです。登録APIの検証を実装してください"],
+        "登録APIの検証を実装してください",
+    ),
+    (
+        &["Ты опытный разработчик Go. Напиши тесты для пакета storage"],
+        "Напиши тесты для пакета storage",
+    ),
+    (
+        &["Guten Morgen!", "Repariere den Zähler"],
+        "Repariere den Zähler",
+    ),
+    (
+        &["Dear assistant,\n\nplease rewrite the onboarding email"],
+        "Rewrite the onboarding email",
+    ),
+    (
+        &["初めまして。フォームに検証を追加したいです。"],
+        "フォームに検証を追加したいです",
+    ),
+    (
+        &["As an AI pair programmer, you should be brief.\n\nAdd pagination to the list"],
+        "Add pagination to the list",
+    ),
+    (
+        &["Bug report\n==========\n\nThe export button does nothing in Safari"],
+        "The export button does nothing in Safari",
+    ),
+    (
+        &["Continue from where you left off", "Generate the changelog"],
+        "Generate the changelog",
+    ),
+    (
+        &[
+            "テーブルの列幅をドラッグで変更できるようにして、変更後の幅をローカルストレージに保存し、再読み込み時に復元するようにしてください",
+        ],
+        "テーブルの列幅をドラッグで変更できるようにして…",
+    ),
+    (&["مرحبا"], ""),
+    (&["继续"], ""),
+    // Tags, headings and lists.
+    (
+        &["<context>\nWe use Playwright.\n</context>\n<task>\nFix the flaky login test\n</task>"],
+        "Fix the flaky login test",
+    ),
+    (
+        &["# Task\n\n## Context\nWe use React 18.\n\n## Goal\nMigrate the router to v7."],
+        "Migrate the router to v7",
+    ),
+    (
+        &[
+            "### Steps to reproduce\n\n1. Set the language\n2. Sign in\n\n### Outcome\n\nThere is no link on the page.",
+        ],
+        "There is no link on the page",
+    ),
+    (
+        &["## タスク設定画面の日本語入力ができない\n\n- 半角英語数字での入力は可能"],
+        "タスク設定画面の日本語入力ができない",
+    ),
+    (
+        &[
+            "[BE] feat: 로그인 에러 핸들링 추가\n\n## Issue\n\n- close #285\n\n## 구현한 기능\n\n- 추가",
+        ],
+        "[BE] feat: 로그인 에러 핸들링 추가",
+    ),
+    (
+        &["日本語訳して\n\n# Codex App Server\n\nEmbed Codex into your product"],
+        "日本語訳して: Codex App Server",
+    ),
+    (
+        &["Please do the following:\n1. Rename User to Account\n2. Update the migrations"],
+        "Rename User to Account",
+    ),
+    // A verb at the end is kept.
+    (
+        &[
+            "サイドバーで、一度 [クリア] をクリックすると、その後で [再接続] をクリックしてもログが表示されない障害を修正して",
+        ],
+        "…[再接続] をクリックしてもログが表示されない障害を修正して",
+    ),
+    (
+        &[
+            "README에 설치 방법을 추가하고, 예제 코드를 최신 버전에 맞게 수정한 다음, 라이선스 섹션도 정리해 주세요",
+        ],
+        "README에 설치 방법을 추가하고… 라이선스 섹션도 정리해 주세요",
+    ),
+    (
+        &[
+            "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过，同时更新构建脚本和持续集成配置",
+        ],
+        "把这个项目从 JavaScript 迁移到 TypeScript…",
+    ),
+    (&[], ""),
+    (&["<system-reminder>add x to y</system-reminder>"], ""),
+    (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
+    (
+        &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
+        "Add a key sk-ant-[redacted] to the tests",
+    ),
+];
+
+#[test]
+fn titles_quote_the_request() {
+    for (prompts, expected) in ROWS {
+        assert_eq!(title_of(prompts), *expected, "{prompts:?}");
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::terminal_safe_line;
+
+    proptest! {
+        #[test]
+        fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
+            let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+            let title = title_of(&prompts);
+            prop_assert!(crate::text::display_width(&title) <= TITLE_CELLS, "{title}");
+            prop_assert_eq!(terminal_safe_line(&title), title);
+        }
+
+        #[test]
+        fn titles_are_verbatim(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
+            let title = title_of(&[&prompt]).to_lowercase();
+            prop_assert!(prompt.contains(title.trim_end_matches(MORE)), "{title} of {prompt}");
+        }
+    }
+}
