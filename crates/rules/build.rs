@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/shell/tables");
     println!("cargo::rerun-if-changed=src/tool_facts");
     println!("cargo::rerun-if-changed=src/text/secrets.toml");
-    for table in ["commands", "git", "network", "wrappers", "launchers"] {
+    for table in ["commands", "git", "wrappers", "launchers"] {
         commands(table)?;
     }
     tools()?;

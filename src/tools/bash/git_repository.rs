@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Access, OFlags, access};
 
-use super::git_files::{Setting, check_index, is_harmless, parse_settings};
+use super::git_files::{check_index, is_harmless, parse_settings};
 use crate::io::{is_of_process, open_regular};
 use crate::permission::normalised;
 use crate::shell::{GitScope, GitUse};
@@ -24,11 +24,6 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The hook that runs after the index is written.
 const HOOK: &str = "post-index-change";
-
-/// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
-/// `npm` and `pip`, or which of their versions runs.
-const SERVER_SETTINGS: &str = ".cargo/config .cargo/config.toml .corepack.env .mise.toml .npmrc .tool-versions \
-    mise.toml pyvenv.cfg rust-toolchain rust-toolchain.toml";
 
 const UNUSUAL: &str = "git's repository has an unusual layout";
 
@@ -45,14 +40,10 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     }
     let directory = reached(git, &context.directory, variable(&"PWD"))
         .ok_or("the directory of git is missing, or the shell may take another one")?;
-    let is_network = git.scope == GitScope::Network;
-    if is_network && let Some(file) = server_settings(&directory, variable(&"HOME")) {
-        return Err(format!("`{file}` may choose a server or a program"));
-    }
     let Some(repository) = Repository::find(&directory)? else {
         return Ok(());
     };
-    let hooks = repository.check_settings(is_network)?;
+    let hooks = repository.check_settings()?;
     // Anything that reads the index may renew the parts of a split one, or write objects for a sparse one.
     if let Some(index) = read(&repository.own.join("index"))? {
         check_index(&index, git.scope != GitScope::WorkTree)?;
@@ -95,15 +86,6 @@ fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathB
     }
     let is_ordinary = !is_of_process(&git.directory(directory)) && !is_of_process(&real);
     is_ordinary.then_some(real)
-}
-
-/// Returns a file that may choose a server or a program for commands in a directory.
-fn server_settings(directory: &Path, home: Option<&Path>) -> Option<&'static str> {
-    let mut above = directory.ancestors().filter(|above| Some(*above) != home);
-    above.find_map(|above| {
-        let mut files = SERVER_SETTINGS.split(' ');
-        files.find(|file| exists(&above.join(file)))
-    })
 }
 
 /// A repository of usual layout.
@@ -177,7 +159,7 @@ impl Repository {
     }
 
     /// Checks the configuration; returns the directories that may have hooks.
-    fn check_settings(&self, is_network: bool) -> Result<Vec<PathBuf>, String> {
+    fn check_settings(&self) -> Result<Vec<PathBuf>, String> {
         let mut hooks = vec![self.common.join("hooks")];
         let mut points_back = self.points_back;
         for file in [self.common.join("config"), self.own.join("config.worktree")] {
@@ -208,7 +190,7 @@ impl Repository {
                     "blame.ignorerevsfile" => {
                         is_harmless(&setting) && !path.is_some_and(|path| path.is_symlink())
                     }
-                    _ => is_harmless(&setting) && !(is_network && chooses_server(&setting)),
+                    _ => is_harmless(&setting),
                 };
                 if !is_known {
                     return Err(format!("git's configuration: `{name}` may run a program"));
@@ -217,13 +199,6 @@ impl Repository {
         }
         if !points_back {
             return Err("git may read another repository".to_owned());
-        }
-        let has_entry = |name: &&str| {
-            let entries = self.common.join(name).read_dir();
-            entries.is_ok_and(|mut entries| entries.next().is_some())
-        };
-        if is_network && ["remotes", "branches"].iter().any(has_entry) {
-            return Err("git may use the address of a remote in a file".to_owned());
         }
         Ok(hooks)
     }
@@ -256,21 +231,6 @@ fn named_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let path = file.parent()?.join(name);
     let is_clear = !name.is_empty() && !name.contains(char::is_control) && !is_of_process(&path);
     path.canonicalize().ok().filter(|_| is_clear)
-}
-
-/// Whether a setting of a repository chooses a server or a program for connections, except a usual address.
-fn chooses_server((name, value): &Setting) -> bool {
-    match name.as_str() {
-        "remote.*.fetch" => false,
-        "remote.*.url" => {
-            let mut usual = ["https://", "git@", "ssh://"].iter();
-            !usual.any(|scheme| value.starts_with(scheme))
-        }
-        "branch.*.remote" | "branch.*.pushremote" => value != "origin" && value != "upstream",
-        _ => ["http.", "remote."]
-            .iter()
-            .any(|section| name.starts_with(section)),
-    }
 }
 
 /// Reads a file; `None` if it is missing.

@@ -268,43 +268,6 @@ fn hooks_after_writing_the_index_count_in_shells_of_agents() {
 }
 
 #[test]
-fn settings_and_files_choose_servers() {
-    let place = Place::new();
-    let check = || place.check("main", GitScope::Network);
-    assert_eq!(check(), Ok(()));
-    let before = fs::read_to_string(place.path("main/.git/config")).unwrap();
-    for (setting, expected) in [
-        ("remote \"o\"]\nurl = https://example.com/a", true),
-        ("remote \"o\"]\nurl = git@example.com:a/b\nfetch = x", true),
-        ("remote \"o\"]\nurl = ext::sh", false),
-        ("remote \"o\"]\npushurl = https://example.com/a", false),
-        ("credential]\nhelper = !x", false),
-        ("core]\nsshCommand = x", false),
-        ("branch \"main\"]\nremote = upstream", true),
-        ("branch \"main\"]\nremote = git://example.com/x", false),
-        ("url \"ext::x\"]\ninsteadOf = https://", false),
-        ("protocol \"ext\"]\nallow = always", false),
-        ("http]\npostBuffer = 1", false),
-    ] {
-        place.write("main/.git/config", &format!("{before}[{setting}\n"));
-        let checked = check();
-        assert_eq!(checked.is_ok(), expected, "{setting}: {checked:?}");
-    }
-    place.write("main/.git/config", &before);
-    place.write("main/.git/remotes/origin", "URL: git://example.com/x\n");
-    assert!(check().is_err());
-    assert_eq!(place.reads("main"), [true, true]);
-    fs::remove_dir_all(place.path("main/.git/remotes")).unwrap();
-    place.write(".npmrc", "");
-    assert!(check().is_err());
-    let home = place.path("").display().to_string();
-    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
-    let home = [("HOME", home.trim_end_matches('/'))];
-    let checked = check_in(&place.path("main"), &[], GitScope::Network, foreign, &home);
-    assert_eq!(checked, Ok(()));
-}
-
-#[test]
 fn directories_that_the_shell_and_git_take_for_others_are_refused() {
     let place = Place::new();
     for name in ["k/d", "k/y", "y", "plain/in"] {

@@ -115,7 +115,6 @@ fn check_command(script: &str, command: &CommandPart) -> Found {
     let only_reads = words.is_ok()
         && (!command.words.is_empty() || assigned.is_ok())
         && effects.language.is_none()
-        && effects.network.is_none()
         && !command.has_processes;
     Found {
         line: opened.and(assigned).and(words),
