@@ -241,19 +241,6 @@ fn submodules_have_their_own_settings() {
 }
 
 #[test]
-fn repositories_in_the_index_have_their_own_settings() {
-    let session = session();
-    assert!(reads(&session, "git status"));
-    git(&session, &["init", "-q", "inner"]);
-    assert!(reads(&session, "git status"));
-    let entry = format!("160000,{},inner", "1".repeat(40));
-    git(&session, &["update-index", "--add", "--cacheinfo", &entry]);
-    assert!(!reads(&session, "git status"));
-    assert!(!reads(&session, "git -C inner/.. diff"));
-    assert!(reads(&session, "git log"));
-}
-
-#[test]
 fn programs_of_the_workspace_are_not_those_of_the_table() {
     let mut session = session();
     let bin = session.path("bin");

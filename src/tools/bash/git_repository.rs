@@ -45,7 +45,10 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     let hooks = repository.check_settings()?;
     if git.scope == GitScope::WorkTree {
         // Git inspects submodules by running itself there, with their configuration.
-        let modules = [repository.top.join(".gitmodules"), repository.common.join("modules")];
+        let modules = [
+            repository.top.join(".gitmodules"),
+            repository.common.join("modules"),
+        ];
         if modules.iter().any(|modules| exists(modules)) {
             return Err("git may inspect submodules, which have separate settings".to_owned());
         }
@@ -109,13 +112,19 @@ impl Repository {
             (own, common)
         };
         let parts = ["objects", "objects/pack", "refs"].map(|name| common.join(name));
-        let is_usual = (common == own || !exists(&common.join("commondir")))
-            && (common != own || !exists(&own.join("commondir")))
-            && parts.iter().all(|part| symlink_metadata(part).is_ok_and(|kind| kind.is_dir()))
-            && ["index", "hooks"].iter().all(|name| !own.join(name).is_symlink())
+        let is_usual = !exists(&common.join("commondir"))
+            && parts
+                .iter()
+                .all(|part| symlink_metadata(part).is_ok_and(|kind| kind.is_dir()))
+            && !own.join("index").is_symlink()
+            && !common.join("hooks").is_symlink()
             && is_head(&read(&own.join("HEAD")).ok()??)
             && !exists(&common.join("objects/info/alternates"));
-        is_usual.then(|| Self { own, common, top: top.to_owned() })
+        is_usual.then(|| Self {
+            own,
+            common,
+            top: top.to_owned(),
+        })
     }
 
     /// Checks the configuration; returns the directories that may have hooks.
@@ -130,7 +139,8 @@ impl Repository {
                 let (name, value) = &setting;
                 let path = self.top.join(value);
                 // Git expands `~` and `%(prefix)`, and removes quotes.
-                let is_clear = !value.contains(['~', '%', '"', '\\', '\t']) && !is_of_process(&path);
+                let is_clear =
+                    !value.contains(['~', '%', '"', '\\', '\t']) && !is_of_process(&path);
                 if name == "core.hookspath" && !value.is_empty() && is_clear {
                     hooks.push(path);
                 } else if !is_harmless(&setting) {
