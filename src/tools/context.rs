@@ -118,8 +118,8 @@ impl ShellGuarantees {
     }
 
     /// Whether a shell other than bash may run a command line and would parse it differently.
-    pub(super) fn is_ambiguous(self, line: &CommandLine) -> bool {
-        self.dialect == ShellDialect::Any && !line.is_portable
+    pub(super) fn is_ambiguous(self, command: &str, line: &CommandLine) -> bool {
+        self.dialect == ShellDialect::Any && !line.is_portable(command)
     }
 }
 

@@ -19,7 +19,7 @@ pub(in crate::tools) fn assess(
     context: &DecisionContext,
 ) -> Assessment {
     let mut settled = settled(analysis.clone(), context);
-    let is_ambiguous = context.shell.is_ambiguous(&analysis.line);
+    let is_ambiguous = context.shell.is_ambiguous(command, &analysis.line);
     if is_ambiguous && settled.verdict.is_read_only() {
         settled.verdict = Verdict::Unknown;
         "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);

@@ -14,6 +14,7 @@ mod line;
 mod options;
 mod parts;
 mod pattern;
+mod portability;
 mod reader;
 mod redirection;
 #[cfg(test)]

@@ -38,7 +38,10 @@ pub(in crate::shell) struct Reading {
     /// In text order.
     pub(in crate::shell) commands: Vec<CommandPart>,
     pub(in crate::shell) stop: Option<Stop>,
-    pub(in crate::shell) is_portable: bool,
+    /// Whether a construct in it means something else to zsh or dash.
+    pub(in crate::shell) differs: bool,
+    /// The texts of here-documents in which nothing is expanded.
+    pub(in crate::shell) documents: Vec<Range<usize>>,
     /// Whether all commands are simple ones in lists and pipelines.
     pub(in crate::shell) is_flat: bool,
     /// The words of loops, which belong to no command.
@@ -61,13 +64,9 @@ pub(super) struct Reader<'text> {
     /// End of the text, or of the backticks or the here-document that is being read.
     pub(super) end: usize,
     pub(super) depth: usize,
-    /// Number of subshells and substitutions around the position.
-    pub(super) parentheses: usize,
     /// Position of the first control character.
     pub(super) control: usize,
     pub(super) scope: Scope,
-    /// Whether a `case` was read, so that parentheses may end patterns.
-    pub(super) has_case: bool,
     pub(super) reading: Reading,
 }
 
@@ -163,17 +162,10 @@ impl<'text> Reader<'text> {
         self.reading.refusals.push(Refusal::unknown(span, why));
     }
 
-    /// Records that zsh or dash may read the text otherwise, if so.
-    pub(super) fn differs(&mut self, differs: bool) {
-        self.reading.is_portable &= !differs;
-    }
-
     /// Reads a substitution whose commands start `opening` bytes behind the position and end before `closing`.
     pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
         let start = self.position;
         let is_process = matches!(self.peek(), Some(b'<' | b'>'));
-        self.enter_parentheses();
-        self.differs(is_process || closing != ")");
         let inner = Scope {
             context: CommandContext {
                 is_in_subshell: true,
@@ -187,7 +179,6 @@ impl<'text> Reader<'text> {
         let outer = std::mem::replace(&mut self.scope, inner);
         self.position += opening;
         self.nested(Self::list)?;
-        self.parentheses -= 1;
         if !self.skip(closing) {
             return self.stop(1, "a substitution that does not end");
         }
@@ -201,12 +192,6 @@ impl<'text> Reader<'text> {
         }
         self.scope.has_processes |= is_process;
         Ok(())
-    }
-
-    pub(super) fn enter_parentheses(&mut self) {
-        let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
-        self.differs(self.has_case || has_documents);
-        self.parentheses += 1;
     }
 }
 
