@@ -7,7 +7,7 @@ use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs::{self, Kind, Usage};
-use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_options, parse};
+use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_wrapper, parse};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
@@ -115,16 +115,16 @@ impl Started {
                 started.add(inner, index, depth, scope);
             }
         };
+        if let Some(inner) = behind_wrapper(&words) {
+            let mut inner = inner.to_vec();
+            if matches!(program.as_str(), "xargs" | "parallel") {
+                inner.push(PartWord::unknown(0..0, "\"$@\""));
+            }
+            start(self, &inner);
+        }
         for (kind, usage, at) in known {
             let words = words.get(at..).unwrap_or_default();
             match kind {
-                Kind::Wrapper => {
-                    let mut inner = behind_wrapper(usage, words).to_vec();
-                    if usage.has("input") && !inner.is_empty() {
-                        inner.push(PartWord::unknown(0..0, "\"$@\""));
-                    }
-                    start(self, &inner);
-                }
                 Kind::Starts => {
                     for inner in commands_behind(usage, words) {
                         start(self, inner);
@@ -198,18 +198,6 @@ impl Started {
 pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str> {
     let unread = line.unread.as_ref()?;
     Some(script.get(unread.start..).unwrap_or(script))
-}
-
-/// Returns the words of the command that a wrapper starts. An option that the table does not have has no value.
-fn behind_wrapper(wrapper: Usage, words: &[PartWord]) -> &[PartWord] {
-    let options = words.iter().skip(1).map(PartWord::value_or_text);
-    let mut options = options.take_while(|text| text.starts_with('-'));
-    if options.any(|text| wrapper.has(&format!("!{text}"))) {
-        return &[];
-    }
-    let operands = wrapper.words().find_map(|word| word.parse().ok());
-    let words = words.get(1..).unwrap_or_default();
-    behind_options(words, operands.unwrap_or(0), |option| wrapper.has(option))
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.
