@@ -99,6 +99,14 @@ impl Started {
         });
     }
 
+    /// Adds the part of a command line that was not read. Its expansions may name programs.
+    pub(super) fn evaluate_rest(&mut self, program: &str, rest: &str) {
+        self.evaluate(program, Some(rest.to_owned()));
+        if rest.contains(['$', '`', '*', '?', '[']) {
+            self.evaluate(program, None);
+        }
+    }
+
     /// Adds a program of a command with everything that it starts and evaluates.
     fn add(&mut self, invocation: Invocation, index: usize, depth: usize, scope: &Scope<'_>) {
         let program = invocation.program().to_owned();
@@ -189,7 +197,7 @@ impl Started {
         }
         self.add_words(&line.words, directories.first().unwrap_or(start), context);
         if let Some(rest) = unread(script, &line) {
-            self.evaluate(program, Some(rest.to_owned()));
+            self.evaluate_rest(program, rest);
         }
     }
 }

@@ -62,7 +62,7 @@ impl CommandLine {
             unread,
             names: reading.names,
             documents: reading.documents,
-            differs: reading.differs || reading.has_functions,
+            differs: reading.differs,
         }
     }
 

@@ -178,8 +178,6 @@ impl<'text> Reader<'text> {
                 let read = self.compound(Self::condition);
                 read.map_err(|stop| stop.before(start))
             }
-            "function" => self.compound(Self::function),
-            _ if self.function_name().is_some() => self.compound(Self::function),
             _ if is_one_of(RESERVED, keyword) => {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }

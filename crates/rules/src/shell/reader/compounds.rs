@@ -103,46 +103,6 @@ impl Reader<'_> {
         self.skip_keyword("done")
     }
 
-    /// Returns the length of `NAME ()` at the position.
-    pub(super) fn function_name(&self) -> Option<usize> {
-        let rest = self.rest();
-        let is_name = |letter: &u8| letter.is_ascii_alphanumeric() || b"_-.:".contains(letter);
-        let name = rest.bytes().take_while(is_name).count();
-        let behind = rest.get(name..)?.trim_start_matches([' ', '\t']);
-        let behind = behind.strip_prefix('(')?.trim_start_matches([' ', '\t']);
-        let behind = behind.strip_prefix(')')?;
-        (name > 0).then_some(rest.len() - behind.len())
-    }
-
-    /// Reads a function. Its commands may run later, or never.
-    pub(super) fn function(&mut self) -> Read<()> {
-        let start = self.position;
-        if self.keyword() == "function" {
-            self.skip_keyword("function")?;
-            self.skip_blanks();
-            let name = self.keyword().len();
-            self.position += self.function_name().unwrap_or(name);
-        } else {
-            self.position += self.function_name().unwrap_or_default();
-        }
-        self.reading.has_functions = true;
-        self.refuse(
-            start..self.position,
-            "a function changes the meaning of its name",
-        );
-        self.skip_line_breaks()?;
-        let is_compound = self.peek() == Some(b'(')
-            || ["{", "if", "while", "until", "for", "case"].contains(&self.keyword());
-        if !is_compound {
-            return self.stop(1, "a function without a compound command");
-        }
-        let outer = self.scope.context;
-        self.scope.context.is_repeated = true;
-        self.command()?;
-        self.scope.context = outer;
-        Ok(())
-    }
-
     pub(super) fn for_statement(&mut self) -> Read<()> {
         self.skip_keyword("for")?;
         self.skip_blanks();

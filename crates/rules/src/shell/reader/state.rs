@@ -54,14 +54,12 @@ pub(in crate::shell) struct Reading {
     pub(in crate::shell) reveals: Option<String>,
     /// The variables that the line sets.
     pub(in crate::shell) names: BTreeSet<String>,
-    /// Whether it has functions, so that names may mean other programs.
-    pub(in crate::shell) has_functions: bool,
 }
 
 pub(super) struct Reader<'text> {
     pub(super) text: &'text str,
     pub(super) position: usize,
-    /// End of the text, or of the backticks or the here-document that is being read.
+    /// End of the text, or of the here-document that is being read.
     pub(super) end: usize,
     pub(super) depth: usize,
     /// Position of the first control character.
@@ -162,8 +160,8 @@ impl<'text> Reader<'text> {
         self.reading.refusals.push(Refusal::unknown(span, why));
     }
 
-    /// Reads a substitution whose commands start `opening` bytes behind the position and end before `closing`.
-    pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
+    /// Reads a substitution, which starts with two signs.
+    pub(super) fn substitution(&mut self) -> Read<()> {
         let start = self.position;
         let is_process = matches!(self.peek(), Some(b'<' | b'>'));
         let inner = Scope {
@@ -177,9 +175,9 @@ impl<'text> Reader<'text> {
             ..Scope::default()
         };
         let outer = std::mem::replace(&mut self.scope, inner);
-        self.position += opening;
+        self.position += 2;
         self.nested(Self::list)?;
-        if !self.skip(closing) {
+        if !self.skip(")") {
             return self.stop(1, "a substitution that does not end");
         }
         let inner = std::mem::replace(&mut self.scope, outer);

@@ -122,7 +122,7 @@ impl<'text> Reader<'text> {
         let is_all = expansions == Expansions::All;
         match byte {
             b'<' | b'>' => {
-                self.substitution(2, ")")?;
+                self.substitution()?;
                 word.end_known_text();
                 word.pieces.push(WordPiece::Text("/dev/fd/".to_owned()));
                 word.known = word.label.len();
@@ -298,7 +298,7 @@ impl<'text> Reader<'text> {
         }
     }
 
-    /// Reads an expansion that starts with `$` or a backtick.
+    /// Reads an expansion that starts with `$`.
     pub(super) fn dollar(
         &mut self,
         word: &mut WordBuilder,
@@ -312,12 +312,10 @@ impl<'text> Reader<'text> {
         };
         let rest = self.rest();
         if rest.starts_with('`') {
-            self.backticks()?;
-            word.push_piece(WordPiece::Unknown, shape, "$()");
-            return Ok(());
+            return self.stop(1, "a substitution in backticks");
         }
         if rest.starts_with("$(") && !rest.starts_with("$((") {
-            self.substitution(2, ")")?;
+            self.substitution()?;
             word.push_piece(WordPiece::Unknown, shape, "$()");
             return Ok(());
         }
@@ -346,26 +344,6 @@ impl<'text> Reader<'text> {
             Expanded::Value => word.push_piece(WordPiece::Unknown, shape, text),
             Expanded::List => word.push_piece(WordPiece::Unknown, WordShape::Split, text),
         }
-        Ok(())
-    }
-
-    /// Reads a substitution in backticks, without escapes.
-    fn backticks(&mut self) -> Read<()> {
-        let inside = self.rest().get(1..).unwrap_or_default();
-        let Some(length) = inside.find('`') else {
-            return self.stop(1, "backticks that are not closed");
-        };
-        if inside.get(..length).unwrap_or_default().contains('\\') {
-            return self.stop(1, "escapes inside backticks");
-        }
-        let closing = self.position + 1 + length;
-        let outer = std::mem::replace(&mut self.end, closing);
-        self.substitution(1, "")?;
-        self.end = outer;
-        if self.position != closing {
-            return self.stop(1, "backticks with an unexpected character");
-        }
-        self.position = closing + 1;
         Ok(())
     }
 
