@@ -60,8 +60,7 @@ fn own_check(name: &str) -> Option<Own> {
     Some(match name {
         "cd" => builtins::change_directory,
         "." | "eval" | "exec" | "source" => builtins::unknown_code,
-        "command" | "time" | "timeout" => builtins::wrapper,
-        "env" => builtins::env,
+        "command" | "env" | "time" | "timeout" => builtins::wrapper,
         "xargs" => builtins::xargs,
         "find" => conditions::find,
         "git" => git::check,
