@@ -39,8 +39,9 @@ const QUOTED: &str = r#""(?:
     )*(?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))*\$?""#;
 
 static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // In a substitution in quotes, there is no subshell, and only simple quotes.
+    // In a substitution in quotes, there is no subshell, no escaped blank, and only simple quotes.
     let inner = TOKENS.replace("QUOTED", r#""(?:[^"\\$`!]*|\$[A-Za-z_]\w*)""#);
+    let inner = inner.replace(r"\\[^\n]", r"\\[^\n\x20]");
     let quoted = QUOTED.replace("SUBSTITUTION", &format!(r"\$\((?:{inner})*\)"));
     let outer = TOKENS.replace("QUOTED", &quoted);
     let all = format!(r"(?x-u)\A(?:{outer} | \$\( | \s\( | \) )*\z");
@@ -233,6 +234,7 @@ mod tests {
             "ls `id`",
             "case a in a) (ls) ;; esac",
             "echo \"!ec:1:t\"",
+            "echo \"$(echo \\) =ls)\"",
         ] {
             assert!(differs(command), "{command}");
         }
