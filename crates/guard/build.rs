@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     }
     println!("cargo::rerun-if-changed=src/shell/rows.rs");
     println!("cargo::rerun-if-changed=src/shell/tables");
-    let tables = ["commands", "git", "network", "wrappers", "launchers"];
+    let tables = ["commands", "git", "wrappers", "launchers"];
     tables.into_iter().try_for_each(write_commands)
 }
 

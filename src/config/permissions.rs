@@ -46,13 +46,6 @@ pub struct PermissionFlags {
         hide_short_help = true
     )]
     pub mode: Option<Mode>,
-    /// Count commands that only read from servers, such as `gh pr view`, as reading
-    ///
-    /// `gh` with `view`, `list`, `diff`, `checks` or `status`, `gh api` with GET, `git ls-remote`, `cargo search`,
-    /// `npm view` and `pip index versions`, if all words are known and the directory configures no server or
-    /// program. They may update caches of these programs, and are never run in the parallel lane.
-    #[arg(long, hide_short_help = true)]
-    pub allow_network_reads: bool,
     /// Ignore settings that are not understood, although they may restrict calls
     #[arg(long, hide_short_help = true)]
     pub ignore_unknown_settings: bool,
@@ -68,8 +61,6 @@ pub struct PermissionSettings {
     pub mode: Mode,
     /// Whether calls that need approval are denied.
     pub denies_instead_of_asking: bool,
-    /// Whether commands that only read from servers count as reading.
-    pub network_reads: bool,
     /// Further working directories; absolute, without links.
     pub directories: Vec<PathBuf>,
     /// Environment variables; later files have precedence.
@@ -111,10 +102,7 @@ impl Config {
         let home = HOME.text(&self.environment).map(Path::new);
         let mut gathered = Gathered {
             rules: Vec::new(),
-            settings: PermissionSettings {
-                network_reads: flags.allow_network_reads,
-                ..PermissionSettings::default()
-            },
+            settings: PermissionSettings::default(),
             disabled: Vec::new(),
             ignores_unknown: flags.ignore_unknown_settings,
             directory,

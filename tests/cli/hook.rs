@@ -71,29 +71,6 @@ fn files_of_processes_are_in_no_working_directory() {
 }
 
 #[test]
-fn reads_from_servers_are_allowed_on_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let hook = |arguments: &[&str], command: &str| {
-        let arguments = [&["hook", "pre-tool-use"], arguments].concat();
-        let told = run(&arguments, &listing(folder.path(), command));
-        told.stdout.contains("\"permissionDecision\":\"allow\"")
-    };
-    let allow = "--allow-network-reads";
-    let command = "gh pr list --json title | jq length";
-    assert!(!hook(&[], command));
-    assert!(hook(&[allow], command));
-    assert!(!hook(&[allow, "--deny", "Bash(gh *)"], command));
-    assert!(!hook(&[allow, "--ask", "Bash(gh pr *)"], command));
-    assert!(!hook(&[allow], "gh pr merge 1"));
-    assert!(hook(&[allow], "npm view a"));
-    fs::write(folder.path().join(".npmrc"), "").unwrap();
-    assert!(
-        !hook(&[allow], "npm view a"),
-        "the directory may choose a server"
-    );
-}
-
-#[test]
 fn commands_with_languages_are_allowed_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let hook = |arguments: &[&str], command: &str| {

@@ -110,7 +110,7 @@ fn verdicts_and_commands_are_as_recorded() {
         });
         let words: Vec<_> = command.split_whitespace().collect();
         let parts = analysis.line.all_commands();
-        let differs = parts.is_some() && !analysis.line.is_portable;
+        let differs = parts.is_some() && !analysis.line.is_portable(command);
         line["differs"] = json!(differs.then_some(true));
         let parts: Option<Vec<_>> = parts.map(|parts| parts.iter().map(part).collect());
         if parts

@@ -265,9 +265,9 @@ fn shells_start_only_the_commands_that_are_listed() {
     let outcome = runner.run(&line(), |script| {
         let line = parse(&script);
         read.set(read.get() + u32::from(line.unread.is_none()));
-        portable.set(portable.get() + u32::from(line.is_portable));
+        portable.set(portable.get() + u32::from(line.is_portable(&script)));
         for (shell, is_installed) in shells {
-            let is_read = line.unread.is_none() && (shell == "bash" || line.is_portable);
+            let is_read = line.unread.is_none() && (shell == "bash" || line.is_portable(&script));
             if !is_installed || !is_read {
                 continue;
             }

@@ -26,7 +26,7 @@ use crate::text::terminal_safe_line;
 /// how the command runs: `kernel-enforcement` (a sandbox, for commands such as `awk`), `no-terminal` (git
 /// would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false`),
 /// `temporary-directory` (a directory for `sort` to write to), `no-leftovers` (processes that outlive
-/// the command are killed) and `network`. As text, the deciding word is marked.
+/// the command are killed). As text, the deciding word is marked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain
@@ -34,9 +34,6 @@ use crate::text::terminal_safe_line;
 pub(crate) struct CheckShellArguments {
     #[command(flatten)]
     pub(crate) input: CheckInput,
-    /// Count commands that only read from servers, such as `gh pr view`, as reading
-    #[arg(long, hide_short_help = true)]
-    pub(crate) allow_network_reads: bool,
     /// Exit with 1 if a verdict is not read-only or a line is unusable
     #[arg(long, hide_short_help = true)]
     pub(crate) exit_status: bool,
@@ -52,10 +49,7 @@ impl Run for CheckShellArguments {
         };
         let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
         let look = |line: &TextLine| {
-            let mut analysis = analyse(&line.text);
-            if self.allow_network_reads {
-                analysis = analysis.allowing_network_reads();
-            }
+            let analysis = analyse(&line.text);
             let conditions = analysis.conditions();
             let analysis = match &line.directory {
                 Some(directory) => {

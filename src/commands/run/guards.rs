@@ -177,10 +177,6 @@ pub(crate) fn call_decisions(
     io: &Io,
 ) -> Result<CallDecisions, NotEnforced> {
     let environment = io.environment.with(&settings.environment);
-    let shell = ShellGuarantees {
-        network_reads: settings.network_reads,
-        ..shell
-    };
     let directories = [vec![start], settings.directories].concat();
     Ok(CallDecisions {
         registry,

@@ -515,10 +515,7 @@ impl RunToolsArguments {
                 environment: Arc::new(environment),
                 kept_variables: Arc::new(self.env.iter().cloned().collect()),
                 lane: Arc::new(starters.lane),
-                shell: ShellGuarantees {
-                    network_reads: permissions.network_reads,
-                    ..ShellGuarantees::OWN
-                },
+                shell: ShellGuarantees::OWN,
                 sandbox: starters.sandbox,
             },
             home_directory: here,

@@ -58,8 +58,6 @@ pub struct ShellGuarantees {
     /// Whether git's configuration is read. For calls of the past, whose repository may be gone, it is taken to
     /// run no program.
     pub reads_git_settings: bool,
-    /// Whether commands that only read from servers count as reading.
-    pub network_reads: bool,
     /// Whether variables of commands are free of secrets.
     pub has_clean_environment: bool,
     /// The shells that may read the command line.
@@ -98,7 +96,6 @@ impl ShellGuarantees {
         protection: WriteProtection::Lane,
         keeps_git_from_writing: true,
         reads_git_settings: true,
-        network_reads: false,
         has_clean_environment: true,
         dialect: ShellDialect::Bash,
         confines_reads: false,
@@ -112,7 +109,6 @@ impl ShellGuarantees {
             protection,
             keeps_git_from_writing: false,
             reads_git_settings: true,
-            network_reads: false,
             has_clean_environment: false,
             dialect: ShellDialect::Any,
             confines_reads: true,
@@ -122,8 +118,8 @@ impl ShellGuarantees {
     }
 
     /// Whether a shell other than bash may run a command line and would parse it differently.
-    pub(super) fn is_ambiguous(self, line: &CommandLine) -> bool {
-        self.dialect == ShellDialect::Any && !line.is_portable
+    pub(super) fn is_ambiguous(self, command: &str, line: &CommandLine) -> bool {
+        self.dialect == ShellDialect::Any && !line.is_portable(command)
     }
 }
 

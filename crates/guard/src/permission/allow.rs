@@ -111,51 +111,42 @@ fn starts_unseen(part: &CommandPart) -> bool {
     }
 }
 
-/// Whether a command runs a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
+/// Whether a command may run a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
 /// `cat < "$x"`.
 fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
     let program = level.program().unwrap_or_default();
-    let is_unknown = |word: &PartWord| outline(word, context).starts_with([UNKNOWN, GLOB]);
-    let names_variable = |pair: &[PartWord]| {
-        let [before, word] = pair else { return false };
-        let takes = before.text == "-v"
-            || word.text.starts_with("-v")
-            || !matches!(program, "test" | "[" | "[[" | "printf");
-        takes && is_unknown(word)
+    let (sets, compares) = (has(SETS, program), matches!(program, "test" | "[" | "[["));
+    let may_substitute = |text: &str| text.contains("$(") || text.contains('`');
+    let script = context.script();
+    // A later arithmetic evaluation runs substitutions in an index.
+    let has_index = || script.contains("[$(") || script.contains("[`");
+    let evaluates = |word: &PartWord| {
+        let text = word.value_or_text();
+        // After `declare -i y`, a value of `y` is evaluated.
+        may_substitute(&text.replace('\\', ""))
+            || sets && text.starts_with('-') && text.contains('i')
+            || word.text.starts_with("-v") && (compares || program == "printf")
+            || !compares && program != "printf" && starts_unknown(&outline(word, context))
     };
+    let mut assigned = level
+        .assignments
+        .iter()
+        .map(|set| outline(&set.word, context));
     let may_connect = |word: &PartWord| {
         let name = outline(word, context);
         !word.text.starts_with("<(") && (name.starts_with(UNKNOWN) || is_connection(&name))
     };
-    let substitutes = |text: &str| text.contains("$(") || text.contains('`');
-    let sets = has(SETS, program);
-    let evaluates = || {
-        let words = level.words.iter().skip(1);
-        let mut texts = words.map(|word| word.value_or_text().replace('\\', ""));
-        let input = level.input.text().unwrap_or_default();
-        let mut assigned = level.assignments.iter();
-        texts.any(|text| substitutes(&text))
-            || substitutes(input)
-            || assigned.any(|set| substitutes(&outline(&set.word, context)))
-    };
-    // A later arithmetic evaluation runs substitutions in an index.
-    let has_index = || {
-        ["[$(", "[`"]
-            .iter()
-            .any(|sign| context.script().contains(sign))
-    };
-    // After `declare -i y`, a value of `y` is evaluated.
-    let declares_integers = || {
-        let mut options = level.words.iter().skip(1).map(|word| word.text.as_str());
-        options.any(|option| option.starts_with('-') && option.contains('i'))
-    };
     context.sets_programs()
         || (sets || has(EVALUATES, program))
             && (has_index()
-                || sets && declares_integers()
-                || evaluates()
-                || level.words.windows(2).any(names_variable))
+                || level.words.iter().skip(1).any(evaluates)
+                || level.input.text().is_some_and(may_substitute)
+                || assigned.any(|value| may_substitute(&value)))
         || level.reads.iter().any(may_connect)
+}
+
+fn starts_unknown(name: &str) -> bool {
+    name.starts_with([UNKNOWN, GLOB])
 }
 
 /// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part

@@ -21,8 +21,15 @@ fn is_in_place(word: &PartWord) -> bool {
 }
 
 impl Command<'_> {
-    /// Whether it removes a directory that is never removed without approval.
+    /// Whether it removes a directory that is never removed without approval. A text that was not read may do so if it
+    /// has the words.
     pub(super) fn removes_critical(&self, context: &PathContext<'_>) -> bool {
+        if !self.is_understood() {
+            let is_sign = |sign: char| sign.is_whitespace() || "\"'`(){};&|".contains(sign);
+            let mut words = self.text.split(is_sign);
+            return words.clone().any(|word| matches!(word, "rm" | "rmdir"))
+                && words.any(|word| word.starts_with(['/', '~', '$', '*', '.']));
+        }
         let removing = self.invocations().iter();
         let removing = removing.filter(|one| matches!(one.program(), "rm" | "rmdir"));
         let mut removed = removing.flat_map(|one| one.outlines.iter().skip(1));

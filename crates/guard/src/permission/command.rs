@@ -13,7 +13,7 @@ use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
 use super::programs::{Kind, Usage};
-use super::started::{Evaluated, Started, unread};
+use super::started::{Started, unread};
 use super::{directories, programs};
 use crate::shell::{CommandLine, CommandPart, PartWord};
 
@@ -58,14 +58,8 @@ pub(super) fn commands<'a>(
         first.started.add_words(&line.words, &start, context);
     }
     if let Some(rest) = unread(script, line) {
-        let evaluated = Evaluated {
-            program: String::new(),
-            text: Some(rest.to_owned()),
-        };
-        let started = Started {
-            evaluated: vec![evaluated],
-            ..Started::default()
-        };
+        let mut started = Started::default();
+        started.evaluate_rest("", rest);
         let open = Directories {
             is_open: true,
             ..(*start).clone()

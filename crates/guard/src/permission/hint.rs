@@ -9,7 +9,7 @@ use super::path_context::PathContext;
 use super::programs::Kind;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, RuleSource, programs};
-use crate::shell::is_subcommand;
+use crate::shell::{is_subcommand, is_wrapper};
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -49,10 +49,11 @@ fn needs_exact_rule(program: &str) -> bool {
     const OTHERS: [&str; 7] = ["make", "just", "docker", "podman", "ssh", "su", "curl"];
     OTHERS.contains(&program)
         || changes_operands(program)
+        || is_wrapper(program)
         || programs::known(program)
             .iter()
             .any(|(kind, usage)| match kind {
-                Kind::Wrapper | Kind::Starts => true,
+                Kind::Starts => true,
                 Kind::Shell | Kind::Code | Kind::Text => {
                     ["stdin", "all", "first"].iter().any(|form| usage.has(form))
                 }

@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 /// The use that a program makes of its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It starts the command behind its own options.
-    Wrapper,
     /// It starts the commands behind some options.
     Starts,
     /// It evaluates command lines of a shell.
@@ -47,7 +45,6 @@ static TABLE: LazyLock<HashMap<&str, Program>> = LazyLock::new(|| {
         let (kind, row) = line.split_once(": ").unwrap_or_default();
         let (names, usage) = row.split_once(" | ").unwrap_or((row, ""));
         let kind = match kind {
-            "wrapper" => Kind::Wrapper,
             "starts" => Kind::Starts,
             "shell" => Kind::Shell,
             "code" => Kind::Code,

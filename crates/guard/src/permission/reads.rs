@@ -73,29 +73,23 @@ impl Command<'_> {
 
     /// Whether it takes the names of files from its input or a file.
     fn takes_names(&self) -> bool {
+        const OPTIONS: [&str; 6] = [
+            "--files0-from",
+            "-files0-from",
+            "--files-from",
+            "-T",
+            "--stdin",
+            "--batch",
+        ];
         self.invocations().iter().any(|one| {
-            let mut words = one.outlines.iter().skip(1);
-            let options: &[&str] = match one.program() {
-                "xargs" | "parallel" | "cpio" | "pax" => return true,
-                // `-c` in any bundle: the lines of a list of checksums name files.
-                name if name.ends_with("sum") => &["--check", "c"],
-                _ => &[
-                    "--files0-from",
-                    "-files0-from",
-                    "--files-from",
-                    "-T",
-                    "--stdin",
-                    "--batch",
-                ],
+            let is_list = |word: &String| {
+                // The lines of a list of checksums name files.
+                let checks = one.program().ends_with("sum") && word.contains('c');
+                OPTIONS.iter().any(|option| word.starts_with(option))
+                    || word.starts_with('-') && checks
             };
-            words.any(|word| {
-                let letters = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
-                let is_given = |option: &&str| match option.len() {
-                    1 => letters.is_some_and(|letters| letters.contains(*option)),
-                    _ => word.starts_with(*option),
-                };
-                options.iter().any(is_given)
-            })
+            matches!(one.program(), "xargs" | "parallel" | "cpio" | "pax")
+                || one.outlines.iter().skip(1).any(is_list)
         })
     }
 }

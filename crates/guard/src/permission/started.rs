@@ -7,7 +7,7 @@ use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs::{self, Kind, Usage};
-use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_options, parse};
+use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_wrapper, parse};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
@@ -99,6 +99,14 @@ impl Started {
         });
     }
 
+    /// Adds the part of a command line that was not read. Its expansions may name programs.
+    pub(super) fn evaluate_rest(&mut self, program: &str, rest: &str) {
+        self.evaluate(program, Some(rest.to_owned()));
+        if rest.contains(['$', '`', '*', '?', '[']) {
+            self.evaluate(program, None);
+        }
+    }
+
     /// Adds a program of a command with everything that it starts and evaluates.
     fn add(&mut self, invocation: Invocation, index: usize, depth: usize, scope: &Scope<'_>) {
         let program = invocation.program().to_owned();
@@ -115,16 +123,16 @@ impl Started {
                 started.add(inner, index, depth, scope);
             }
         };
+        if let Some(inner) = behind_wrapper(&words) {
+            let mut inner = inner.to_vec();
+            if matches!(program.as_str(), "xargs" | "parallel") {
+                inner.push(PartWord::unknown(0..0, "\"$@\""));
+            }
+            start(self, &inner);
+        }
         for (kind, usage, at) in known {
             let words = words.get(at..).unwrap_or_default();
             match kind {
-                Kind::Wrapper => {
-                    let mut inner = behind_wrapper(usage, words).to_vec();
-                    if usage.has("input") && !inner.is_empty() {
-                        inner.push(PartWord::unknown(0..0, "\"$@\""));
-                    }
-                    start(self, &inner);
-                }
                 Kind::Starts => {
                     for inner in commands_behind(usage, words) {
                         start(self, inner);
@@ -189,7 +197,7 @@ impl Started {
         }
         self.add_words(&line.words, directories.first().unwrap_or(start), context);
         if let Some(rest) = unread(script, &line) {
-            self.evaluate(program, Some(rest.to_owned()));
+            self.evaluate_rest(program, rest);
         }
     }
 }
@@ -198,18 +206,6 @@ impl Started {
 pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str> {
     let unread = line.unread.as_ref()?;
     Some(script.get(unread.start..).unwrap_or(script))
-}
-
-/// Returns the words of the command that a wrapper starts. An option that the table does not have has no value.
-fn behind_wrapper(wrapper: Usage, words: &[PartWord]) -> &[PartWord] {
-    let options = words.iter().skip(1).map(PartWord::value_or_text);
-    let mut options = options.take_while(|text| text.starts_with('-'));
-    if options.any(|text| wrapper.has(&format!("!{text}"))) {
-        return &[];
-    }
-    let operands = wrapper.words().find_map(|word| word.parse().ok());
-    let words = words.get(1..).unwrap_or_default();
-    behind_options(words, operands.unwrap_or(0), |option| wrapper.has(option))
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.

@@ -27,9 +27,6 @@ pub struct Analysis {
     /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
     /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
-    /// For a command line that is read-only except that it reads from servers, in the way of
-    /// `tables/network.txt`: its requirements. The verdict is unknown.
-    pub network_reads: Option<Vec<GitUse>>,
     /// Its commands.
     pub line: Arc<CommandLine>,
 }
@@ -45,15 +42,8 @@ pub fn analyse(command: &str) -> Analysis {
     let line = Arc::new(CommandLine::new(reading));
     match effects.and_then(|effects| Ok((effects.git_uses(&effects.moves)?, effects))) {
         Ok((requires, effects)) => Analysis {
-            why: match &effects.network {
-                Some(name) => format!("`{name}` reads from a server"),
-                None => harmless(&effects),
-            },
-            network_reads: effects.network.as_ref().map(|_| requires.clone()),
-            verdict: match effects.network {
-                Some(_) => Verdict::Unknown,
-                None => Verdict::ReadOnly { requires },
-            },
+            why: harmless(&effects),
+            verdict: Verdict::ReadOnly { requires },
             span: None,
             changes_directory: effects.changes_directory(),
             programs: effects.programs(),
@@ -68,7 +58,6 @@ pub fn analyse(command: &str) -> Analysis {
             changes_directory: true,
             programs: Vec::new(),
             language: None,
-            network_reads: None,
             line,
         },
     }
@@ -112,7 +101,6 @@ impl Analysis {
                 self.line.commands.iter().any(starts_others) || self.language.is_some(),
                 "no-leftovers",
             ),
-            (self.network_reads.is_some(), "network"),
             (self.line.reveals.is_some(), "clean-environment"),
         ]
         .into_iter()
@@ -136,22 +124,7 @@ impl Analysis {
             changes_directory: self.changes_directory,
             programs: effects.programs(),
             language: None,
-            network_reads: None,
             line: Arc::clone(&self.line),
-        }
-    }
-
-    /// Returns the analysis for users who allow reads from servers.
-    #[must_use]
-    pub fn allowing_network_reads(self) -> Self {
-        match &self.network_reads {
-            Some(requires) => Self {
-                verdict: Verdict::ReadOnly {
-                    requires: requires.clone(),
-                },
-                ..self
-            },
-            None => self,
         }
     }
 

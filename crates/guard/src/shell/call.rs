@@ -31,8 +31,6 @@ pub(super) struct Effects {
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
     pub(super) language: Option<String>,
-    /// The first command that reads from a server.
-    pub(super) network: Option<String>,
     /// A command that may print secrets of the environment.
     pub(super) reveals: Option<String>,
 }
@@ -65,10 +63,6 @@ impl Effects {
         self.language.get_or_insert_with(|| command.to_owned());
     }
 
-    pub(super) fn read_network(&mut self, command: &str) {
-        self.network.get_or_insert_with(|| command.to_owned());
-    }
-
     /// Adds the effects of a later command, except its moves.
     pub(super) fn add(&mut self, later: Self) {
         for command in &later.commands {
@@ -76,7 +70,6 @@ impl Effects {
         }
         self.git.extend(later.git);
         self.language = self.language.take().or(later.language);
-        self.network = self.network.take().or(later.network);
     }
 
     /// Returns the names of the programs, without subcommands, and of programs that they start.

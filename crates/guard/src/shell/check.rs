@@ -41,7 +41,6 @@ pub(super) fn check(script: &str, reading: &mut Reading) -> Result<Effects, Refu
         // Earlier commands could change the configuration.
         let can_be_required = is_clean && !command.context.is_repeated;
         command.only_reads = found.only_reads
-            && !reading.has_functions
             && (found.effects.git.is_empty() || (!command.requires.is_empty() && can_be_required));
         is_clean &= command.only_reads && command.writes.is_empty();
         if !command.only_reads {
@@ -115,7 +114,6 @@ fn check_command(script: &str, command: &CommandPart) -> Found {
     let only_reads = words.is_ok()
         && (!command.words.is_empty() || assigned.is_ok())
         && effects.language.is_none()
-        && effects.network.is_none()
         && !command.has_processes;
     Found {
         line: opened.and(assigned).and(words),

@@ -101,44 +101,48 @@ impl CommandPart {
     }
 }
 
-/// Returns the command that a wrapper starts, unless the words are another command.
-fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
-    let find = |length: usize| {
-        let name: Vec<&str> = words.get(..length)?.iter().map(PartWord::label).collect();
-        let name = name.join(" ");
-        let launcher = LAUNCHERS
-            .get(&name)
-            .filter(|entry| entry.is(Property::First));
-        let wrapper = launcher.or_else(|| WRAPPERS.get(&name))?;
-        Some((name, wrapper, words.get(length..)?))
-    };
-    let (name, wrapper, rest) = find(2).or_else(|| find(1))?;
-    let operands = wrapper.most_operands.unwrap_or(0);
-    let has_value = |option: &str| takes_next_word(&name, option);
-    (!rest.is_empty()).then(|| behind_options(rest, operands, has_value))
+/// Whether a program starts the command in its operands.
+pub fn is_wrapper(name: &str) -> bool {
+    let wrapper = LAUNCHERS.get(name);
+    wrapper.is_some_and(|wrapper| wrapper.is(Property::First))
 }
 
-/// Returns the words behind options, assignments and a number of operands. `has_value` says which options have the next
-/// word as their value.
-pub fn behind_options(
-    words: &[PartWord],
-    mut operands: usize,
-    has_value: impl Fn(&str) -> bool,
-) -> &[PartWord] {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
+/// Returns the words of the command that a program starts, or that its subcommand starts, as in `npm --silent exec ls`.
+/// `None` if it starts none.
+pub fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
+    let program = program_name(words.first()?.label());
+    let mut has_option = false;
+    let mut found = Some((program.to_owned(), 1)).filter(|(name, _)| is_wrapper(name));
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let name = format!("{program} {}", word.label());
+        if is_wrapper(&name) {
+            found = Some((name, at + 1));
+        }
+        // An option may have a value.
+        let may_be_value = std::mem::replace(&mut has_option, word.label().starts_with('-'));
+        if !has_option && !may_be_value {
+            break;
+        }
+    }
+    let (name, start) = found?;
+    let mut operands = LAUNCHERS.get(&name)?.most_operands.unwrap_or(0);
+    let mut rest = words.get(start..)?;
+    while let Some((word, others)) = rest.split_first() {
         let text = word.label();
-        if text.len() > 1 && text.starts_with('-') {
-            at += usize::from(has_value(text));
-        } else if assigned_name(text).is_none() {
+        let is_option = text.len() > 1 && text.starts_with('-');
+        if name == "command" && matches!(text, "-v" | "-V") {
+            return None;
+        }
+        if !is_option && assigned_name(text).is_none() {
             if operands == 0 {
                 break;
             }
             operands -= 1;
         }
-        at += 1;
+        let has_value = is_option && takes_next_word(&name, text);
+        rest = others.get(usize::from(has_value)..).unwrap_or_default();
     }
-    words.get(at..).unwrap_or_default()
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 /// Whether an option of a program takes the next word as its value.

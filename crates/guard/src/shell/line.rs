@@ -1,5 +1,8 @@
 //! A command line that was read.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use super::check::check;
 use super::parts::CommandPart;
 use super::reader::read;
@@ -18,8 +21,12 @@ pub struct CommandLine {
     pub unread: Option<Unread>,
     /// The first command or variable that may print secrets of the environment.
     pub reveals: Option<String>,
-    /// Whether bash, zsh and dash read it alike; false for lines that are too long to be analysed.
-    pub is_portable: bool,
+    /// The variables that it sets.
+    pub names: BTreeSet<String>,
+    /// The texts of its here-documents in which nothing is expanded.
+    pub documents: Vec<Range<usize>>,
+    /// Whether a construct in it means something else to zsh or dash.
+    pub differs: bool,
     /// Whether all commands are simple ones in lists and pipelines.
     pub is_flat: bool,
 }
@@ -53,7 +60,9 @@ impl CommandLine {
             words: reading.words,
             reveals: reading.reveals,
             unread,
-            is_portable: reading.is_portable,
+            names: reading.names,
+            documents: reading.documents,
+            differs: reading.differs,
         }
     }
 

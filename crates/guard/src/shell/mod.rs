@@ -14,6 +14,7 @@ mod line;
 mod options;
 mod parts;
 mod pattern;
+mod portability;
 mod reader;
 mod redirection;
 #[cfg(test)]
@@ -25,7 +26,9 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use command_words::{behind_options, is_subcommand, program_and_subcommand, program_name};
+pub use command_words::{
+    behind_wrapper, is_subcommand, is_wrapper, program_and_subcommand, program_name,
+};
 pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
 pub use line::{CommandLine, Unread, parse};

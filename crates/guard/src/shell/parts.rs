@@ -129,7 +129,12 @@ impl CommandPart {
         let name = first.value.as_deref()?;
         let wrapper = WRAPPERS.get(name)?;
         let options = options::read(wrapper, name, arguments).ok()?.read;
-        let mut inner = arguments.get(options + wrapper.most_operands.unwrap_or(0)..)?;
+        let own = options + wrapper.most_operands.unwrap_or(0);
+        let (own, mut inner) = arguments.split_at_checked(own)?;
+        // `timeout 5$x ls`
+        if !own.iter().all(PartWord::is_one_argument) {
+            return None;
+        }
         let mut assignments = self.assignments.clone();
         let mut assigned = self.assigned.clone();
         while let Some((word, rest)) = inner.split_first()

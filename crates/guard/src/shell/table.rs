@@ -212,9 +212,6 @@ pub(super) static COMMANDS: Table = table!("commands");
 /// Read-only forms of git's subcommands.
 pub(super) static GIT: Table = table!("git");
 
-/// Commands that read from a server.
-pub(super) static NETWORK: Table = table!("network");
-
 /// The wrappers.
 pub(super) static WRAPPERS: Table = table!("wrappers");
 
@@ -239,7 +236,7 @@ mod tests {
     fn the_tables_can_be_read() {
         let sizes = [&COMMANDS, &GIT, &WRAPPERS].map(|table| table.names.len());
         assert!(sizes[0] > 150 && sizes[1] > 40 && sizes[2] >= 10);
-        let tables = [&COMMANDS, &GIT, &WRAPPERS, &LAUNCHERS, &NETWORK];
+        let tables = [&COMMANDS, &GIT, &WRAPPERS, &LAUNCHERS];
         let names = tables
             .iter()
             .flat_map(|table| table.names.iter().map(move |(name, _)| (table, name)));

@@ -51,8 +51,6 @@ impl GitUse {
 pub enum GitScope {
     /// History and settings.
     Objects,
-    /// Also servers, which settings of the directory choose, for git and other programs.
-    Network,
     /// Also the index, the files, or the contents of changes, so that hooks, monitors, filters and
     /// diff programs may run.
     WorkTree,

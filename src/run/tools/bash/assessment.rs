@@ -19,7 +19,7 @@ pub(in crate::run::tools) fn assess(
     context: &DecisionContext,
 ) -> Assessment {
     let mut settled = settled(analysis.clone(), context);
-    let is_ambiguous = context.shell.is_ambiguous(&analysis.line);
+    let is_ambiguous = context.shell.is_ambiguous(command, &analysis.line);
     if is_ambiguous && settled.verdict.is_read_only() {
         settled.verdict = Verdict::Unknown;
         "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);
@@ -31,8 +31,6 @@ pub(in crate::run::tools) fn assess(
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::everything(),
-        // The lane has no network.
-        (true, _) if settled.network_reads.is_some() => Access::everything(),
         (true, true) => Access::changes_directory(),
         (true, false) => Access::reads_everything(),
     };
@@ -68,9 +66,6 @@ fn keeps_ascii(context: &DecisionContext) -> bool {
 /// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
 pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
-    if context.shell.network_reads {
-        analysis = analysis.allowing_network_reads();
-    }
     if !analysis.verdict.is_read_only() {
         return analysis;
     }

@@ -241,19 +241,6 @@ fn submodules_have_their_own_settings() {
 }
 
 #[test]
-fn repositories_in_the_index_have_their_own_settings() {
-    let session = session();
-    assert!(reads(&session, "git status"));
-    git(&session, &["init", "-q", "inner"]);
-    assert!(reads(&session, "git status"));
-    let entry = format!("160000,{},inner", "1".repeat(40));
-    git(&session, &["update-index", "--add", "--cacheinfo", &entry]);
-    assert!(!reads(&session, "git status"));
-    assert!(!reads(&session, "git -C inner/.. diff"));
-    assert!(reads(&session, "git log"));
-}
-
-#[test]
 fn programs_of_the_workspace_are_not_those_of_the_table() {
     let mut session = session();
     let bin = session.path("bin");
@@ -367,27 +354,6 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
 }
 
 /// The lane has no network, so such a command is run in the serial lane, although it only reads.
-#[test]
-fn reads_from_servers_are_reads_on_request_outside_of_the_lane() {
-    let mut session = session();
-    let command = "gh pr view 1 | head";
-    let assessed = |session: &Session| assess(command, &analyse(command), &session.context);
-    let only_reads = |assessment: &Assessment| {
-        matches!(
-            assessment.action,
-            Action::Command {
-                only_reads: true,
-                ..
-            }
-        )
-    };
-    assert!(!only_reads(&assessed(&session)));
-    session.context.shell.network_reads = true;
-    let assessment = assessed(&session);
-    assert!(only_reads(&assessment), "{}", assessment.why);
-    assert_eq!(assessment.access, Access::everything());
-}
-
 /// `/` is the default directory of containers; the programs there are the system's.
 #[test]
 fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {

@@ -6,29 +6,23 @@
 //! Some files only change which history is shown, by objects of the repository itself, so they may
 //! exist: `shallow`, `info/grafts`, `refs/replace`. `objects/info/alternates` shows another repository.
 
-use std::fs::{DirEntry, OpenOptions, symlink_metadata};
+use std::fs::{OpenOptions, symlink_metadata};
 use std::io::Read as _;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{Access, OFlags, access};
+use rustix::fs::OFlags;
 
-use super::git_files::{Setting, check_index, is_harmless, parse_settings};
+use super::git_files::{is_harmless, parse_settings};
 use crate::io::{is_of_process, open_regular};
 use crate::permission::normalised;
 use crate::run::tools::DecisionContext;
 use crate::shell::{GitScope, GitUse};
 
-/// Maximum size of a file that is read, in bytes: an index of about 150,000 files.
-const MAX_FILE: u64 = 16 * 1024 * 1024;
+/// Maximum size of a file that is read, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// The hook that runs after the index is written.
 const HOOK: &str = "post-index-change";
-
-/// Files of a directory or one above it, except the home directory, that choose servers and programs for `cargo`,
-/// `npm` and `pip`, or which of their versions runs.
-const SERVER_SETTINGS: &str = ".cargo/config .cargo/config.toml .corepack.env .mise.toml .npmrc .tool-versions \
-    mise.toml pyvenv.cfg rust-toolchain rust-toolchain.toml";
 
 const UNUSUAL: &str = "git's repository has an unusual layout";
 
@@ -45,22 +39,17 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     }
     let directory = reached(git, &context.directory, variable(&"PWD"))
         .ok_or("the directory of git is missing, or the shell may take another one")?;
-    let is_network = git.scope == GitScope::Network;
-    if is_network && let Some(file) = server_settings(&directory, variable(&"HOME")) {
-        return Err(format!("`{file}` may choose a server or a program"));
-    }
     let Some(repository) = Repository::find(&directory)? else {
         return Ok(());
     };
-    let hooks = repository.check_settings(is_network)?;
-    // Anything that reads the index may renew the parts of a split one, or write objects for a sparse one.
-    if let Some(index) = read(&repository.own.join("index"))? {
-        check_index(&index, git.scope != GitScope::WorkTree)?;
-    }
+    let hooks = repository.check_settings()?;
     if git.scope == GitScope::WorkTree {
         // Git inspects submodules by running itself there, with their configuration.
-        let modules = repository.top.map(|top| top.join(".gitmodules"));
-        if modules.is_some_and(|modules| exists(&modules)) {
+        let modules = [
+            repository.top.join(".gitmodules"),
+            repository.common.join("modules"),
+        ];
+        if modules.iter().any(|modules| exists(modules)) {
             return Err("git may inspect submodules, which have separate settings".to_owned());
         }
         let may_write = !context.shell.keeps_git_from_writing;
@@ -74,112 +63,73 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
 /// Returns the directory of git without links; `None` if it is missing or differs by process, or if `..` removes a
 /// name from the path, as `cd` does, with another effect than following the link before it, as git does.
 fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
-    let mut real = directory.canonicalize().ok()?;
-    let mut parts = git
-        .steps
-        .iter()
-        .flat_map(|step| Path::new(step).components());
-    let goes_up = parts.any(|part| part == Component::ParentDir);
+    let named = git.directory(directory);
+    let real = named.canonicalize().ok()?;
+    let mut steps = git.steps.iter().map(Path::new);
+    let goes_up = steps.any(|step| step.components().any(|name| name == Component::ParentDir));
+    let start = directory.canonicalize().ok();
     // The calling shell may name its directory by a link.
-    let mut names = [Some(directory), shell].into_iter().flatten();
-    let is_link = |name: &Path| name != real && name.canonicalize().is_ok_and(|path| path == real);
-    if goes_up && names.any(is_link) {
-        return None;
-    }
-    for step in &git.steps {
-        let by_name = normalised(&real.join(step));
-        real = real.join(step).canonicalize().ok()?;
-        if goes_up && by_name != real {
-            return None;
-        }
-    }
-    let is_ordinary = !is_of_process(&git.directory(directory)) && !is_of_process(&real);
-    is_ordinary.then_some(real)
+    let shell = shell.filter(|shell| shell.canonicalize().ok() == start);
+    let mut starts = [directory, shell.unwrap_or(directory)].into_iter();
+    let is_clear = !goes_up || starts.all(|start| normalised(&git.directory(start)) == real);
+    (is_clear && !is_of_process(&named) && !is_of_process(&real)).then_some(real)
 }
 
-/// Returns a file that may choose a server or a program for commands in a directory.
-fn server_settings(directory: &Path, home: Option<&Path>) -> Option<&'static str> {
-    let mut above = directory.ancestors().filter(|above| Some(*above) != home);
-    above.find_map(|above| {
-        let mut files = SERVER_SETTINGS.split(' ');
-        files.find(|file| exists(&above.join(file)))
-    })
-}
-
-/// A repository of usual layout.
+/// A repository of usual layout: `.git` is a directory, or the file of a linked work tree.
 struct Repository {
     /// The git directory, with the index and `HEAD`.
     own: PathBuf,
     /// The git directory with the configuration, which linked work trees share.
     common: PathBuf,
-    /// The top of the work tree; `None` inside the git directory.
-    top: Option<PathBuf>,
-    /// Whether `own` is in the work tree, or names it as a linked work tree does.
-    points_back: bool,
+    /// The top of the work tree.
+    top: PathBuf,
 }
 
 impl Repository {
     /// Finds the repository of a directory without links, as git does.
     fn find(directory: &Path) -> Result<Option<Self>, String> {
-        for top in directory.ancestors() {
-            let git = top.join(".git");
-            let found = if exists(&git) {
-                Self::open(&git, Some(top))
-            } else if !exists(&top.join("HEAD")) {
-                continue;
-            } else if top.file_name().is_some_and(|name| name == ".git") {
-                Self::open(top, None)
-            } else {
-                // Git may take it for a bare repository.
-                None
-            };
-            return found.map(Some).ok_or_else(|| UNUSUAL.to_owned());
-        }
-        Ok(None)
+        // Git may take a directory with `HEAD` for a bare repository.
+        let mut above = directory.ancestors();
+        let Some(top) = above.find(|top| exists(&top.join(".git")) || exists(&top.join("HEAD")))
+        else {
+            return Ok(None);
+        };
+        let found = Self::open(&top.join(".git"), top);
+        found.map(Some).ok_or_else(|| UNUSUAL.to_owned())
     }
 
     /// Opens a repository; `None` if its layout is unusual. A directory that git does not take for a repository is
     /// unusual too, because git would use one above it.
-    fn open(git: &Path, top: Option<&Path>) -> Option<Self> {
-        let kind = symlink_metadata(git).ok()?.file_type();
-        let own = if kind.is_file() {
-            named_path(git, "gitdir: ")?
+    fn open(git: &Path, top: &Path) -> Option<Self> {
+        let (own, common) = if symlink_metadata(git).ok()?.is_dir() {
+            (git.to_owned(), git.to_owned())
         } else {
-            git.to_owned()
-        };
-        let shared = read(&own.join("commondir")).ok()?;
-        let common = match &shared {
+            let own = named_path(git, "gitdir: ")?;
             // Git always writes this.
-            Some(name) if kind.is_file() && name.trim_ascii_end() == b"../.." => {
-                named_path(&own.join("gitdir"), "").filter(|named| named == git)?;
-                own.ancestors().nth(2)?.to_owned()
-            }
-            Some(_) => return None,
-            None => own.clone(),
+            let shared = read(&own.join("commondir")).ok()??;
+            let is_linked = shared == b"../..\n" && named_path(&own.join("gitdir"), "")? == git;
+            let common = own.ancestors().nth(2).filter(|_| is_linked)?.to_owned();
+            (own, common)
         };
-        let is_reached = |name| {
-            let path = common.join(name);
-            path.is_dir() && access(&path, Access::EXEC_OK).is_ok()
-        };
-        let stores = ["", "objects", "objects/pack"].map(|name| common.join(name));
-        let is_usual = !kind.is_symlink()
-            && is_plain(&own)
-            && stores.iter().all(|path| is_plain(path))
+        let parts = ["objects", "objects/pack", "refs"].map(|name| common.join(name));
+        let is_usual = !exists(&common.join("commondir"))
+            && parts
+                .iter()
+                .all(|part| symlink_metadata(part).is_ok_and(|kind| kind.is_dir()))
+            && !own.join("index").is_symlink()
+            && !common.join("hooks").is_symlink()
             && is_head(&read(&own.join("HEAD")).ok()??)
-            && ["objects", "refs"].into_iter().all(is_reached)
             && !exists(&common.join("objects/info/alternates"));
         is_usual.then(|| Self {
             own,
             common,
-            top: top.map(Path::to_owned),
-            points_back: kind.is_dir() || shared.is_some(),
+            top: top.to_owned(),
         })
     }
 
     /// Checks the configuration; returns the directories that may have hooks.
-    fn check_settings(&self, is_network: bool) -> Result<Vec<PathBuf>, String> {
+    fn check_settings(&self) -> Result<Vec<PathBuf>, String> {
         let mut hooks = vec![self.common.join("hooks")];
-        let mut points_back = self.points_back;
         for file in [self.common.join("config"), self.own.join("config.worktree")] {
             let text = read(&file)?.unwrap_or_default();
             let settings = String::from_utf8(text).ok();
@@ -187,59 +137,19 @@ impl Repository {
             let settings = settings.ok_or("git's configuration is not in a form that is known")?;
             for setting in settings {
                 let (name, value) = &setting;
-                let path = self.top.as_ref().map(|top| top.join(value));
+                let path = self.top.join(value);
                 // Git expands `~` and `%(prefix)`, and removes quotes.
-                let is_clear = |path: &PathBuf| {
-                    !value.is_empty()
-                        && !value.contains(['~', '%', '"', '\\', '\t'])
-                        && !is_of_process(path)
-                };
-                let is_known = match name.as_str() {
-                    "core.hookspath" => {
-                        let path = path.filter(is_clear);
-                        path.map(|path| hooks.push(path)).is_some()
-                    }
-                    "core.worktree" => {
-                        points_back = true;
-                        let real = self.own.join(value).canonicalize().ok();
-                        real == self.top && path.as_ref().is_some_and(is_clear)
-                    }
-                    // Git quotes lines of it that are not commits.
-                    "blame.ignorerevsfile" => {
-                        is_harmless(&setting) && !path.is_some_and(|path| path.is_symlink())
-                    }
-                    _ => is_harmless(&setting) && !(is_network && chooses_server(&setting)),
-                };
-                if !is_known {
+                let is_clear =
+                    !value.contains(['~', '%', '"', '\\', '\t']) && !is_of_process(&path);
+                if name == "core.hookspath" && !value.is_empty() && is_clear {
+                    hooks.push(path);
+                } else if !is_harmless(&setting) {
                     return Err(format!("git's configuration: `{name}` may run a program"));
                 }
             }
         }
-        if !points_back {
-            return Err("git may read another repository".to_owned());
-        }
-        let has_entry = |name: &&str| {
-            let entries = self.common.join(name).read_dir();
-            entries.is_ok_and(|mut entries| entries.next().is_some())
-        };
-        if is_network && ["remotes", "branches"].iter().any(has_entry) {
-            return Err("git may use the address of a remote in a file".to_owned());
-        }
         Ok(hooks)
     }
-}
-
-/// Whether a directory has no links and no pipes, which could lead every process to other files or show another
-/// repository, and no parts of a split index.
-fn is_plain(git: &Path) -> bool {
-    let is_usual = |entry: DirEntry| {
-        let name = entry.file_name();
-        let kind = entry.file_type();
-        let is_known = kind.is_ok_and(|kind| kind.is_file() || kind.is_dir() || kind.is_socket());
-        is_known && !name.as_encoded_bytes().starts_with(b"sharedindex.")
-    };
-    git.read_dir()
-        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_usual)))
 }
 
 /// Whether git accepts the contents of `HEAD`.
@@ -256,21 +166,6 @@ fn named_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let path = file.parent()?.join(name);
     let is_clear = !name.is_empty() && !name.contains(char::is_control) && !is_of_process(&path);
     path.canonicalize().ok().filter(|_| is_clear)
-}
-
-/// Whether a setting of a repository chooses a server or a program for connections, except a usual address.
-fn chooses_server((name, value): &Setting) -> bool {
-    match name.as_str() {
-        "remote.*.fetch" => false,
-        "remote.*.url" => {
-            let mut usual = ["https://", "git@", "ssh://"].iter();
-            !usual.any(|scheme| value.starts_with(scheme))
-        }
-        "branch.*.remote" | "branch.*.pushremote" => value != "origin" && value != "upstream",
-        _ => ["http.", "remote."]
-            .iter()
-            .any(|section| name.starts_with(section)),
-    }
 }
 
 /// Reads a file; `None` if it is missing.

@@ -99,16 +99,15 @@ fn common_repositories_are_read() {
     place.git("parent", "submodule --quiet add ../main module");
     place.git("", "clone -q main sparse");
     place.git("sparse", "sparse-checkout set --cone sub");
-    place.git("", "clone -q main index4");
-    place.git("index4", "update-index --index-version 4");
     for (name, expected) in [
         (
-            "none fresh clone clone/sub clone/.git linked hosted husky",
+            "none fresh clone clone/sub linked hosted husky",
             [true, true],
         ),
-        ("sparse index4 parent/module", [true, true]),
+        ("sparse", [true, true]),
         ("parent", [true, false]),
-        // No file in the git directory names the work tree.
+        // Its settings name the work tree.
+        ("parent/module clone/.git", [false, false]),
         ("separate", [false, false]),
         ("separate.git", [false, false]),
     ] {
@@ -123,7 +122,6 @@ fn common_repositories_are_read() {
 fn unusual_repositories_are_not_read() {
     let place = Place::new();
     let cases: &[(&str, &[&str])] = &[
-        ("split", &["update-index --split-index"]),
         ("cone", &["sparse-checkout set --cone --sparse-index sub"]),
         ("monitor", &["config core.fsmonitor x"]),
         ("include", &["config include.path ../more"]),
@@ -152,13 +150,6 @@ fn unusual_repositories_are_not_read() {
     place.git("sha256", "init -q --object-format=sha256");
     place.git("", "clone -q --bare main bare");
     place.git("", "clone -q --shared main shared");
-    // An index that git takes for a sparse one without its extension.
-    let path = place.path("cone/.git/index");
-    let mut index = fs::read(&path).unwrap();
-    let at = memchr::memmem::find(&index, b"sdir").unwrap();
-    index.drain(at..at + 8);
-    fs::write(&path, index).unwrap();
-    place.git("cone", "config --worktree index.sparse false");
     // Git takes the repository above for that of a directory whose `.git` has no `HEAD`.
     place.write("monitor/inner/.git/config", "");
     for part in ["objects/pack", "refs"] {
@@ -168,16 +159,6 @@ fn unusual_repositories_are_not_read() {
         place.write("monitor/inner/.git/HEAD", head);
         assert_eq!(place.reads("monitor/inner"), [false, false], "{head}");
     }
-    // It may be a file elsewhere, whose lines git quotes.
-    place.git("", "clone -q main revisions");
-    place.git(
-        "revisions",
-        "config blame.ignoreRevsFile .git-blame-ignore-revs",
-    );
-    assert_eq!(place.reads("revisions"), [true, true]);
-    let ignored = place.path("revisions/.git-blame-ignore-revs");
-    symlink("../main/a.txt", ignored).unwrap();
-    assert_eq!(place.reads("revisions"), [false, false]);
     place.write("monitor/inner/.git/HEAD", "ref: refs/heads/x\n");
     assert_eq!(place.reads("monitor/inner"), [true, true]);
     for name in ["sha256", "bare", "shared", "cone", "missing"] {
@@ -265,43 +246,6 @@ fn hooks_after_writing_the_index_count_in_shells_of_agents() {
     assert_eq!(place.reads("main"), [true, false]);
     assert_eq!(place.reads("main/sub"), [true, false]);
     assert_eq!(own(), Ok(()));
-}
-
-#[test]
-fn settings_and_files_choose_servers() {
-    let place = Place::new();
-    let check = || place.check("main", GitScope::Network);
-    assert_eq!(check(), Ok(()));
-    let before = fs::read_to_string(place.path("main/.git/config")).unwrap();
-    for (setting, expected) in [
-        ("remote \"o\"]\nurl = https://example.com/a", true),
-        ("remote \"o\"]\nurl = git@example.com:a/b\nfetch = x", true),
-        ("remote \"o\"]\nurl = ext::sh", false),
-        ("remote \"o\"]\npushurl = https://example.com/a", false),
-        ("credential]\nhelper = !x", false),
-        ("core]\nsshCommand = x", false),
-        ("branch \"main\"]\nremote = upstream", true),
-        ("branch \"main\"]\nremote = git://example.com/x", false),
-        ("url \"ext::x\"]\ninsteadOf = https://", false),
-        ("protocol \"ext\"]\nallow = always", false),
-        ("http]\npostBuffer = 1", false),
-    ] {
-        place.write("main/.git/config", &format!("{before}[{setting}\n"));
-        let checked = check();
-        assert_eq!(checked.is_ok(), expected, "{setting}: {checked:?}");
-    }
-    place.write("main/.git/config", &before);
-    place.write("main/.git/remotes/origin", "URL: git://example.com/x\n");
-    assert!(check().is_err());
-    assert_eq!(place.reads("main"), [true, true]);
-    fs::remove_dir_all(place.path("main/.git/remotes")).unwrap();
-    place.write(".npmrc", "");
-    assert!(check().is_err());
-    let home = place.path("").display().to_string();
-    let foreign = ShellGuarantees::foreign(WriteProtection::Absent);
-    let home = [("HOME", home.trim_end_matches('/'))];
-    let checked = check_in(&place.path("main"), &[], GitScope::Network, foreign, &home);
-    assert_eq!(checked, Ok(()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::shell::call::{CheckedCommand, Move};
 use crate::shell::options::arguments;
+use crate::shell::parts::CommandPart;
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
 use crate::shell::word::{PartWord, Value, WordShape};
@@ -69,7 +70,7 @@ pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[Par
     )))
 }
 
-/// `command`, `time`, and `timeout` with a duration, with options before the command that they start.
+/// `command`, `env`, `time` and `timeout`, with options and variables before the command that they start.
 pub(super) fn wrapper(
     call: &mut CheckedCommand<'_>,
     name: &PartWord,
@@ -79,40 +80,24 @@ pub(super) fn wrapper(
     if name.prefix() == "command" && arguments.has_one_of(&["v", "V"]) {
         return Ok(());
     }
-    let own = arguments.read + usize::from(name.prefix() == "timeout");
-    let (own, inner) = words.split_at_checked(own).unwrap_or_default();
-    if own.iter().any(|word| word.literal().is_none()) {
-        return Err(name.refusal("a duration known only at run time"));
+    let wrapping = CommandPart {
+        words: [std::slice::from_ref(name), words].concat(),
+        ..CommandPart::default()
+    };
+    let inner = wrapping.unwrapped();
+    let mut passed = inner.iter().flat_map(|inner| &inner.assignments);
+    if let Some(set) = passed.find(|set| !may_be_passed(&set.name, &set.word)) {
+        let why = format!("`{}` may change what the command does", set.name);
+        return Err(set.word.refusal(why));
     }
-    started(call, name, inner)
-}
-
-/// `env [NAME=value …] [command]`
-pub(super) fn env(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
-    let mut rest = words
-        .get(arguments("env", words)?.read..)
-        .unwrap_or_default();
-    while let Some((word, others)) = rest.split_first() {
-        let Some((variable, value)) = word.prefix().split_once('=') else {
-            break;
-        };
-        let value = match word.literal() {
-            Some(_) => PartWord::known(value),
-            None => PartWord::unknown(word.span.clone(), ""),
-        };
-        if !may_be_passed(variable, &value) {
-            return Err(word.refusal(format!(
-                "`{}` may change what the command does",
-                word.prefix()
-            )));
+    match inner {
+        Some(inner) => call.check_inner(name, &inner.words),
+        None if name.prefix() == "env" => {
+            call.effects.reveals = Some(name.prefix().to_owned());
+            Ok(())
         }
-        rest = others;
+        None => Err(name.refusal(format!("`{}` without a known command", name.prefix()))),
     }
-    if rest.is_empty() {
-        call.effects.reveals = Some(name.prefix().to_owned());
-        return Ok(());
-    }
-    started(call, name, rest)
 }
 
 /// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
@@ -143,14 +128,7 @@ pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Par
     } else {
         inner.push(PartWord::unknown(name.span.clone(), ""));
     }
-    started(call, name, &inner)
-}
-
-fn started(call: &mut CheckedCommand<'_>, name: &PartWord, inner: &[PartWord]) -> Checked {
-    if inner.is_empty() {
-        return Err(name.refusal(format!("`{}` without a known command", name.prefix())));
-    }
-    call.check_inner(name, inner)
+    call.check_inner(name, &inner)
 }
 
 /// Returns the letters of the conversions in a format; NUL for one that is cut off.

@@ -1,12 +1,12 @@
 //! The check of one simple command: its assignments, then its name.
 
 use super::{awk, builtins, conditions, git, prints_environment, sed};
-use crate::shell::call::{CheckedCommand, GitCall, Own};
+use crate::shell::call::{CheckedCommand, Own};
 use crate::shell::options::{self, arguments, may_change};
 use crate::shell::parts::{CommandPart, PartAssignment};
-use crate::shell::table::{COMMANDS, NETWORK, Property};
+use crate::shell::table::{COMMANDS, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
-use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
+use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
 use crate::shell::word::PartWord;
 
 /// Checks the variables that a command sets.
@@ -60,8 +60,7 @@ fn own_check(name: &str) -> Option<Own> {
     Some(match name {
         "cd" => builtins::change_directory,
         "." | "eval" | "exec" | "source" => builtins::unknown_code,
-        "command" | "time" | "timeout" => builtins::wrapper,
-        "env" => builtins::env,
+        "command" | "env" | "time" | "timeout" => builtins::wrapper,
         "xargs" => builtins::xargs,
         "find" => conditions::find,
         "git" => git::check,
@@ -71,9 +70,6 @@ fn own_check(name: &str) -> Option<Own> {
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
 const MAX_LEVELS: usize = 6;
-
-/// Maximum number of words in the name of a command.
-const MAX_NETWORK_NAME: usize = 3;
 
 impl CheckedCommand<'_> {
     /// Checks a command and its arguments.
@@ -89,9 +85,6 @@ impl CheckedCommand<'_> {
                 "`{}` is a path to an unknown program",
                 excerpt(name)
             )));
-        }
-        if let Some(checked) = self.check_network(words) {
-            return checked;
         }
         if prints_environment(name, arguments) {
             self.effects.reveals = Some(name.to_owned());
@@ -123,34 +116,6 @@ impl CheckedCommand<'_> {
                 )),
             }),
         }
-    }
-
-    /// Checks a command of the table; `None` if the words are another command. The verdict requires that no
-    /// settings of the directory choose servers or programs.
-    fn check_network(&mut self, words: &[PartWord]) -> Option<Checked> {
-        let known: Vec<&str> = words.iter().map_while(PartWord::literal).collect();
-        let lengths = (2..=MAX_NETWORK_NAME.min(known.len())).rev();
-        let mut names = lengths.filter_map(|length| Some((length, known.get(..length)?.join(" "))));
-        let (length, form, name) =
-            names.find_map(|(length, name)| Some((length, NETWORK.get(&name)?, name)))?;
-        if let Some(unknown) = words.get(known.len()) {
-            let why = format!("`{name}` with a request that is known only at run time");
-            return Some(Err(unknown.refusal(why)));
-        }
-        let (own, arguments) = words.split_at_checked(length)?;
-        let span = own.first()?.span.start..own.last()?.span.end;
-        Some(options::read(form, &name, arguments).map(|_| {
-            self.effects.ran(&name);
-            for program in &form.starts {
-                self.effects.ran(program);
-            }
-            self.effects.git.push(GitCall {
-                steps: Vec::new(),
-                scope: GitScope::Network,
-                span,
-            });
-            self.effects.read_network(&name);
-        }))
     }
 
     /// Checks a command that another one starts.

@@ -9,7 +9,6 @@ mod conditions;
 mod entry;
 mod environment;
 mod git;
-mod network;
 mod rules;
 mod sed;
 

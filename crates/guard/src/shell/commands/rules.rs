@@ -1,6 +1,5 @@
 //! Rules that a table cannot express.
 
-use super::network::{gets_only, is_package, is_remote, names_no_server};
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::{Arguments, Given, PartWord, Value};
 
@@ -14,11 +13,7 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "date" => prints_the_date,
         "formats" => verifies_nothing,
         "gets" => gets_settings,
-        "gets-only" => gets_only,
-        "github" => names_no_server,
         "lists" => creates_no_ref,
-        "package" => is_package,
-        "remote" => is_remote,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
         "version" => says_its_version,

@@ -1,6 +1,5 @@
 //! Lists, pipelines and simple commands.
 
-use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, Scope, ends_word};
 use super::words::Expansions;
@@ -60,7 +59,7 @@ impl<'text> Reader<'text> {
             self.skip_blanks();
             match self.peek() {
                 Some(b'\n') => self.line_break()?,
-                Some(b'#') => self.comment(false)?,
+                Some(b'#') => self.comment()?,
                 _ => return Ok(()),
             }
         }
@@ -70,7 +69,7 @@ impl<'text> Reader<'text> {
     fn skip_separator(&mut self) -> Read<bool> {
         self.skip_blanks();
         if self.peek() == Some(b'#') {
-            self.comment(true)?;
+            self.comment()?;
         }
         match (self.peek(), self.peek_at(1)) {
             (Some(b'\n'), _) => self.line_break()?,
@@ -90,15 +89,12 @@ impl<'text> Reader<'text> {
     /// Skips an operator.
     pub(super) fn operator(&mut self, length: usize) {
         self.position += length;
-        let next = self.peek();
-        self.differs(matches!(next, Some(b'&' | b'|' | b';' | b'!' | b'>')));
     }
 
-    pub(super) fn comment(&mut self, is_after_command: bool) -> Read<()> {
+    pub(super) fn comment(&mut self) -> Read<()> {
         let rest = self.rest();
         let text = rest.get(..rest.find('\n').unwrap_or(rest.len()));
         let text = text.unwrap_or_default();
-        self.comment_differs(text, is_after_command);
         self.position += text.len();
         self.refuse_control()
     }
@@ -128,7 +124,7 @@ impl<'text> Reader<'text> {
         let mut stages = 0;
         loop {
             let first = self.reading.commands.len();
-            let is_redirected = self.command()?;
+            self.command()?;
             self.skip_blanks();
             stages += 1;
             let is_pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
@@ -141,7 +137,6 @@ impl<'text> Reader<'text> {
                 break;
             }
             let takes_errors = self.peek_at(1) == Some(b'&');
-            self.differs(is_redirected || takes_errors);
             self.scope.input = PartInput::Pipe(first..self.reading.commands.len());
             self.scope.follows = Follows::Pipe;
             self.operator(if takes_errors { 2 } else { 1 });
@@ -165,8 +160,8 @@ impl<'text> Reader<'text> {
         rest.get(..length).unwrap_or_default()
     }
 
-    /// Reads a command and its redirections. Returns whether its standard output is redirected.
-    pub(super) fn command(&mut self) -> Read<bool> {
+    /// Reads a command and its redirections.
+    pub(super) fn command(&mut self) -> Read<()> {
         if self.begins("((") {
             return self.stop(2, "`((…))` evaluates its contents");
         }
@@ -183,8 +178,6 @@ impl<'text> Reader<'text> {
                 let read = self.compound(Self::condition);
                 read.map_err(|stop| stop.before(start))
             }
-            "function" => self.compound(Self::function),
-            _ if self.function_name().is_some() => self.compound(Self::function),
             _ if is_one_of(RESERVED, keyword) => {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }
@@ -196,7 +189,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads a simple command.
-    fn simple(&mut self, start: usize) -> Read<bool> {
+    fn simple(&mut self, start: usize) -> Read<()> {
         let mut part = self.begin_part();
         let mut redirections = Vec::new();
         let mut end = start;
@@ -235,18 +228,19 @@ impl<'text> Reader<'text> {
             return self.stop(1, "unexpected end of a command");
         }
         refuse_other_command(&part.words)?;
-        self.differs(part.words.is_empty() && !redirections.is_empty());
+        // Zsh starts `cat`.
+        self.reading.differs |= part.words.is_empty() && !redirections.is_empty();
         part.span = match (part.words.first(), part.words.last()) {
             (Some(first), Some(last)) => first.span.start..last.span.end,
             _ => start..end,
         };
-        Ok(self.finish_part(part, redirections))
+        self.finish_part(part, redirections);
+        Ok(())
     }
 
     /// Reads `NAME=value`.
     fn assignment(&mut self, rest: &str, length: usize) -> Read<PartAssignment> {
         let name = rest.get(..length).unwrap_or_default().to_owned();
-        self.differs(is_zsh_parameter(&name));
         self.reading.names.insert(name.clone());
         self.position += length + 1;
         let here = self.position;
@@ -272,19 +266,14 @@ impl<'text> Reader<'text> {
         }
     }
 
-    /// Adds a command that was read. Returns whether its standard output is redirected.
-    pub(super) fn finish_part(
-        &mut self,
-        mut part: CommandPart,
-        redirections: Vec<Redirection>,
-    ) -> bool {
+    /// Adds a command that was read.
+    pub(super) fn finish_part(&mut self, mut part: CommandPart, redirections: Vec<Redirection>) {
         let Scope {
             has_processes,
             documents,
             ..
         } = &mut self.scope;
         part.has_processes = std::mem::take(has_processes);
-        let is_redirected = redirections.iter().any(Redirection::is_output);
         for redirection in &redirections {
             let (reads, writes) = redirection.opens();
             if reads {
@@ -315,7 +304,6 @@ impl<'text> Reader<'text> {
         if !is_empty || !opens_nothing {
             self.reading.commands.push(part);
         }
-        is_redirected
     }
 }
 

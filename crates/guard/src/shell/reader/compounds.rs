@@ -1,6 +1,5 @@
 //! Compound commands: groups, conditions, loops, `case` and `[[ … ]]`.
 
-use super::portability::is_zsh_parameter;
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, ends_word};
 use super::words::Expansions;
@@ -10,9 +9,8 @@ use crate::shell::parts::{CommandPart, Follows};
 use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
-    /// Reads a compound command and its redirections, which also apply to the commands in it. Returns whether its
-    /// standard output is redirected.
-    pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
+    /// Reads a compound command and its redirections, which also apply to the commands in it.
+    pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
         self.reading.is_flat = false;
         self.nested(read)?;
         self.scope.follows = Follows::Next;
@@ -25,10 +23,10 @@ impl Reader<'_> {
             part.span = start..self.position;
             self.skip_blanks();
         }
-        if redirections.is_empty() {
-            return Ok(false);
+        if !redirections.is_empty() {
+            self.finish_part(part, redirections);
         }
-        Ok(self.finish_part(part, redirections))
+        Ok(())
     }
 
     /// Skips a keyword.
@@ -38,8 +36,6 @@ impl Reader<'_> {
             return self.stop(self.keyword().len().max(1), why);
         }
         self.position += keyword.len();
-        let next = self.peek();
-        self.differs(next.is_some_and(|next| !b" \t\n;)&|".contains(&next)));
         Ok(())
     }
 
@@ -55,13 +51,11 @@ impl Reader<'_> {
     }
 
     pub(super) fn subshell(&mut self) -> Read<()> {
-        self.enter_parentheses();
         self.position += 1;
         let outer = self.scope.context;
         self.scope.context.is_in_subshell = true;
         self.commands()?;
         self.scope.context = outer;
-        self.parentheses -= 1;
         if !self.skip(")") {
             return self.stop(1, "`)` is missing");
         }
@@ -109,47 +103,6 @@ impl Reader<'_> {
         self.skip_keyword("done")
     }
 
-    /// Returns the length of `NAME ()` at the position.
-    pub(super) fn function_name(&self) -> Option<usize> {
-        let rest = self.rest();
-        let is_name = |letter: &u8| letter.is_ascii_alphanumeric() || b"_-.:".contains(letter);
-        let name = rest.bytes().take_while(is_name).count();
-        let behind = rest.get(name..)?.trim_start_matches([' ', '\t']);
-        let behind = behind.strip_prefix('(')?.trim_start_matches([' ', '\t']);
-        let behind = behind.strip_prefix(')')?;
-        (name > 0).then_some(rest.len() - behind.len())
-    }
-
-    /// Reads a function. Its commands may run later, or never.
-    pub(super) fn function(&mut self) -> Read<()> {
-        let start = self.position;
-        if self.keyword() == "function" {
-            self.skip_keyword("function")?;
-            self.skip_blanks();
-            let name = self.keyword().len();
-            self.position += self.function_name().unwrap_or(name);
-        } else {
-            self.position += self.function_name().unwrap_or_default();
-        }
-        self.differs(true);
-        self.reading.has_functions = true;
-        self.refuse(
-            start..self.position,
-            "a function changes the meaning of its name",
-        );
-        self.skip_line_breaks()?;
-        let is_compound = self.peek() == Some(b'(')
-            || ["{", "if", "while", "until", "for", "case"].contains(&self.keyword());
-        if !is_compound {
-            return self.stop(1, "a function without a compound command");
-        }
-        let outer = self.scope.context;
-        self.scope.context.is_repeated = true;
-        self.command()?;
-        self.scope.context = outer;
-        Ok(())
-    }
-
     pub(super) fn for_statement(&mut self) -> Read<()> {
         self.skip_keyword("for")?;
         self.skip_blanks();
@@ -159,7 +112,6 @@ impl Reader<'_> {
         if name.is_empty() || next.is_some_and(|next| !ends_word(*next)) || !may_be_set(name) {
             return self.stop(name.len().max(1), "`for` without an ordinary variable");
         }
-        self.differs(is_zsh_parameter(name));
         self.reading.names.insert(name.to_owned());
         self.position += name.len();
         self.skip_line_breaks()?;
@@ -176,7 +128,6 @@ impl Reader<'_> {
                 }
             }
             self.scope.has_processes = false;
-            self.differs(self.peek() == Some(b'#'));
         }
         if self.peek() == Some(b';') {
             self.operator(1);
@@ -190,9 +141,6 @@ impl Reader<'_> {
     }
 
     pub(super) fn case_statement(&mut self) -> Read<()> {
-        // The parenthesis after a pattern could close another one.
-        self.differs(self.parentheses > 0);
-        self.has_case = true;
         self.skip_keyword("case")?;
         self.skip_blanks();
         self.word(Expansions::Unsplit)?;
@@ -204,8 +152,7 @@ impl Reader<'_> {
                 self.scope.has_processes = false;
                 return self.skip_keyword("esac");
             }
-            let is_open = self.skip("(");
-            self.differs(is_open);
+            self.skip("(");
             loop {
                 self.skip_blanks();
                 self.word(Expansions::Unsplit)?;
@@ -219,8 +166,6 @@ impl Reader<'_> {
             }
             self.scope.has_processes = false;
             self.list()?;
-            let falls_through = self.begins(";;&") || self.begins(";&");
-            self.differs(falls_through);
             if !(self.skip(";;&") || self.skip(";;") || self.skip(";&")) && self.keyword() != "esac"
             {
                 return self.stop(1, "`esac` is missing");

@@ -19,7 +19,6 @@ impl Reader<'_> {
                 "a here-document delimiter that is not plain text",
             );
         }
-        self.delimiter_differs(&word.text, delimiter);
         self.scope.documents.push(Document {
             span: word.span.clone(),
             delimiter: delimiter.to_owned(),
@@ -69,7 +68,11 @@ impl Reader<'_> {
         };
         let text = self.slice(start..text_end);
         let is_expanded = document.is_expanded && text.contains(['$', '`', '\\']);
-        self.differs(is_expanded);
+        if is_expanded {
+            self.reading.differs = true;
+        } else {
+            self.reading.documents.push(start..end);
+        }
         if document.is_expanded && text.contains("\\\n") {
             return stop_at(document.span, "a here-document with continued lines");
         }

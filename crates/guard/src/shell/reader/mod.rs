@@ -1,12 +1,10 @@
 //! The reader of command lines: the grammar of bash, by recursive descent, in linear time.
 //!
-//! A token that the grammar does not know ends the reading. The commands before it remain. Each token that zsh or
-//! dash may read otherwise makes the line not portable.
+//! A token that the grammar does not know ends the reading. The commands before it remain.
 
 mod commands;
 mod compounds;
 mod documents;
-mod portability;
 mod read;
 mod redirections;
 mod state;

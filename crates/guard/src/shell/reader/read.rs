@@ -1,8 +1,6 @@
 //! The reading of a whole command line.
 
-use super::portability::differs_by_shell;
 use super::state::{Reader, Reading, Scope};
-use crate::shell::parts::MAX_LENGTH;
 
 /// Reads a command line.
 pub(in crate::shell) fn read(script: &str) -> Reading {
@@ -12,12 +10,9 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         position: 0,
         end: script.len(),
         depth: 0,
-        parentheses: 0,
         control: script.bytes().position(control).unwrap_or(usize::MAX),
         scope: Scope::default(),
-        has_case: false,
         reading: Reading {
-            is_portable: true,
             is_flat: true,
             ..Reading::default()
         },
@@ -28,13 +23,8 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         reading
             .commands
             .retain(|command| command.span.start < stop.start);
-        reading.is_portable = false;
     }
     reading.stop = stop;
     reading.commands.sort_by_key(|command| command.span.start);
-    // The commands of longer lines are not checked.
-    reading.is_portable = reading.is_portable
-        && script.len() <= MAX_LENGTH
-        && !reading.commands.iter().any(differs_by_shell);
     reading
 }

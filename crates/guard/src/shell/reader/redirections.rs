@@ -39,7 +39,6 @@ impl Reader<'_> {
         let start = self.position;
         let descriptor = self.slice(start..start + digits).parse().ok();
         self.position += digits + operator.len();
-        self.redirection_differs(operator, digits);
         self.skip_blanks();
         let target = match operator {
             "<<" | "<<-" => self.here_document(operator == "<<-")?,
@@ -51,7 +50,6 @@ impl Reader<'_> {
             span: start..target.span.end,
             target,
         };
-        self.target_differs(&redirection);
         if redirection.target.literal().is_some_and(is_connection) {
             return stop_at(redirection.span, "a network connection");
         }

@@ -38,7 +38,10 @@ pub(in crate::shell) struct Reading {
     /// In text order.
     pub(in crate::shell) commands: Vec<CommandPart>,
     pub(in crate::shell) stop: Option<Stop>,
-    pub(in crate::shell) is_portable: bool,
+    /// Whether a construct in it means something else to zsh or dash.
+    pub(in crate::shell) differs: bool,
+    /// The texts of here-documents in which nothing is expanded.
+    pub(in crate::shell) documents: Vec<Range<usize>>,
     /// Whether all commands are simple ones in lists and pipelines.
     pub(in crate::shell) is_flat: bool,
     /// The words of loops, which belong to no command.
@@ -51,23 +54,17 @@ pub(in crate::shell) struct Reading {
     pub(in crate::shell) reveals: Option<String>,
     /// The variables that the line sets.
     pub(in crate::shell) names: BTreeSet<String>,
-    /// Whether it has functions, so that names may mean other programs.
-    pub(in crate::shell) has_functions: bool,
 }
 
 pub(super) struct Reader<'text> {
     pub(super) text: &'text str,
     pub(super) position: usize,
-    /// End of the text, or of the backticks or the here-document that is being read.
+    /// End of the text, or of the here-document that is being read.
     pub(super) end: usize,
     pub(super) depth: usize,
-    /// Number of subshells and substitutions around the position.
-    pub(super) parentheses: usize,
     /// Position of the first control character.
     pub(super) control: usize,
     pub(super) scope: Scope,
-    /// Whether a `case` was read, so that parentheses may end patterns.
-    pub(super) has_case: bool,
     pub(super) reading: Reading,
 }
 
@@ -163,17 +160,10 @@ impl<'text> Reader<'text> {
         self.reading.refusals.push(Refusal::unknown(span, why));
     }
 
-    /// Records that zsh or dash may read the text otherwise, if so.
-    pub(super) fn differs(&mut self, differs: bool) {
-        self.reading.is_portable &= !differs;
-    }
-
-    /// Reads a substitution whose commands start `opening` bytes behind the position and end before `closing`.
-    pub(super) fn substitution(&mut self, opening: usize, closing: &str) -> Read<()> {
+    /// Reads a substitution, which starts with two signs.
+    pub(super) fn substitution(&mut self) -> Read<()> {
         let start = self.position;
         let is_process = matches!(self.peek(), Some(b'<' | b'>'));
-        self.enter_parentheses();
-        self.differs(is_process || closing != ")");
         let inner = Scope {
             context: CommandContext {
                 is_in_subshell: true,
@@ -185,10 +175,9 @@ impl<'text> Reader<'text> {
             ..Scope::default()
         };
         let outer = std::mem::replace(&mut self.scope, inner);
-        self.position += opening;
+        self.position += 2;
         self.nested(Self::list)?;
-        self.parentheses -= 1;
-        if !self.skip(closing) {
+        if !self.skip(")") {
             return self.stop(1, "a substitution that does not end");
         }
         let inner = std::mem::replace(&mut self.scope, outer);
@@ -201,12 +190,6 @@ impl<'text> Reader<'text> {
         }
         self.scope.has_processes |= is_process;
         Ok(())
-    }
-
-    pub(super) fn enter_parentheses(&mut self) {
-        let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
-        self.differs(self.has_case || has_documents);
-        self.parentheses += 1;
     }
 }
 

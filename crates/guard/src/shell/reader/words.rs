@@ -80,8 +80,6 @@ impl<'text> Reader<'text> {
     pub(super) fn word(&mut self, expansions: Expansions) -> Read<PartWord> {
         let start = self.position;
         let mut word = WordBuilder::default();
-        // The character that starts the piece before.
-        let mut previous = (expansions == Expansions::Value).then_some('=');
         while let Some(byte) = self.peek() {
             let is_process = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
             if ends_word(byte) && !is_process {
@@ -93,13 +91,10 @@ impl<'text> Reader<'text> {
                 let length = rest.bytes().take_while(|byte| is_plain(byte)).count();
                 let plain = rest.get(..length).unwrap_or_default();
                 word.push(plain);
-                previous = plain.chars().next_back();
                 self.position += length;
                 continue;
             }
-            let first = self.rest().chars().next();
-            self.piece(byte, &mut word, start, previous, expansions)?;
-            previous = first;
+            self.piece(byte, &mut word, start, expansions)?;
         }
         if self.position == start {
             return self.stop(1, "unexpected character");
@@ -122,16 +117,12 @@ impl<'text> Reader<'text> {
         byte: u8,
         word: &mut WordBuilder,
         start: usize,
-        previous: Option<char>,
         expansions: Expansions,
     ) -> Read<()> {
         let is_all = expansions == Expansions::All;
-        if !matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`' | b'<' | b'>') {
-            self.letter_differs(previous);
-        }
         match byte {
             b'<' | b'>' => {
-                self.substitution(2, ")")?;
+                self.substitution()?;
                 word.end_known_text();
                 word.pieces.push(WordPiece::Text("/dev/fd/".to_owned()));
                 word.known = word.label.len();
@@ -252,7 +243,6 @@ impl<'text> Reader<'text> {
         let Some(length) = inside.find(ends) else {
             return self.stop(2, "an unclosed quote");
         };
-        self.differs(true);
         let written = self.slice(self.position..self.position + length + 3);
         word.push_piece(WordPiece::Unknown, WordShape::Single, written);
         self.position += written.len();
@@ -274,7 +264,7 @@ impl<'text> Reader<'text> {
         self.position += 1;
         loop {
             let rest = self.rest();
-            let plain = rest.find(['"', '\\', '$', '`', '!']).unwrap_or(rest.len());
+            let plain = rest.find(['"', '\\', '$', '`']).unwrap_or(rest.len());
             word.push(rest.get(..plain).unwrap_or_default());
             self.position += plain;
             match (self.peek(), self.peek_at(1)) {
@@ -303,18 +293,12 @@ impl<'text> Reader<'text> {
                     word.push("$");
                     self.position += 1;
                 }
-                (Some(b'!'), next) => {
-                    // History expansion of interactive shells.
-                    self.differs(!next.is_some_and(|next| b" \t\n=(".contains(&next)));
-                    word.push("!");
-                    self.position += 1;
-                }
                 (Some(_), _) => self.dollar(word, true, Expansions::All)?,
             }
         }
     }
 
-    /// Reads an expansion that starts with `$` or a backtick.
+    /// Reads an expansion that starts with `$`.
     pub(super) fn dollar(
         &mut self,
         word: &mut WordBuilder,
@@ -328,12 +312,10 @@ impl<'text> Reader<'text> {
         };
         let rest = self.rest();
         if rest.starts_with('`') {
-            self.backticks()?;
-            word.push_piece(WordPiece::Unknown, shape, "$()");
-            return Ok(());
+            return self.stop(1, "a substitution in backticks");
         }
         if rest.starts_with("$(") && !rest.starts_with("$((") {
-            self.substitution(2, ")")?;
+            self.substitution()?;
             word.push_piece(WordPiece::Unknown, shape, "$()");
             return Ok(());
         }
@@ -342,7 +324,6 @@ impl<'text> Reader<'text> {
             Err(why) => return self.stop(2, why),
         };
         let text = rest.get(..length).unwrap_or_default();
-        self.expansion_differs(is_quoted, expansions == Expansions::Value);
         self.position += length;
         if matches!(expanded, Expanded::Value | Expanded::List) {
             // `${a:-$b}`
@@ -363,26 +344,6 @@ impl<'text> Reader<'text> {
             Expanded::Value => word.push_piece(WordPiece::Unknown, shape, text),
             Expanded::List => word.push_piece(WordPiece::Unknown, WordShape::Split, text),
         }
-        Ok(())
-    }
-
-    /// Reads a substitution in backticks, without escapes.
-    fn backticks(&mut self) -> Read<()> {
-        let inside = self.rest().get(1..).unwrap_or_default();
-        let Some(length) = inside.find('`') else {
-            return self.stop(1, "backticks that are not closed");
-        };
-        if inside.get(..length).unwrap_or_default().contains('\\') {
-            return self.stop(1, "escapes inside backticks");
-        }
-        let closing = self.position + 1 + length;
-        let outer = std::mem::replace(&mut self.end, closing);
-        self.substitution(1, "")?;
-        self.end = outer;
-        if self.position != closing {
-            return self.stop(1, "backticks with an unexpected character");
-        }
-        self.position = closing + 1;
         Ok(())
     }
 
