@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::clean::{MORE, cut};
+use super::cut::{MORE, cut};
 use crate::text::{display_width, pattern};
 
 /// Maximum width of the name of a file, in cells.
@@ -39,7 +39,7 @@ pub(super) fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
 }
 
 /// Returns the parts of a path, relative to the working directory or a home directory.
-fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
+pub(super) fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let path = relative(path, cwd);
     let mut homes = ["/home/", "/Users/", "C:\\Users\\"].into_iter();
     let below_home = homes.find_map(|root| {
@@ -226,7 +226,7 @@ pub(super) fn glob_noun(pattern: &str) -> String {
     cut(&parts[parts.len().saturating_sub(2)..].join("/"), 30)
 }
 
-/// Shortens an address: no user, port, query or fragment. Pull requests and issues get their names.
+/// Shortens an address: no user, port, query or fragment. Pull requests and issues are `repository#1`.
 pub(super) fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -237,11 +237,10 @@ pub(super) fn address(url: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let named = match parts.as_slice() {
-        [_, repository, kind @ ("pull" | "issues"), number, ..]
+        [_, repository, "pull" | "issues", number, ..]
             if host == "github.com" && is_number(number) =>
         {
-            let kind = if *kind == "pull" { "PR" } else { "issue" };
-            format!("{repository} {kind} #{number}")
+            format!("{repository}#{number}")
         }
         [] => host.to_owned(),
         [one] => format!("{host}/{one}"),
@@ -314,8 +313,8 @@ mod tests {
     #[test]
     fn addresses_are_shortened() {
         let table = [
-            ("https://github.com/o/r/pull/12", "r PR #12"),
-            ("https://github.com/o/r/issues/7#note", "r issue #7"),
+            ("https://github.com/o/r/pull/12", "r#12"),
+            ("https://github.com/o/r/issues/7#note", "r#7"),
             ("https://github.com/o/r", "github.com o/r"),
             (
                 "https://u:p@docs.rs:443/serde/latest/serde?x=1",

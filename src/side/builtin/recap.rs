@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
+use super::cut::cut;
 use super::label::label_of_answered;
 use super::prompt::{any_of, prompt};
-use super::prose::{Sentence, cut, fill, is_east_asian, sentences};
+use super::prose::{Kind, Sentence, fill, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
     Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_remark, without_injected,
@@ -271,13 +272,14 @@ impl Reply {
             rest = after;
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
-            if sentence.heading.is_some() || opens_list && text.contains("ummary") {
+            if matches!(sentence.kind, Kind::Heading(_)) || opens_list && text.contains("ummary") {
                 is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
                 is_plan = !is_summary && PLAN.is_match(&text);
                 continue;
             }
             if opens_list {
-                let is_item = |next: &&Sentence| next.is_item && next.line > sentence.line;
+                let is_item =
+                    |next: &&Sentence| next.kind == Kind::Item && next.line > sentence.line;
                 let items = after.iter().take_while(is_item).count();
                 let mut line = sentence.line;
                 let opens_item =
@@ -343,7 +345,7 @@ fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
         return is_step.then(|| Next::Step(lower_first(&cut(what, NEXT_CELLS))));
     }
     let is_question =
-        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
+        |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
     let question = found.iter().rev().take(3).find(is_question)?;
     Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }

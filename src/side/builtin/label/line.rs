@@ -9,7 +9,8 @@ use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors}
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
 use crate::shell::{CommandLine, CommandPart, Follows, inside_sandbox, parse, program_name};
-use crate::side::builtin::clean::{cut, lower_first};
+use crate::side::builtin::clean::lower_first;
+use crate::side::builtin::cut::cut;
 use crate::text::terminal_safe;
 use crate::tool_facts::{Parameter, command_line, parameters};
 

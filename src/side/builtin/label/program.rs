@@ -4,7 +4,7 @@ use super::act::{Act, Effect, Object, Verb};
 use crate::shell::{
     CommandPart, Follows, PartInput, PartWord, is_subcommand, program_and_subcommand, program_name,
 };
-use crate::side::builtin::clean::cut;
+use crate::side::builtin::cut::cut;
 use crate::side::builtin::names::{
     address, directory_name, file_name, file_names, glob_noun, is_file, last_part, listed,
     pattern_noun, relative, sought,

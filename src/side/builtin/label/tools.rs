@@ -7,7 +7,8 @@ use super::call::Call;
 use super::line::tell_command;
 use crate::agent::exit_code;
 use crate::message::CallOutcome;
-use crate::side::builtin::clean::{cut, lower_first, upper_first};
+use crate::side::builtin::clean::{lower_first, upper_first};
+use crate::side::builtin::cut::cut;
 use crate::side::builtin::names::{
     address, directory_name, file_names, glob_noun, pattern_noun, sought,
 };
