@@ -14,7 +14,9 @@ impl Reader<'_> {
     /// standard output is redirected.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<bool> {
         self.reading.is_flat = false;
+        let outer = self.scope.context;
         self.nested(read)?;
+        self.scope.context = outer;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
         let mut redirections = Vec::new();
@@ -78,6 +80,7 @@ impl Reader<'_> {
         self.skip_keyword("if")?;
         loop {
             self.commands()?;
+            self.scope.context.is_conditional = true;
             self.skip_keyword("then")?;
             self.commands()?;
             match self.keyword() {
@@ -198,6 +201,7 @@ impl Reader<'_> {
         self.word(Expansions::Unsplit)?;
         self.skip_line_breaks()?;
         self.skip_keyword("in")?;
+        self.scope.context.is_conditional = true;
         loop {
             self.skip_line_breaks()?;
             if self.keyword() == "esac" {
