@@ -38,25 +38,34 @@ fn looks_like_a_key(word: &str) -> bool {
         && letters.all(|run| run.len() < 6)
 }
 
-/// Lowers the first letter, unless the first word is an identifier.
+/// Lowers the first letter, unless the first word is an identifier or one letter.
 pub(super) fn lower_first(text: &str) -> String {
-    let first = text.split([' ', ',', ':']).next().unwrap_or_default();
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(letter) if first == "A" || first.chars().count() > 1 && !is_identifier(first) => {
-            letter.to_lowercase().chain(letters).collect()
-        }
-        _ => text.to_owned(),
+    let is_single = text
+        .split([' ', ',', ':'])
+        .next()
+        .is_some_and(|word| word.chars().count() == 1);
+    if is_single && !text.starts_with("A ") {
+        text.to_owned()
+    } else {
+        with_first(text, char::to_lowercase)
     }
 }
 
 /// Capitalises the first letter, unless the first word is an identifier.
 pub(super) fn upper_first(text: &str) -> String {
-    let first = text.split([' ', ',']).next().unwrap_or_default();
+    with_first(text, char::to_uppercase)
+}
+
+fn with_first<Letters: Iterator<Item = char>>(text: &str, change: fn(char) -> Letters) -> String {
     let mut letters = text.chars();
-    match letters.next() {
-        Some(letter) if !is_identifier(first) => letter.to_uppercase().chain(letters).collect(),
-        _ => text.to_owned(),
+    match letters.next().filter(|_| {
+        !text
+            .split([' ', ',', ':'])
+            .next()
+            .is_some_and(is_identifier)
+    }) {
+        Some(first) => change(first).chain(letters).collect(),
+        None => text.to_owned(),
     }
 }
 

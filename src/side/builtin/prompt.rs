@@ -90,9 +90,9 @@ static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|-->|//|/\*|\*{3}|at \S+[.(]|\d+ \||"[\w-]+":"#,
-        r#"|Traceback|Caused by|goroutine \d|npm (?:ERR|WARN)|(?:ERROR|FATAL|FAIL|PASS|FAILED)\b|File "|diff --git|[WE] "#,
+        r#"|@@|Traceback|Caused by|goroutine \d|thread '|called `|note: run with|npm (?:ERR|WARN)|(?:ERROR|FATAL|FAIL|PASS|FAILED)\b|File "|diff --git|[WE] "#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d",
-        r"|(?i:[\w.:/-]*(?:error|exception|panic|warning|fatal)(?:\[\w+\])?(?: [A-Z]+\d+)?:(?:\s|$))",
+        r"|(?i:(?:PHP |Uncaught |Unhandled )?[\w.:/-]*(?:(?:fatal )?error|exception|panic|warning|fatal)(?:\[\w+\])?(?: [A-Z]+\d+)?:(?:\s|$))",
         r"|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}|[\w.]+(?:::|\.)[A-Z]\w+:\s|.*\([\w ]*(?:Error|Exception|dumped)\)$",
         r"|\d+ (?:failed|passed|errors?|warnings?)\b.*\d|(?:def|class) \w+.*:$|(?:const|let|var|import|fn|func|function|public|return)\b.*[{;]$)",
     ))
@@ -123,6 +123,8 @@ pub(super) struct Quotation {
     pub(super) is_request: bool,
     /// Whether it starts like a statement: `I`, `the`.
     pub(super) is_statement: bool,
+    /// Whether pasted text or a list follows.
+    pub(super) announces: bool,
 }
 
 /// Returns the text of the user in a message of the main conversation, including commands that the agent
@@ -213,14 +215,17 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
                 continue;
             }
             Kind::Code => {
-                // A message that the sentence announces is kept.
+                let is_ended = announcement.ends_with(['.', '?', '!', '。', '？', '！']);
                 if let Some(last) = found.last_mut()
-                    && announces
-                    && last.informative <= ENOUGH_WORDS
-                    && text.starts_with(char::is_alphabetic)
+                    && !announcement.is_empty()
+                    && !is_ended
                 {
-                    last.text = format!("{}: {}", last.text, clean(&text));
-                    last.informative += informative_words(&text);
+                    last.announces = true;
+                    // The message says more than `I get this:`.
+                    if last.informative <= ENOUGH_WORDS && text.starts_with(char::is_alphabetic) {
+                        last.text = format!("{}: {}", last.text, clean(&text));
+                        last.informative += informative_words(&text);
+                    }
                 }
                 announcement = "";
                 continue;
@@ -247,7 +252,7 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
             if let Some(last) = found.last_mut()
                 && announcement.ends_with([':', '：'])
             {
-                last.is_statement = true;
+                last.announces = true;
                 list = Some(last.rank).filter(|rank| *rank != Rank::Text);
             }
         }
@@ -354,6 +359,7 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
         informative: informative_words(&text),
         is_request: opened.is_request || asks && !refers(&text, 6),
         is_statement: is_first("statements", &sentence),
+        announces: false,
         text: upper_first(&text),
         rank,
     })
@@ -416,9 +422,8 @@ fn shown_word(word: &str) -> Cow<'_, str> {
     let word = word.trim_matches('*');
     let core = word.trim_matches(|sign: char| "()<>,;:!?'\"".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
-    let is_path = core.len() > 2
-        && core.contains('/')
-        && (core.starts_with(['/', '~', '.']) || is_file(core));
+    let is_path = core.starts_with(['/', '~', '.']) || is_file(core);
+    let is_path = is_path && core.matches('/').count() > 1;
     let shown = match core {
         "" => return Cow::Borrowed(word),
         _ if core.starts_with("http://") || core.starts_with("https://") => address(core),

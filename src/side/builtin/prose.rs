@@ -1,5 +1,8 @@
 //! Lines and sentences of prompts and replies, without markup, and the words in them.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::cut::{MORE, cut};
 use crate::text::display_width;
 
@@ -9,12 +12,18 @@ const WRAPPED_BYTES: usize = 50;
 /// Minimum number of informative words, unless no title has that many.
 pub(super) const ENOUGH_WORDS: usize = 2;
 
-/// Returns the lines of a section of the words of titles and recaps, including trailing spaces.
+/// The words of titles and recaps: the lines of each section, including trailing spaces.
+static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let sections = include_str!("words/title.txt").split("\n\n");
+    let sections = sections.filter_map(|section| section.split_once("]\n"));
+    let named =
+        sections.map(|(name, lines)| (name.trim_start_matches('['), lines.lines().collect()));
+    named.collect()
+});
+
+/// Returns the lines of a section.
 pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
-    let heading = format!("[{section}]");
-    let lines = include_str!("words/title.txt").lines();
-    let lines = lines.skip_while(move |line| *line != heading);
-    lines.skip(1).take_while(|line| !line.is_empty())
+    SECTIONS.get(section).into_iter().flatten().copied()
 }
 
 /// Whether a word, in lower case or not, is in a section.

@@ -12,7 +12,8 @@ use super::prompt::{any_of, prompt};
 use super::prose::{Kind, Sentence, fill, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
-    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_remark, without_injected,
+    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_interruption, is_remark,
+    without_injected,
 };
 use crate::side::Language;
 use crate::side::language::certain_language;
@@ -70,11 +71,11 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
 /// Words of a sentence, a list or a section about what is not done yet.
 static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
 
-/// The next step.
+/// The next step, or a question before it.
 #[derive(Debug, Clone)]
-enum Next {
-    Step(String),
-    Question(String),
+struct Next {
+    text: String,
+    is_question: bool,
 }
 
 /// The parts of a recap, not yet cut.
@@ -142,9 +143,8 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let open = open_request(after, REQUEST_CELLS);
     let goal = latest_request(before, REQUEST_CELLS);
     let text = before.last().map_or(String::new(), Message::text);
-    let is_interruption =
-        |message: &Message| message.text().trim().starts_with("[Request interrupted");
-    let was_interrupted = open.is_none() && after.iter().any(is_interruption);
+    let is_stopped = |message: &Message| is_interruption(&message.text());
+    let was_interrupted = open.is_none() && after.iter().any(is_stopped);
     let said = sentences(&text);
     let opens_work = text.trim_end().ends_with(':');
     let done = done(after);
@@ -153,13 +153,16 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&reply.text()))));
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|last| last.plan.take());
-    let next = next(&said, opens_work).or(planned.map(Next::Step));
+    let next = next(&said, opens_work).or(planned.map(|text| Next {
+        text,
+        is_question: false,
+    }));
     let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
     let has_said = |reply: &Reply| !reply.statements.is_empty() || next.is_some() || is_working;
     let told = replies.find(has_said).map(|reply| reply.statements);
     let mut told = told.unwrap_or_default();
     if told.is_empty() && is_working {
-        let is_step = |said: &&Sentence| strip(&ANNOUNCEMENT, &said.text).is_some();
+        let is_step = |said: &&Sentence| ANNOUNCEMENT.is_match(&said.text);
         let step = said.iter().find(is_step).or(said.first());
         told.extend(step.map(|step| step.text.clone()));
     }
@@ -190,21 +193,26 @@ impl Parts {
         let [code, colon, stop, names @ ..] = frame;
         let [opened, aim, told, interrupted, following, question] = names;
         let report = fill(self.told.iter().map(String::as_str), cells);
-        let (ahead, next) = match &self.next {
-            Some(Next::Step(what)) => (following, what.as_str()),
-            Some(Next::Question(asked)) => (question, asked.as_str()),
-            None => ("", ""),
-        };
+        let is_question = self.next.as_ref().is_some_and(|next| next.is_question);
         // Labels are in English.
-        let done = Some(self.done.as_str()).filter(|_| code == "en");
-        let interrupted = Some(interrupted).filter(|_| self.was_interrupted);
+        let done = if code == "en" { self.done.as_str() } else { "" };
         let parts = [
             (opened, self.open.as_deref().unwrap_or_default()),
-            (aim, self.goal.as_str()),
-            (told, report.as_str()),
-            ("", done.unwrap_or_default()),
-            ("", interrupted.unwrap_or_default()),
-            (ahead, next),
+            (aim, &self.goal),
+            (told, &report),
+            ("", done),
+            (
+                "",
+                if self.was_interrupted {
+                    interrupted
+                } else {
+                    ""
+                },
+            ),
+            (
+                if is_question { question } else { following },
+                self.next.as_ref().map_or("", |next| &next.text),
+            ),
         ];
         let mut recap = String::new();
         for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -256,12 +264,6 @@ fn is_reply(message: &Message) -> bool {
         && !is_remark(text)
 }
 
-/// Strips a matching start.
-fn strip<'a>(pattern: &Regex, text: &'a str) -> Option<&'a str> {
-    let found = pattern.find(text)?;
-    Some(text[found.end()..].trim())
-}
-
 impl Reply {
     /// Tells statements from plans. A sentence that opens a list is joined with the heads of the items.
     fn of(found: &[Sentence]) -> Self {
@@ -273,7 +275,7 @@ impl Reply {
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
             if matches!(sentence.kind, Kind::Heading(_)) || opens_list && text.contains("ummary") {
-                is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
+                is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
                 is_plan = !is_summary && PLAN.is_match(&text);
                 continue;
             }
@@ -292,9 +294,7 @@ impl Reply {
                     continue;
                 }
                 // `Based on the changes, here is the list:`
-                let announces = text
-                    .split(", ")
-                    .any(|clause| strip(&NO_REPORT, clause).is_some());
+                let announces = text.split(", ").any(|clause| NO_REPORT.is_match(clause));
                 text = match (heads.as_slice(), announces) {
                     ([], false) if is_long(&text, OPENING_WORDS) => text,
                     ([], _) => continue,
@@ -328,26 +328,31 @@ fn head(item: &str) -> &str {
 
 /// Whether a sentence reports on the work.
 fn is_report(text: &str) -> bool {
-    !text.ends_with(['?', '？'])
-        && [&ANNOUNCEMENT, &NO_REPORT]
-            .iter()
-            .all(|pattern| strip(pattern, text).is_none())
+    !text.ends_with(['?', '？']) && !ANNOUNCEMENT.is_match(text) && !NO_REPORT.is_match(text)
 }
 
 /// Returns the step that the last sentence announces, or the question near the end.
 fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     let last = &found.last()?.text;
+    let announced = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]);
     let opened = last.strip_suffix(':').filter(|_| opens_work);
     let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
-    if let Some(what) = strip(&ANNOUNCEMENT, last).or(opened) {
-        let what = what.trim_end_matches(ENDS);
+    if let Some(what) = announced.or(opened) {
         let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
-        return is_step.then(|| Next::Step(lower_first(&cut(what, NEXT_CELLS))));
+        let text = lower_first(&cut(what.trim_end_matches(ENDS), NEXT_CELLS));
+        return is_step.then_some(Next {
+            text,
+            is_question: false,
+        });
     }
-    let is_question =
+    let asks =
         |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
-    let question = found.iter().rev().take(3).find(is_question)?;
-    Some(Next::Question(cut(&question.text, NEXT_CELLS)))
+    let question = found.iter().rev().take(3).find(asks)?;
+    let text = cut(&question.text, NEXT_CELLS);
+    Some(Next {
+        text,
+        is_question: true,
+    })
 }
 
 #[cfg(test)]

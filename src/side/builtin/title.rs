@@ -35,19 +35,26 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Returns the index of the first sentence with a topic, or of the request after a statement.
+/// Returns the index of the first sentence with a topic, or of the request after a statement or an announcement.
 fn topic(found: &[Quotation]) -> Option<usize> {
     let says_enough = |quotation: &Quotation| quotation.informative >= ENOUGH_WORDS;
     let names_it = |quotation: &Quotation| says_enough(quotation) && !refers(&quotation.text, 1);
-    let first = found
+    let at = found
         .iter()
         .position(names_it)
         .or_else(|| found.iter().position(says_enough))?;
-    let is_request = |found: &Quotation| found.is_request && found.informative >= SUBSTANTIAL_WORDS;
+    let first = &found[at];
+    let needed = if first.announces {
+        ENOUGH_WORDS
+    } else {
+        SUBSTANTIAL_WORDS
+    };
+    let is_request = |found: &Quotation| found.is_request && found.informative >= needed;
+    let is_open = (first.is_statement || first.announces) && first.rank > Rank::Goal;
     let request = found.iter().take(MAX_SENTENCES).position(is_request);
-    let is_statement = found[first].is_statement && found[first].rank > Rank::Goal;
-    let is_statement = is_statement && !found[first].is_request;
-    request.filter(|_| is_statement).or(Some(first))
+    request
+        .filter(|_| is_open && !first.is_request)
+        .or(Some(at))
 }
 
 /// Quotes the request of the latest prompt with a topic in up to `cells`, behind the request before it if it is short or

@@ -279,7 +279,27 @@ const ROWS: &[(&[&str], &str)] = &[
         ],
         "CSV出力に条件を反映させてください",
     ),
+    (
+        &["Ändere nichts am Code, sondern erstelle eine Liste aller Stellen mit Passwörtern."],
+        "Erstelle eine Liste aller Stellen mit Passwörtern",
+    ),
+    (
+        &["Para empezar, mira la carpeta infra. Luego crea un pipeline para staging."],
+        "Crea un pipeline para staging",
+    ),
     // Pasted text and forms.
+    (
+        &[
+            "docker compose up fails with\n\nERROR: for db  Cannot start service\n\nwhat's using the port?",
+        ],
+        "What's using the port?",
+    ),
+    (
+        &[
+            "thread 'main' panicked at src/a.rs:5:3:\ncalled `unwrap()`\n\nhandle a missing HOME gracefully",
+        ],
+        "Handle a missing HOME gracefully",
+    ),
     (
         &[
             "TypeError: x is undefined\n    at Table.render (a.jsx:4:1)\n\nwhy only after logging out?",
