@@ -143,9 +143,8 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 
 /// Whether a prompt ends with thanks.
 pub(super) fn ends_with_thanks(prompt: &str) -> bool {
-    CLOSING
-        .captures(prompt)
-        .is_some_and(|found| found.name("thanks").is_some())
+    let closing = CLOSING.captures(prompt);
+    closing.is_some_and(|found| found.name("thanks").is_some())
 }
 
 /// Returns the sentences of a prompt that may be the request, the most likely ones first.
@@ -183,9 +182,8 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
 /// Quotes the sentences of lines, with their ranks.
 fn ranked(lines: &[Line]) -> Vec<Quotation> {
     let mut found: Vec<Quotation> = Vec::new();
-    let has_text = lines
-        .iter()
-        .any(|line| line.kind == Kind::Text && !line.text.is_empty());
+    let is_text = |line: &Line| line.kind == Kind::Text && !line.text.is_empty();
+    let needed = ENOUGH_WORDS + usize::from(lines.iter().any(is_text));
     // The rank of a section, the rank of lines below an announcement, and the announcement.
     let (mut section, mut list, mut announcement) = (None, None, "");
     for line in lines {
@@ -199,7 +197,6 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
             Kind::Heading(_) => {
                 (section, list) = (rank_of_section(&text), None);
                 let alike = lines.iter().filter(|other| other.kind == line.kind).count();
-                let needed = ENOUGH_WORDS + usize::from(has_text);
                 if section.is_none() && alike == 1 && informative_words(&text) >= needed {
                     // A heading says more than `Implement the following plan:`.
                     match found.last_mut().filter(|_| !announcement.is_empty()) {
@@ -215,11 +212,9 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
                 continue;
             }
             Kind::Code => {
-                let is_ended = announcement.ends_with(['.', '?', '!', '。', '？', '！']);
-                if let Some(last) = found.last_mut()
-                    && !announcement.is_empty()
-                    && !is_ended
-                {
+                let ends = ['.', '?', '!', '。', '？', '！'];
+                let is_open = !announcement.is_empty() && !announcement.ends_with(ends);
+                if let Some(last) = found.last_mut().filter(|_| is_open) {
                     last.announces = true;
                     // The message says more than `I get this:`.
                     if last.informative <= ENOUGH_WORDS && text.starts_with(char::is_alphabetic) {
@@ -232,26 +227,18 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
             }
             Kind::Text | Kind::Item => {}
         }
-        let own = if line.kind == Kind::Item {
-            Rank::Item
-        } else {
-            Rank::Text
-        };
+        let own = [Rank::Text, Rank::Item][usize::from(line.kind == Kind::Item)];
         let rank = list.or(section).unwrap_or(own);
         for sentence in split(&line.text) {
-            let rank = if found.is_empty() && is_salutation(&sentence) {
-                Rank::Role
-            } else {
-                rank
-            };
-            found.extend(quote(&sentence, rank));
+            let is_salutation = found.is_empty() && is_salutation(&sentence);
+            let rank = Some(rank).filter(|_| !is_salutation);
+            found.extend(quote(&sentence, rank.unwrap_or(Rank::Role)));
         }
         if line.kind == Kind::Text {
             announcement = &line.text;
             list = None;
-            if let Some(last) = found.last_mut()
-                && announcement.ends_with([':', '：'])
-            {
+            let opens = announcement.ends_with([':', '：']);
+            if let Some(last) = found.last_mut().filter(|_| opens) {
                 last.announces = true;
                 list = Some(last.rank).filter(|rank| *rank != Rank::Text);
             }
@@ -276,10 +263,8 @@ pub(super) fn refers(text: &str, words: usize) -> bool {
 }
 
 fn is_error(line: &&str) -> bool {
-    let line = line.to_lowercase();
-    ["error", "failed", "exception"]
-        .iter()
-        .any(|word| line.contains(word))
+    let (line, errors) = (line.to_lowercase(), ["error", "failed", "exception"]);
+    errors.iter().any(|word| line.contains(word))
 }
 
 /// Whether the first sentence is too short for a request and ends like a salutation.
@@ -334,20 +319,21 @@ fn command_text(name: &str, arguments: &str) -> Option<String> {
 /// Quotes a sentence, or a later clause of it with the request; `None` if it is only polite.
 fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     let sentence = clean(sentence);
-    let mut opened = Opened::of(sentence.trim());
-    if COURTESY.is_match(opened.rest) {
+    let (mut rest, mut opened) = without_openings(sentence.trim());
+    if COURTESY.is_match(rest) {
         return None;
     }
-    let mut rank = opened.rank.unwrap_or(rank.max(own_rank(opened.rest)));
-    if rank >= Rank::Aside
-        && let Some(clause) = request_behind(opened.rest)
-    {
-        opened = clause;
-        rank = opened.rank.unwrap_or(Rank::Text);
+    let mut rank = match opened {
+        Some(Rank::Goal) => Rank::Goal,
+        _ => rank.max(own_rank(rest)),
+    };
+    if let Some(clause) = request_behind(rest).filter(|_| rank >= Rank::Aside) {
+        (rest, opened) = clause;
+        rank = opened.unwrap_or(rank);
     }
     // A request in the form of a question is not a question.
-    let ends = |sign: char| opened.is_request && "?？ ".contains(sign);
-    let request = opened.rest.trim_end_matches(ends);
+    let ends = |sign: char| opened.is_some() && "?？ ".contains(sign);
+    let request = rest.trim_end_matches(ends);
     let closing = CLOSING.find(request);
     let request = &request[..closing.map_or(request.len(), |found| found.start())];
     let words: Vec<_> = request.split_whitespace().map(shown_word).collect();
@@ -357,7 +343,7 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     let asks = text.ends_with(['?', '？']) || is_first("imperatives", &text);
     (!text.is_empty()).then(|| Quotation {
         informative: informative_words(&text),
-        is_request: opened.is_request || asks && !refers(&text, 6),
+        is_request: opened.is_some() || asks && !refers(&text, 6),
         is_statement: is_first("statements", &sentence),
         announces: false,
         text: upper_first(&text),
@@ -375,46 +361,30 @@ fn own_rank(text: &str) -> Rank {
 }
 
 /// Finds the request in a later clause: `you are Ada, please …`.
-fn request_behind(text: &str) -> Option<Opened<'_>> {
+fn request_behind(text: &str) -> Option<(&str, Option<Rank>)> {
     let ends = text.match_indices([',', ';', ':', '，', '；', '、', '：', '.']);
-    let mut clauses = ends.map(|(at, sign)| Opened::of(text[at + sign.len()..].trim_start()));
-    clauses.find(|clause| {
-        let is_own =
-            own_rank(clause.rest) == Rank::Goal && informative_words(clause.rest) >= ENOUGH_WORDS;
-        is_own && (clause.is_request || clause.rank.is_some())
+    let mut clauses = ends.map(|(at, sign)| without_openings(text[at + sign.len()..].trim_start()));
+    clauses.find(|(rest, opened)| {
+        let is_own = own_rank(rest) == Rank::Goal && informative_words(rest) >= ENOUGH_WORDS;
+        is_own && opened.is_some()
     })
 }
 
-/// A sentence without its polite openings.
-struct Opened<'a> {
-    rest: &'a str,
-    /// The rank, if an opening announces the request.
-    rank: Option<Rank>,
-    /// Whether an opening is that of a request.
-    is_request: bool,
-}
-
-impl<'a> Opened<'a> {
-    fn of(rest: &'a str) -> Self {
-        let (rank, is_request) = (None, false);
-        let mut opened = Self {
-            rest,
-            rank,
-            is_request,
+/// Removes polite openings. Returns the rest, and the rank of a request that they open.
+fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
+    let mut rank = None;
+    for _ in 0..MAX_OPENINGS {
+        let found = OPENING.captures(rest);
+        let Some(found) = found.filter(|found| !found[0].is_empty()) else {
+            break;
         };
-        for _ in 0..MAX_OPENINGS {
-            let found = OPENING.captures(opened.rest);
-            let Some(found) = found.filter(|found| !found[0].is_empty()) else {
-                break;
-            };
-            opened.rest = &opened.rest[found[0].len()..];
-            opened.rank = opened.rank.or(found.name("goal").map(|_| Rank::Goal));
-            opened.is_request |= ["goal", "request", "joined"]
-                .iter()
-                .any(|name| found.name(name).is_some());
-        }
-        opened
+        rest = &rest[found[0].len()..];
+        let has = |name| found.name(name).is_some();
+        let opened = has("goal").then_some(Rank::Goal);
+        let opened = opened.or((has("request") || has("joined")).then_some(Rank::Text));
+        rank = rank.or(opened).min(opened.or(rank));
     }
+    (rest, rank)
 }
 
 /// Shortens a hash, an address to its name, and a path to its last two parts.
@@ -424,12 +394,11 @@ fn shown_word(word: &str) -> Cow<'_, str> {
     let core = core.trim_end_matches('.').trim_start_matches('@');
     let is_path = core.starts_with(['/', '~', '.']) || is_file(core);
     let is_path = is_path && core.matches('/').count() > 1;
+    let is_hash = core.len() >= 12 && core.bytes().all(|byte| byte.is_ascii_hexdigit());
     let shown = match core {
         "" => return Cow::Borrowed(word),
         _ if core.starts_with("http://") || core.starts_with("https://") => address(core),
-        _ if core.len() >= 12 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            core[..7].to_owned()
-        }
+        _ if is_hash => core[..7].to_owned(),
         _ if is_path => {
             let parts = parts(core, None);
             parts[parts.len().saturating_sub(2)..].join("/")

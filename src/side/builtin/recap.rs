@@ -73,9 +73,9 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
 
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
-struct Next {
-    text: String,
-    is_question: bool,
+enum Next {
+    Step(String),
+    Question(String),
 }
 
 /// The parts of a recap, not yet cut.
@@ -153,10 +153,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&reply.text()))));
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|last| last.plan.take());
-    let next = next(&said, opens_work).or(planned.map(|text| Next {
-        text,
-        is_question: false,
-    }));
+    let next = next(&said, opens_work).or(planned.map(Next::Step));
     let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
     let has_said = |reply: &Reply| !reply.statements.is_empty() || next.is_some() || is_working;
     let told = replies.find(has_said).map(|reply| reply.statements);
@@ -193,7 +190,12 @@ impl Parts {
         let [code, colon, stop, names @ ..] = frame;
         let [opened, aim, told, interrupted, following, question] = names;
         let report = fill(self.told.iter().map(String::as_str), cells);
-        let is_question = self.next.as_ref().is_some_and(|next| next.is_question);
+        let (ahead, next) = match &self.next {
+            Some(Next::Step(what)) => (following, what.as_str()),
+            Some(Next::Question(asked)) => (question, asked.as_str()),
+            None => ("", ""),
+        };
+        let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
         let done = if code == "en" { self.done.as_str() } else { "" };
         let parts = [
@@ -201,18 +203,8 @@ impl Parts {
             (aim, &self.goal),
             (told, &report),
             ("", done),
-            (
-                "",
-                if self.was_interrupted {
-                    interrupted
-                } else {
-                    ""
-                },
-            ),
-            (
-                if is_question { question } else { following },
-                self.next.as_ref().map_or("", |next| &next.text),
-            ),
+            ("", interrupted.unwrap_or_default()),
+            (ahead, next),
         ];
         let mut recap = String::new();
         for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -339,20 +331,13 @@ fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
     if let Some(what) = announced.or(opened) {
         let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
-        let text = lower_first(&cut(what.trim_end_matches(ENDS), NEXT_CELLS));
-        return is_step.then_some(Next {
-            text,
-            is_question: false,
-        });
+        let step = cut(what.trim_end_matches(ENDS), NEXT_CELLS);
+        return is_step.then(|| Next::Step(lower_first(&step)));
     }
     let asks =
         |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
     let question = found.iter().rev().take(3).find(asks)?;
-    let text = cut(&question.text, NEXT_CELLS);
-    Some(Next {
-        text,
-        is_question: true,
-    })
+    Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }
 
 #[cfg(test)]

@@ -93,6 +93,15 @@ pub(super) struct Act {
 }
 
 impl Act {
+    pub(super) fn new(verb: Verb, object: Object) -> Self {
+        let has_error = false;
+        Self {
+            verb,
+            object,
+            has_error,
+        }
+    }
+
     /// Returns an act on files, which may not be known.
     pub(super) fn on_files<'a>(
         verb: Verb,
@@ -101,23 +110,14 @@ impl Act {
     ) -> Self {
         let paths = paths.into_iter().map(|path| relative(path, cwd).to_owned());
         let paths: Vec<String> = paths.collect();
-        let act = Self::named(verb, "a file");
         match paths.as_slice() {
-            [] => act,
-            _ => Self {
-                object: Object::Files(paths),
-                ..act
-            },
+            [] => Self::named(verb, "a file"),
+            _ => Self::new(verb, Object::Files(paths)),
         }
     }
 
     pub(super) fn named(verb: Verb, name: impl Into<String>) -> Self {
-        let (object, has_error) = (Object::Named(name.into()), false);
-        Self {
-            verb,
-            object,
-            has_error,
-        }
+        Self::new(verb, Object::Named(name.into()))
     }
 
     /// Returns an act with a subject in the words of the model, or in none.
@@ -151,6 +151,12 @@ pub(super) struct Failure {
     pub(super) how: &'static str,
     /// The acts before it that may have changed something.
     pub(super) before: Vec<Act>,
+}
+
+impl Failure {
+    pub(super) fn new(name: String, how: &'static str, before: Vec<Act>) -> Self {
+        Self { name, how, before }
+    }
 }
 
 /// The acts of a finished call.

@@ -147,12 +147,8 @@ impl Line<'_> {
             CallOutcome::Ok if is_ok => Told::Done(self.acts(&steps)),
             CallOutcome::Ok | CallOutcome::Failed => self.tell_failure(&steps, code),
             _ => {
-                let (name, how) = (name(steps.iter(), false), self.call.how_it_failed());
-                Told::Failed(Failure {
-                    name,
-                    how,
-                    before: Vec::new(),
-                })
+                let name = name(steps.iter(), false);
+                Told::Failed(Failure::new(name, self.call.how_it_failed(), Vec::new()))
             }
         }
     }
@@ -289,11 +285,7 @@ impl Line<'_> {
             }
             () => (name(suspects(), true), self.call.how_it_failed()),
         };
-        Told::Failed(Failure {
-            name,
-            how,
-            before: changes(before),
-        })
+        Told::Failed(Failure::new(name, how, changes(before)))
     }
 }
 

@@ -29,11 +29,7 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
         return Told::Done(vec![act]);
     }
     let (name, how) = (act.attempt(call.cwd), call.how_it_failed());
-    Told::Failed(Failure {
-        name,
-        how,
-        before: Vec::new(),
-    })
+    Told::Failed(Failure::new(name, how, Vec::new()))
 }
 
 /// Returns the exit code of a task in the background.
