@@ -27,9 +27,8 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     let least = (cells * 2 / 3).max(cells.saturating_sub(MAX_LOST_CELLS));
     let ends = text.match_indices(' ').map(|(at, _)| at);
     let ends = ends.take_while(|end| *end <= fit.len());
-    let ends: Vec<usize> = ends
-        .filter(|end| display_width(&text[..*end]) >= least)
-        .collect();
+    let leaves_enough = |end: &usize| display_width(&text[..*end]) >= least;
+    let ends: Vec<usize> = ends.filter(leaves_enough).collect();
     let first_word = text.split(' ').next().unwrap_or_default();
     let is_subordinate = has_word("clause joints", first_word);
     let is_before = |joints: &'static str| {
@@ -46,9 +45,8 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     let end = end.or(ends.last()).map_or(fit.len(), |end| *end);
     let mut kept = &text[..end];
     // An open bracket or quotation mark would have no end.
-    let open = kept
-        .rfind('(')
-        .filter(|at| *at * 2 >= end && !kept[*at..].contains(')'));
+    let is_open = |at: &usize| *at * 2 >= end && !text[*at..end].contains(')');
+    let open = kept.rfind('(').filter(is_open);
     kept = &kept[..open.unwrap_or(end)];
     while let Some((start, last)) = kept.trim_end().rsplit_once(' ')
         && is_function_word(last)
@@ -56,39 +54,32 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
         kept = start;
     }
     let kept = kept.trim_end_matches(|sign| ",;:.-–—( ".contains(sign));
-    let is_open = kept.matches('"').count() % 2 == 1;
-    let kept = if is_open {
-        kept.replace('"', "")
-    } else {
-        kept.to_owned()
-    };
-    format!("{kept}{MORE}")
+    match kept.matches('"').count() % 2 {
+        0 => format!("{kept}{MORE}"),
+        _ => format!("{}{MORE}", kept.replace('"', "")),
+    }
 }
 
 /// Cuts a text at the end of a clause with a verb, or before its last clauses if the verb is at the end.
 fn cut_east_asian(text: &str, cells: usize) -> String {
     let kept = prefix(text, cells);
-    let has_verb = |clause: &str| {
-        !text.contains(puts_verb_last)
-            || ["て", "し", "が", "ので", "から", "고", "며", "데", "서"]
-                .iter()
-                .any(|end| clause.ends_with(end))
-    };
+    let verbs = ["て", "し", "が", "ので", "から", "고", "며", "데", "서"];
+    let is_verb_last = text.contains(puts_verb_last);
+    let has_verb = |clause: &str| !is_verb_last || verbs.iter().any(|end| clause.ends_with(end));
     let is_end = |sign: char| "，；、。：,".contains(sign);
     let mut clauses = kept.rmatch_indices(is_end).map(|(at, _)| &kept[..at]);
     let clause = clauses.find(|clause| clause.len() * 3 >= kept.len() && has_verb(clause));
     match clause {
         Some(clause) => return format!("{clause}{MORE}"),
-        None if has_verb("") => return format!("{kept}{MORE}"),
+        None if !is_verb_last => return format!("{kept}{MORE}"),
         None => {}
     }
     let fits = |rest: &&str| display_width(rest) <= cells;
     let behind = |starts: &dyn Fn(char) -> bool| {
-        let mut rest = text
-            .match_indices(starts)
-            .map(|(at, sign)| text[at + sign.len()..].trim_start());
-        rest.find(fits)
-            .filter(|rest| display_width(rest) * 3 >= cells)
+        let ends = text.match_indices(starts).map(|(at, sign)| at + sign.len());
+        let mut rest = ends.map(|end| text[end..].trim_start());
+        let rest = rest.find(fits);
+        rest.filter(|rest| display_width(rest) * 3 >= cells)
     };
     let rest = behind(&is_end).or_else(|| behind(&|sign| sign == ' '));
     let rest = rest.or_else(|| text.char_indices().map(|(at, _)| &text[at..]).find(fits));

@@ -52,16 +52,12 @@ fn script_of_shell(text: &str) -> Option<String> {
     let [shell, flag, script] = only.words.as_slice() else {
         return None;
     };
-    let is_shell = matches!(
-        program_name(shell.label()),
-        "sh" | "bash" | "dash" | "zsh" | "ksh"
-    );
+    let shell = program_name(shell.label());
+    let is_shell = matches!(shell, "sh" | "bash" | "dash" | "zsh" | "ksh");
     let is_script = flag.label().starts_with('-') && flag.label().ends_with('c');
     let is_all = is_shell && is_script && only.redirections.is_empty();
-    script
-        .value
-        .clone()
-        .filter(|script| is_all && script.len() < text.len())
+    let script = script.value.clone();
+    script.filter(|script| is_all && script.len() < text.len())
 }
 
 /// A command of a line, with what its end is known to be.
@@ -76,7 +72,9 @@ struct Step<'a> {
 impl Step<'_> {
     /// Whether it succeeded for sure: by the status, or because the program names itself in its errors and did not.
     fn is_sure(&self) -> bool {
-        let is_silent = !self.may_be_skipped && self.program.is_loud();
+        // A loop may not run at all.
+        let has_run = !self.may_be_skipped && !self.program.command.is_repeated();
+        let is_silent = has_run && self.program.is_loud();
         !self.has_error && (self.known == Known::Succeeded || is_silent)
     }
 
@@ -89,28 +87,20 @@ impl Step<'_> {
     /// Returns the acts of the command. A claim that neither the status nor the silence of the program supports becomes
     /// a run of it.
     fn acts(&self) -> Vec<Act> {
-        let run = Act {
-            has_error: self.has_error,
-            ..self.program.run()
-        };
+        let mut run = self.program.run();
+        run.has_error = self.has_error;
         if self.may_be_skipped {
-            return vec![Act {
-                verb: Verb::MayRun,
-                ..run
-            }];
+            run.verb = Verb::MayRun;
+            return vec![run];
         }
         let shown = |act: Act| {
             // The others say nothing about an end; the output shows the subject of a commit.
-            let claims = matches!(
-                act.verb,
-                Verb::Read | Verb::Write | Verb::Edit | Verb::Delete
-            );
+            let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            if is_open && !self.is_sure() {
-                run.clone()
-            } else {
-                act
-            }
+            let is_shown = !is_open || self.is_sure();
+            Some(act)
+                .filter(|_| is_shown)
+                .unwrap_or_else(|| run.clone())
         };
         self.program.acts().into_iter().map(shown).collect()
     }
@@ -226,19 +216,12 @@ impl Line<'_> {
     /// Adds the description of the model to a script that says nothing about itself.
     fn describe(&self, acts: &mut [Act]) {
         let mut commands = self.read.commands.iter();
-        let is_opaque =
-            !self.read.is_flat || commands.any(|command| self.program(command).is_inline());
+        let has_script = commands.any(|command| self.program(command).is_inline());
+        let is_opaque = !self.read.is_flat || has_script;
         let description = self.call.argument(&["description"]).filter(|_| is_opaque);
-        if let (
-            [
-                Act {
-                    verb: Verb::Run,
-                    object: Object::Named(name),
-                    ..
-                },
-            ],
-            Some(description),
-        ) = (acts, description)
+        if let ([act], Some(description)) = (acts, description)
+            && act.verb == Verb::Run
+            && let Object::Named(name) = &mut act.object
         {
             let line = description.trim().lines().next().unwrap_or_default();
             let line = cut(line.trim_end_matches('.'), DESCRIPTION_CELLS);
@@ -268,24 +251,21 @@ impl Line<'_> {
         // Status 1 may be an answer.
         let answers = suspects().filter(|step| code == Some(1) && !step.has_error);
         let answers: Vec<Act> = answers.filter_map(|step| step.program.answer()).collect();
-        let are_alternatives = suspects()
-            .skip(1)
-            .all(|step| step.program.command.follows == Follows::Or);
+        let is_alternative = |step: &Step<'_>| step.program.command.follows == Follows::Or;
+        let are_alternatives = suspects().skip(1).all(is_alternative);
         let are_answers = answers.len() == suspects().count() && !has_error_of_shell(self.output);
         if are_answers && are_alternatives && !answers.is_empty() {
             return Told::Done(named_acts(before).into_iter().chain(answers).collect());
         }
         let is_condition = |step: &Step<'_>| step.program.is_condition() && code == Some(1);
-        let (name, how) = match () {
-            () if suspects().count() == 1 && suspects().all(is_condition) => {
-                ("Condition".to_owned(), "was false")
-            }
-            () if suspects().count() > 1 && !answers.is_empty() => {
-                (name(suspects(), true), "ended with status 1")
-            }
-            () => (name(suspects(), true), self.call.how_it_failed()),
-        };
-        Told::Failed(Failure::new(name, how, changes(before)))
+        let before = changes(before);
+        if suspects().count() == 1 && suspects().all(is_condition) {
+            return Told::Failed(Failure::new("Condition".to_owned(), "was false", before));
+        }
+        let may_answer = suspects().count() > 1 && !answers.is_empty();
+        let how = Some("ended with status 1").filter(|_| may_answer);
+        let how = how.unwrap_or_else(|| self.call.how_it_failed());
+        Told::Failed(Failure::new(name(suspects(), true), how, before))
     }
 }
 
@@ -305,13 +285,10 @@ fn changes(steps: &[Step<'_>]) -> Vec<Act> {
 /// Names commands: by their words if there are up to two.
 fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: bool) -> String {
     let is_named = |step: &&Step<'_>| !step.program.is_glue() && !step.program.is_filter();
-    let mut names: Vec<String> = steps
-        .clone()
-        .filter(is_named)
-        .map(|step| step.program.words())
-        .collect();
+    let words = |step: &Step<'_>| step.program.words();
+    let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
     if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.map(|step| step.program.words()));
+        names.extend(steps.map(words));
     }
     match names.as_slice() {
         [] => "Command".to_owned(),

@@ -322,13 +322,11 @@ impl<'a> Program<'a> {
     /// Returns the program with the words that tell what it does: `git push origin main`, `train.py`.
     pub(super) fn words(&self) -> String {
         let program = self.name();
-        let mut actions = self
-            .arguments()
-            .skip_while(|word| !is_one_of(FIND_ACTIONS, word));
+        let is_action = |word: &&str| is_one_of(FIND_ACTIONS, word);
+        let mut actions = self.arguments().skip_while(|word| !is_action(word));
         match (program, actions.next()) {
-            _ if program.contains(['$', '`']) || program.is_empty() => {
-                return "a program".to_owned();
-            }
+            ("", _) => return "a program".to_owned(),
+            _ if program.contains(['$', '`']) => return "a program".to_owned(),
             _ if self.is_inline() => return format!("{program} script"),
             ("command", _) => return "command -v".to_owned(),
             ("find", Some(action)) => {
@@ -340,40 +338,32 @@ impl<'a> Program<'a> {
             _ => {}
         }
         let first = self.operands().first().copied();
-        let known: Vec<_> = std::iter::once(program)
-            .chain(first)
-            .map(PartWord::known)
-            .collect();
+        let known = [Some(program), first].into_iter().flatten();
+        let known: Vec<_> = known.map(PartWord::known).collect();
         let name = program_and_subcommand(&known).unwrap_or_default();
         let subcommand = first.filter(|_| name.len() > program.len());
         // Words behind options may be their values, or for another program.
         let is_loud = is_one_of(LOUD, program);
         let leading = self.arguments().take_while(|word| !word.starts_with('-'));
-        let others = self
-            .arguments()
-            .skip(leading.clone().count())
-            .take_while(|word| *word != "--");
+        let others = self.arguments().skip(leading.clone().count());
+        let others = others.take_while(|word| *word != "--");
         let others = others.filter(|word| is_loud || is_file(word) || word.contains("://"));
-        let words = leading
-            .chain(others)
-            .filter(|word| Some(*word) != subcommand);
-        let is_name = |word: &&str| !word.starts_with('-') && word.contains(char::is_alphanumeric);
-        let words: Vec<&str> = words.filter(is_name).collect();
+        let is_name = |word: &&str| {
+            !word.starts_with('-')
+                && word.contains(char::is_alphanumeric)
+                && Some(*word) != subcommand
+        };
+        let words: Vec<&str> = leading.chain(others).filter(is_name).collect();
         let shown = words.iter().map_while(|word| self.shown(word)).take(2);
         let shown: Vec<String> = shown.collect();
         let are_files = is_loud || words.iter().all(|word| is_file(word));
+        let several = Some(file_names(&words, self.call.cwd));
+        let several = several.filter(|_| words.len() > 2 && are_files);
+        let rest = several.unwrap_or_else(|| shown.join(" "));
         let module = self.value(&["-m"]).map(str::to_owned);
-        match module.or_else(|| shown.first().cloned()) {
-            Some(script) if is_one_of(INTERPRETERS, program) => script,
-            _ if words.len() > 2 && are_files => cut(
-                &format!("{name} {}", file_names(&words, self.call.cwd)),
-                WORDS_CELLS,
-            ),
-            _ => cut(
-                format!("{name} {}", shown.join(" ")).trim_end(),
-                WORDS_CELLS,
-            ),
-        }
+        let script = module.or_else(|| shown.first().cloned());
+        let script = script.filter(|_| is_one_of(INTERPRETERS, program));
+        script.unwrap_or_else(|| cut(format!("{name} {rest}").trim_end(), WORDS_CELLS))
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.

@@ -362,6 +362,7 @@ fn a_command_that_may_not_have_run_is_not_said_to_have_run() {
             "May have run b, ran c",
         ),
         ("for f in a b; do c $f; done", "", false, "Ran c"),
+        ("for f in *.o; do rm $f; done", "", false, "Ran rm"),
         (
             "a || b; c",
             "Exit code 1",
