@@ -60,6 +60,24 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     }
 }
 
+/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
+pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let (width, added) = (display_width(&text), display_width(sentence));
+        if width > 0 && width + added >= cells && width * 3 >= cells * 2 {
+            break;
+        }
+        text.push_str(match text.chars().last() {
+            None | Some('。' | '！' | '？' | '；') => "",
+            Some('.' | '!' | '?' | ':' | ';' | MORE) => " ",
+            Some(_) => ". ",
+        });
+        text.push_str(sentence);
+    }
+    cut(&text, cells)
+}
+
 /// Cuts a text at the end of a clause with a verb, or before its last clauses if the verb is at the end.
 fn cut_east_asian(text: &str, cells: usize) -> String {
     let kept = prefix(text, cells);

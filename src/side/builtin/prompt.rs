@@ -90,7 +90,7 @@ static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|-->|//|/\*|\*{3}|at \S+[.(]|\d+ \||"[\w-]+":"#,
-        r#"|@@|Traceback|Caused by|goroutine \d|thread '|called `|note: run with|npm (?:ERR|WARN)|(?:ERROR|FATAL|FAIL|PASS|FAILED)\b|File "|diff --git|[WE] "#,
+        r#"|@@|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b|[\w.+/-]+: (?:\*\*\*|(?:fatal )?(?:error|warning):)|Traceback|Caused by|goroutine \d|thread '|called `|note: run with|npm (?:ERR|WARN)|(?:ERROR|FATAL|FAIL|PASS|FAILED)\b|File "|diff --git|[WE] "#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d",
         r"|(?i:(?:PHP |Uncaught |Unhandled )?[\w.:/-]*(?:(?:fatal )?error|exception|panic|warning|fatal)(?:\[\w+\])?(?: [A-Z]+\d+)?:(?:\s|$))",
         r"|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}|[\w.]+(?:::|\.)[A-Z]\w+:\s|.*\([\w ]*(?:Error|Exception|dumped)\)$",
@@ -185,17 +185,17 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
     let is_text = |line: &Line| line.kind == Kind::Text && !line.text.is_empty();
     let needed = ENOUGH_WORDS + usize::from(lines.iter().any(is_text));
     // The rank of a section, the rank of lines below an announcement, and the announcement.
-    let (mut section, mut list, mut announcement) = (None, None, "");
+    let (mut section, mut below, mut announcement) = (None, None, "");
     for line in lines {
         let text = AROUND_SUBJECT.replace_all(&line.text, "");
         let announces = announcement.ends_with([':', '：']);
         match line.kind {
             Kind::Text if text.is_empty() => {
-                list = list.filter(|_| announces);
+                below = below.filter(|_| announces);
                 continue;
             }
             Kind::Heading(_) => {
-                (section, list) = (rank_of_section(&text), None);
+                (section, below) = (rank_of_section(&text), None);
                 let alike = lines.iter().filter(|other| other.kind == line.kind).count();
                 if section.is_none() && alike == 1 && informative_words(&text) >= needed {
                     // A heading says more than `Implement the following plan:`.
@@ -228,7 +228,7 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
             Kind::Text | Kind::Item => {}
         }
         let own = [Rank::Text, Rank::Item][usize::from(line.kind == Kind::Item)];
-        let rank = list.or(section).unwrap_or(own);
+        let rank = below.or(section).unwrap_or(own);
         for sentence in split(&line.text) {
             let is_salutation = found.is_empty() && is_salutation(&sentence);
             let rank = Some(rank).filter(|_| !is_salutation);
@@ -236,11 +236,11 @@ fn ranked(lines: &[Line]) -> Vec<Quotation> {
         }
         if line.kind == Kind::Text {
             announcement = &line.text;
-            list = None;
+            below = None;
             let opens = announcement.ends_with([':', '：']);
             if let Some(last) = found.last_mut().filter(|_| opens) {
                 last.announces = true;
-                list = Some(last.rank).filter(|rank| *rank != Rank::Text);
+                below = Some(last.rank).filter(|rank| *rank != Rank::Text);
             }
         }
     }

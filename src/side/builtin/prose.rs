@@ -3,9 +3,6 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::cut::{MORE, cut};
-use crate::text::display_width;
-
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
 
@@ -116,7 +113,7 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
                 && !last.text.ends_with(['.', '?', '!', ':', ';'])
         };
         match lines.last_mut().filter(|_| continues).filter(is_wrapped) {
-            Some(last) => last.text += &format!(" {}", plain(line)),
+            Some(last) => last.text.extend([" ", &plain(line)]),
             None if kind == Kind::Code => lines.push(Line {
                 text: line.to_owned(),
                 kind,
@@ -184,24 +181,6 @@ fn is_sentence(text: &str) -> bool {
     let ends = word.ends_with(['.', '?', '!', '。', '？', '！', '।', '؟']);
     let is_abbreviated = matches!(word, "." | "e.g." | "i.e." | "etc." | "vs." | "cf.");
     ends && !is_abbreviated && !QUOTES.iter().any(is_open)
-}
-
-/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
-pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
-    let mut text = String::new();
-    for sentence in sentences {
-        let (width, added) = (display_width(&text), display_width(sentence));
-        if width > 0 && width + added >= cells && width * 3 >= cells * 2 {
-            break;
-        }
-        text.push_str(match text.chars().last() {
-            None | Some('。' | '！' | '？' | '；') => "",
-            Some('.' | '!' | '?' | ':' | ';' | MORE) => " ",
-            Some(_) => ". ",
-        });
-        text.push_str(sentence);
-    }
-    cut(&text, cells)
 }
 
 /// Whether a text is written in Chinese, Japanese or Korean.

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
-use super::cut::cut;
+use super::cut::{cut, fill};
 use super::label::label_of_answered;
 use super::prompt::{any_of, prompt};
-use super::prose::{Kind, Sentence, fill, is_east_asian, sentences};
+use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
     Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_interruption, is_remark,

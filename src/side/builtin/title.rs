@@ -3,9 +3,9 @@
 //! A title may be vague, but not wrong. A sentence that is too long is cut between two phrases and ends
 //! with an ellipsis. See `docs/records.md`, Labels, titles and recaps.
 
-use super::cut::cut;
+use super::cut::{cut, fill};
 use super::prompt::{Quotation, Rank, ends_with_thanks, prompt, quotations, refers};
-use super::prose::{ENOUGH_WORDS, fill, is_informative};
+use super::prose::{ENOUGH_WORDS, is_informative};
 use crate::message::Message;
 use crate::text::display_width;
 

@@ -262,7 +262,7 @@ const ROWS: &[(&[&str], &str)] = &[
         "Speed up the importer",
     ),
     (
-        &["Bevor du anfängst: lies docs/a.md. Danach baue den Export auf Streams um."],
+        &["Bevor du anfängst: lies AGENTS.md. Danach baue den Export auf Streams um."],
         "Baue den Export auf Streams um",
     ),
     (
@@ -270,7 +270,7 @@ const ROWS: &[(&[&str], &str)] = &[
         "Переписать таблицу заказов",
     ),
     (
-        &["开始之前请先阅读 docs/规范.md。然后把用户列表改成虚拟滚动。"],
+        &["开始之前请先阅读 规范.md。然后把用户列表改成虚拟滚动。"],
         "把用户列表改成虚拟滚动",
     ),
     (
@@ -287,7 +287,23 @@ const ROWS: &[(&[&str], &str)] = &[
         &["Para empezar, mira la carpeta infra. Luego crea un pipeline para staging."],
         "Crea un pipeline para staging",
     ),
+    (
+        &["I need you to be extra careful, this is production. Add retries to the charge job."],
+        "Add retries to the charge job",
+    ),
+    (
+        &["Your role: API designer.\nYour job: propose a versioning scheme."],
+        "Propose a versioning scheme",
+    ),
+    (
+        &["I pasted the log below. Tell me which request is slow."],
+        "Tell me which request is slow",
+    ),
     // Pasted text and forms.
+    (
+        &["gcc: error: unrecognized option '-mx'\n\nwhy is the compiler of the host used?"],
+        "Why is the compiler of the host used?",
+    ),
     (
         &[
             "docker compose up fails with\n\nERROR: for db  Cannot start service\n\nwhat's using the port?",

@@ -81,7 +81,8 @@ impl Step<'_> {
     /// Whether it is worth a name. One that only reads is not, if it may not have run.
     fn is_named(&self) -> bool {
         let is_glue = self.program.is_glue() && self.program.command.output().is_none();
-        !is_glue && !self.program.is_filter() && !(self.may_be_skipped && self.program.reads())
+        let is_idle = self.may_be_skipped && self.program.reads();
+        !is_glue && !is_idle && !self.program.is_filter()
     }
 
     /// Returns the acts of the command. A claim that neither the status nor the silence of the program supports becomes

@@ -27,18 +27,18 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
             .filter(|_| line.is_flat)
     };
     // The last list decides. Of alternatives, any may have succeeded; what `&&` adds behind them did.
-    let list = last(|follows| matches!(follows, Follows::Next | Follows::Background)).unwrap_or(0);
-    let sure = match last(|follows| follows == Follows::Or).filter(|at| *at > list) {
+    let start = last(|follows| matches!(follows, Follows::Next | Follows::Background)).unwrap_or(0);
+    let sure = match last(|follows| follows == Follows::Or).filter(|at| *at > start) {
         Some(alternative) => {
             let mut rest = commands[alternative..].iter();
             let behind = rest.position(|command| command.follows == Follows::And);
             behind.map_or(commands.len(), |behind| alternative + behind)
         }
-        None => list,
+        None => start,
     };
     let end = |at: usize| {
         let next = commands.get(at + 1);
-        let decides = at >= list && next.is_none_or(|next| next.follows != Follows::Pipe);
+        let decides = at >= start && next.is_none_or(|next| next.follows != Follows::Pipe);
         match () {
             () if !is_ok && (decides || has_set) => Known::MayHaveFailed,
             () if is_ok && decides && at >= sure && line.is_flat => Known::Succeeded,
