@@ -336,7 +336,8 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     let request = rest.trim_end_matches(ends);
     let closing = CLOSING.find(request);
     let request = &request[..closing.map_or(request.len(), |found| found.start())];
-    let words: Vec<_> = request.split_whitespace().map(shown_word).collect();
+    let words = request.split_whitespace().map(shown_word);
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");
     let is_first =
         |section, text: &str| has_word(section, text.split([' ', ',']).next().unwrap_or_default());

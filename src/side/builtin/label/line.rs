@@ -266,7 +266,11 @@ impl Line<'_> {
         let may_answer = suspects().count() > 1 && !answers.is_empty();
         let how = Some("ended with status 1").filter(|_| may_answer);
         let how = how.unwrap_or_else(|| self.call.how_it_failed());
-        Told::Failed(Failure::new(name(suspects(), true), how, before))
+        // Filters are named by what feeds them.
+        let is_fed = suspects().all(|step| step.program.is_filter());
+        let name = Some(name(suspects(), true)).filter(|_| !is_fed);
+        let name = name.unwrap_or_else(|| self::name(steps.iter(), true));
+        Told::Failed(Failure::new(name, how, before))
     }
 }
 

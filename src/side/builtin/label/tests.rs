@@ -416,6 +416,12 @@ fn a_failure_names_the_command_that_failed() {
         ),
         ("false && git push", "Exit code 1", true, "git push failed"),
         (
+            "grep a b.txt | head",
+            "Exit code 2",
+            true,
+            "grep a b.txt failed",
+        ),
+        (
             "a && b && c",
             "The user doesn't want to proceed with this tool use.",
             true,
