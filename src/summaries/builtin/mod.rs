@@ -3,6 +3,7 @@
 //! Texts only claim what the results show. A text is empty if there is nothing to report.
 
 mod clean;
+mod cut;
 mod label;
 mod names;
 mod prompt;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::clean::{MORE, cut};
+use super::cut::{MORE, cut};
 use crate::text::{display_width, pattern};
 
 /// Maximum width of the name of a file, in cells.
@@ -14,9 +14,6 @@ const MAX_CELLS: usize = 36;
 
 /// Maximum width of two names, in cells.
 const MAX_PAIR_CELLS: usize = 44;
-
-/// Maximum width of a searched place behind what is sought, in cells.
-const MAX_PLACE_CELLS: usize = 24;
 
 /// The stems of files that are shown with their directory.
 const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readme claude agents qwen gemini changelog \
@@ -39,7 +36,7 @@ pub(super) fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
 }
 
 /// Returns the parts of a path, relative to the working directory or a home directory.
-fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
+pub(super) fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let path = relative(path, cwd);
     let mut homes = ["/home/", "/Users/", "C:\\Users\\"].into_iter();
     let below_home = homes.find_map(|root| {
@@ -62,19 +59,20 @@ pub(super) fn last_part(path: &str) -> &str {
 /// Returns the name of a file, with its directory if it says little; of a directory if the path ends with a slash.
 pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     let parts = parts(path, cwd);
-    let (base, parents) = match parts.split_last() {
-        Some((base, parents)) if !path.ends_with('/') && *base != ".." => (*base, parents),
-        _ => return directory_name(path, cwd),
+    let [parents @ .., base] = parts.as_slice() else {
+        return directory_name(path, cwd);
     };
+    if path.ends_with('/') || *base == ".." {
+        return directory_name(path, cwd);
+    }
     let stem = base
         .split('.')
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let is_generic =
-        GENERIC.split_whitespace().any(|generic| generic == stem) || base.starts_with('.');
+    let is_generic = GENERIC.split_whitespace().any(|generic| generic == stem);
     let parent = parents.last().filter(|_| is_generic);
-    let both = parent.map(|parent| format!("{}/{}", shortened(parent), shortened(base)));
+    let both = parent.map(|parent| format!("{parent}/{base}"));
     let both = both.filter(|both| display_width(both) <= MAX_CELLS);
     both.unwrap_or_else(|| shortened(base))
 }
@@ -89,80 +87,60 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// Cuts a part of a path to the maximum width, and a long identifier to its start.
+/// Cuts a part of a path to the maximum width, before its extension.
 fn shortened(part: &str) -> String {
-    let dot = part
-        .rfind('.')
-        .filter(|dot| *dot > 0 && part.len() - dot <= 9);
-    let (stem, extension) = part.split_at(dot.unwrap_or(part.len()));
-    let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-    if stem.len() >= 20
-        && stem.bytes().all(is_hex)
-        && stem.bytes().any(|byte| byte.is_ascii_digit())
-    {
-        return format!("{}{MORE}{extension}", &stem[..8]);
-    }
     if display_width(part) <= MAX_CELLS {
         return part.to_owned();
     }
-    let cells = MAX_CELLS.saturating_sub(display_width(extension));
-    cut(&stem.replace(' ', "_"), cells) + extension
+    let dot = part.rfind('.').filter(|dot| part.len() - dot <= 9);
+    let (stem, extension) = part.split_at(dot.unwrap_or(part.len()));
+    cut(stem, MAX_CELLS.saturating_sub(display_width(extension))) + extension
 }
 
-/// Names several files. The paths are distinct.
+/// Names several distinct files.
 pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>) -> String {
     let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path.as_ref(), cwd)).collect();
-    let bare: Vec<String> = paths
+    let mut names: Vec<String> = paths
         .iter()
         .map(|path| file_name(path.as_ref(), cwd))
         .collect();
-    let shown = bare.iter().zip(&split).map(|(name, parts)| {
-        let is_shared = bare.iter().filter(|other| *other == name).count() > 1;
-        match parts.as_slice() {
-            [.., parent, _] if is_shared => format!("{parent}/{name}"),
-            _ => name.clone(),
-        }
-    });
-    let names: Vec<String> = shown.collect();
-    let [first, rest @ ..] = names.as_slice() else {
-        return String::new();
-    };
-    if rest.is_empty() || rest.len() == 1 && display_width(&names.concat()) <= MAX_PAIR_CELLS {
-        return listed(&names);
+    if distinct(names.iter()).len() < names.len() {
+        let ends = split
+            .iter()
+            .map(|parts| parts[parts.len().saturating_sub(2)..].join("/"));
+        names = ends.collect();
     }
     let parents = |parts: &Vec<&str>| parts.split_last().map(|(_, parents)| parents.join("/"));
-    let parent = parents(&split[0]).filter(|parent| !parent.is_empty());
+    let parent = split
+        .first()
+        .and_then(parents)
+        .filter(|parent| !parent.is_empty());
     let are_together = split.iter().all(|parts| parents(parts) == parent);
-    match parent.filter(|parent| are_together && display_width(last_part(parent)) < MAX_PLACE_CELLS)
-    {
-        Some(parent) => {
-            let are_files = paths.iter().all(|path| is_file(path.as_ref()));
-            let noun = if are_files { "files" } else { "items" };
-            format!("{} {noun} in {}/", paths.len(), last_part(&parent))
-        }
-        None => format!("{first} and {} more", rest.len()),
+    let are_files = paths.iter().all(|path| is_file(path.as_ref()));
+    match (
+        names.as_slice(),
+        parent.filter(|_| are_together && are_files),
+    ) {
+        ([] | [_], _) => names.concat(),
+        ([_, _], _) if display_width(&names.concat()) <= MAX_PAIR_CELLS => listed(&names),
+        (_, Some(parent)) => format!(
+            "{} files in {}/",
+            paths.len(),
+            shortened(last_part(&parent))
+        ),
+        ([first, rest @ ..], _) => format!("{first} and {} more", rest.len()),
     }
 }
 
-/// Joins items as `a, b and c`, and git commands as `git status, diff and log`. Items that are lists themselves are
-/// joined by commas.
+/// Joins items as `a, b and c`. Items that are lists themselves are joined by commas.
 pub(super) fn listed(items: &[String]) -> String {
-    let are_git = items.iter().all(|item| item.starts_with("git "));
-    let shown = items
-        .iter()
-        .enumerate()
-        .map(|(at, item)| match item.strip_prefix("git ") {
-            Some(bare) if are_git && at > 0 => bare,
-            _ => item,
-        });
-    let shown: Vec<&str> = shown.collect();
-    match shown.as_slice() {
+    match items {
         [several @ .., last]
             if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
         {
             format!("{} and {last}", several.join(", "))
         }
-        shown => shown.join(", "),
+        _ => items.join(", "),
     }
 }
 
@@ -192,29 +170,26 @@ static SYNTAX: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Returns the text that a pattern matches, without the syntax of patterns: of the first alternative.
-pub(super) fn pattern_noun(text: &str) -> Option<String> {
+/// Returns the text that a pattern matches, without the syntax of patterns: of the first alternative with letters, else
+/// the whole pattern.
+pub(super) fn pattern_noun(text: &str) -> String {
     /// Maximum width, in cells.
     const CELLS: usize = 34;
     let plain = SYNTAX.replace_all(text, |found: &Captures<'_>| {
-        let has = |name| found.name(name).is_some();
-        match found.name("letter").or(found.name("escaped")) {
-            Some(kept) => kept.as_str().to_owned(),
-            None if has("line") => "\n".to_owned(),
-            None if has("space") => " ".to_owned(),
-            None => String::new(),
-        }
+        let kept = found.name("letter").or(found.name("escaped"));
+        let space = found.name("space").map_or("", |_| " ");
+        let line = found.name("line").map_or(space, |_| "\n");
+        kept.map_or(line, |kept| kept.as_str()).to_owned()
     });
-    let mut nouns = plain.split('\n').map(|text| {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.trim_matches(['"', '\'', '(', ')', ',', '{', ' '])
-            .to_owned()
-    });
-    let letters = |noun: &String| noun.chars().filter(|sign| sign.is_alphanumeric()).count();
-    let noun = nouns.find(|noun| letters(noun) >= 2)?;
-    let longest = noun.split(' ').max_by_key(|word| word.len());
-    let longest = longest.filter(|_| display_width(&noun) > CELLS);
-    Some(cut(longest.unwrap_or(&noun), CELLS))
+    let has_letters = |noun: &&str| noun.chars().filter(|sign| sign.is_alphanumeric()).count() >= 2;
+    let noun = plain.lines().find(has_letters).unwrap_or(text);
+    let words: Vec<&str> = noun.split_whitespace().collect();
+    cut(
+        words
+            .join(" ")
+            .trim_matches(|sign| "\"'(),{ ".contains(sign)),
+        CELLS,
+    )
 }
 
 /// Returns the last two parts of a file pattern.
@@ -226,7 +201,7 @@ pub(super) fn glob_noun(pattern: &str) -> String {
     cut(&parts[parts.len().saturating_sub(2)..].join("/"), 30)
 }
 
-/// Shortens an address: no user, port, query or fragment. Pull requests and issues get their names.
+/// Shortens an address to its host and the end of its path. Pull requests and issues are `repository#1`.
 pub(super) fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -235,23 +210,17 @@ pub(super) fn address(url: &str) -> String {
     let host = host.split(':').next().unwrap_or_default();
     let host = host.strip_prefix("www.").unwrap_or(host);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let named = match parts.as_slice() {
-        [_, repository, kind @ ("pull" | "issues"), number, ..]
-            if host == "github.com" && is_number(number) =>
-        {
-            let kind = if *kind == "pull" { "PR" } else { "issue" };
-            format!("{repository} {kind} #{number}")
-        }
+        [_, repository, "pull" | "issues", number] => format!("{repository}#{number}"),
         [] => host.to_owned(),
         [one] => format!("{host}/{one}"),
-        [owner, repository] if host == "github.com" => format!("{host} {owner}/{repository}"),
         [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    if display_width(&named) > MAX_PAIR_CELLS {
-        cut(host, MAX_PAIR_CELLS)
-    } else {
+    let fits = display_width(&named) <= MAX_PAIR_CELLS;
+    if fits {
         named
+    } else {
+        cut(host, MAX_PAIR_CELLS)
     }
 }
 
@@ -269,10 +238,6 @@ mod tests {
             ("/home/me/app/src/net/mod.rs", "net/mod.rs"),
             ("/home/me/app/Cargo.toml", "Cargo.toml"),
             ("/home/me", "~"),
-            (
-                "/x/7c9e6679-7425-40de-944b-e07fc1f90ae7.json",
-                "7c9e6679….json",
-            ),
         ];
         for (path, expected) in table {
             assert_eq!(file_name(path, cwd), expected, "{path}");
@@ -298,25 +263,25 @@ mod tests {
     #[test]
     fn patterns_lose_their_syntax() {
         let table = [
-            ("^func Test", Some("func Test")),
-            (r"plumbing\.", Some("plumbing.")),
-            ("func.*open", Some("func open")),
-            (r"a\.b\|c", Some("a.b")),
-            ("[Tt]oken", Some("Token")),
-            ("(?i)login(Form)?", Some("loginForm")),
-            ("<<<<<<", None),
+            ("^func Test", "func Test"),
+            (r"plumbing\.", "plumbing."),
+            ("func.*open", "func open"),
+            (r"a\.b\|c", "a.b"),
+            ("[Tt]oken", "Token"),
+            ("(?i)login(Form)?", "loginForm"),
+            ("<<<<<<", "<<<<<<"),
         ];
         for (pattern, expected) in table {
-            assert_eq!(pattern_noun(pattern).as_deref(), expected, "{pattern}");
+            assert_eq!(pattern_noun(pattern), expected, "{pattern}");
         }
     }
 
     #[test]
     fn addresses_are_shortened() {
         let table = [
-            ("https://github.com/o/r/pull/12", "r PR #12"),
-            ("https://github.com/o/r/issues/7#note", "r issue #7"),
-            ("https://github.com/o/r", "github.com o/r"),
+            ("https://github.com/o/r/pull/12", "r#12"),
+            ("https://github.com/o/r/issues/7#note", "r#7"),
+            ("https://github.com/o/r", "github.com/…/r"),
             (
                 "https://u:p@docs.rs:443/serde/latest/serde?x=1",
                 "docs.rs/…/serde",

@@ -1,34 +1,40 @@
-//! The request in a prompt: what is left of it after greetings, roles, headings, tags, commands of the agent and
-//! pasted text.
+//! The request in a prompt: its sentences without greetings, headings, tags, commands of the agent and pasted text.
+//! Roles, background and instructions about how to work come last.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::clean::{clean, upper_first};
-use super::names::{address, file_name, is_file};
+use super::names::{address, is_file, parts};
 use super::prose::{
-    ENOUGH_WORDS, Sentence, code_depth, has_word, informative_words, is_east_asian, lines_of,
-    sentences,
+    ENOUGH_WORDS, Kind, Line, has_word, informative_words, is_east_asian, lines, lines_of, split,
 };
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::{display_width, pattern};
 
 /// Maximum number of polite phrases that are skipped before a request.
-const MAX_OPENINGS: usize = 4;
+const MAX_OPENINGS: usize = 5;
 
 /// Maximum width of a request that needs the heading of what it is about, in cells.
 const SHORT_CELLS: usize = 20;
 
-/// Maximum number of informative words in the heading of the section with the request.
-const MAX_GOAL_WORDS: usize = 3;
+/// Maximum number of informative words in the name of a section.
+const MAX_NAME_WORDS: usize = 3;
 
-/// Polite phrases before a request.
+/// Compiles the expressions of a section of words.
+pub(super) fn any_of(section: &str, before: &str) -> Regex {
+    let lines: Vec<_> = lines_of(section).collect();
+    pattern(&format!("(?i){before}(?:{})", lines.join("|")))
+}
+
+/// Polite phrases before a request, and phrases that say that it follows.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = |section| lines_of(section).collect::<Vec<_>>().join("|");
     pattern(&format!(
-        r"(?i)^(?:(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]|\s+-)\s*|(?:{})[\s，。、！!,]*)",
+        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]|\s+-)\s*|(?<joined>{})[\s，。、！!,]*)",
+        phrases("announced goals"),
         phrases("requests"),
         phrases("openings"),
         phrases("openings before a comma"),
@@ -42,48 +48,68 @@ static COURTESY: LazyLock<Regex> = LazyLock::new(|| any_of("courtesies", "^"));
 /// The start of a sentence that tells the model who it is.
 static ROLE: LazyLock<Regex> = LazyLock::new(|| any_of("roles", "^"));
 
-/// A word in the heading of the section with the request.
+/// The start of a sentence about how to work, or when.
+static ASIDE: LazyLock<Regex> = LazyLock::new(|| any_of("asides", "^"));
+
+/// The name of a section with the request.
 static GOAL: LazyLock<Regex> = LazyLock::new(|| any_of("goals", ""));
+
+/// The name of a section with background or rules.
+static BACKGROUND: LazyLock<Regex> = LazyLock::new(|| any_of("background", "^"));
 
 /// Polite words and punctuation at the end.
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?:[\s,]+(?:please|pls|bitte|por favor|(?<thanks>thanks|thank you|danke|gracias|merci))|，?谢谢)?[\s.;:,!。\\-]*$",
+        r"(?i)(?:[\s,]+(?:please|pls|bitte|por favor|(?<thanks>thanks|thank you|danke|gracias|merci))|，?谢谢)?[\s.;:,!。।\\-]*$",
     )
 });
 
 /// Parts of a heading around its subject: the kind of document, the number of an issue.
 static AROUND_SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?i:(?:implementation )?plan(?: for)?\s*[:-]\s*|(?:task|feature|goal):\s*)?(?:[A-Z]+-\d+:\s*)?|\s*\(#\d+\)$",
+        r"^(?i:(?:implementation )?plan(?: for)?\s*[:-]\s*|(?:task|feature|goal):\s*)?(?:[A-Z]+-\d+:\s*)?|\s*\(#\d+\)$|[:：]+$",
     )
 });
 
-/// The name of an address behind its kind: `PR repository PR #7`.
-static NAMED_TWICE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)\b(PR|issue) \S+ (?:PR|issue) (#\d+)"));
+/// A line of a form: `**Expected:** no error`, `Description:`.
+static FIELD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^[-*\s]*([\p{Lu}\p{Lo}][\p{L}' ?()/-]{1,40}?)(?:[:：]\**|\*\*[:：])[ \t]*(.*)$")
+});
 
-/// A line of a form: `**Expected:** no error`.
-static FIELD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?m)^\**([A-Z]\w*(?: \w+){0,2})(?::\**|\**:)[ \t]+(\S.*)$"));
-
-/// A tag around a part of a prompt.
-static TAG: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?m)^\s*<([a-z][\w-]*)>|</[a-z][\w-]*>\s*$"));
+/// A tag around a part of a prompt, and marks of what is attached to it.
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?m)^\s*<([a-z][\w-]*)(?: [^<>]*)?>|</[a-z][\w-]*>\s*$|\[(?:Image|Pasted text) [^\]]*\]",
+    )
+});
 
 /// A heading above a line of signs.
 static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:={3,}|-{3,})$"));
 
-/// The start of a pasted line: output of a program, a shell prompt, a frame of a stack, or a time.
+/// The start of a pasted line: output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|//|/\*|\*{3}|at \S+[.(]|Traceback|(?:ERROR|FATAL)\b|File "|diff --git|[WE] |(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d)"#,
-    )
+    pattern(concat!(
+        r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|---|-->|//|/\*|\*{3}|at \S+[.(]|\d+ \||"[\w-]+":"#,
+        r#"|@@|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b|[\w.+/-]+: (?:\*\*\*|(?:fatal )?(?:error|warning):)|Traceback|Caused by|goroutine \d|thread '|called `|note: run with|npm (?:ERR|WARN)|(?:ERROR|FATAL|FAIL|PASS|FAILED)\b|File "|diff --git|[WE] "#,
+        r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d",
+        r"|(?i:(?:PHP |Uncaught |Unhandled )?[\w.:/-]*(?:(?:fatal )?error|exception|panic|warning|fatal)(?:\[\w+\])?(?: [A-Z]+\d+)?:(?:\s|$))",
+        r"|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}|[\w.]+(?:::|\.)[A-Z]\w+:\s|.*\([\w ]*(?:Error|Exception|dumped)\)$",
+        r"|\d+ (?:failed|passed|errors?|warnings?)\b.*\d|(?:def|class) \w+.*:$|(?:const|let|var|import|fn|func|function|public|return)\b.*[{;]$)",
+    ))
 });
 
-pub(super) fn any_of(section: &str, before: &str) -> Regex {
-    let lines: Vec<_> = lines_of(section).collect();
-    pattern(&format!("(?i){before}(?:{})", lines.join("|")))
+/// The importance of a sentence for the request, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// It is announced as the request.
+    Goal,
+    Text,
+    /// An item of a list.
+    Item,
+    /// An instruction about how to work, or background.
+    Aside,
+    /// It tells the model who it is.
+    Role,
 }
 
 /// A sentence of a prompt, quoted.
@@ -92,12 +118,13 @@ pub(super) struct Quotation {
     pub(super) text: String,
     /// The number of its informative words.
     pub(super) informative: usize,
-    /// Whether it starts like a request: `please`, `can you`.
+    pub(super) rank: Rank,
+    /// Whether it starts like a request: `please`, `can you`, `add`.
     pub(super) is_request: bool,
     /// Whether it starts like a statement: `I`, `the`.
     pub(super) is_statement: bool,
-    /// Whether it tells the model who it is.
-    is_role: bool,
+    /// Whether pasted text or a list follows.
+    pub(super) announces: bool,
 }
 
 /// Returns the text of the user in a message of the main conversation, including commands that the agent
@@ -116,9 +143,8 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 
 /// Whether a prompt ends with thanks.
 pub(super) fn ends_with_thanks(prompt: &str) -> bool {
-    CLOSING
-        .captures(prompt)
-        .is_some_and(|found| found.name("thanks").is_some())
+    let closing = CLOSING.captures(prompt);
+    closing.is_some_and(|found| found.name("thanks").is_some())
 }
 
 /// Returns the sentences of a prompt that may be the request, the most likely ones first.
@@ -128,78 +154,120 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         return Vec::new();
     };
     let text = TAG.replace_all(&text, "\n###### $1\n");
-    let mut text = UNDERLINED.replace_all(&text, "# $1");
-    if FIELD.find_iter(&text).count() > 1 {
-        text = FIELD
-            .replace_all(&text, "\n###### $1\n$2\n")
-            .into_owned()
-            .into();
-    }
-    let mut found = in_section(sentences(&without_pasted(&text)));
-    if let [first, _, ..] = found.as_slice()
-        && is_salutation(&first.text)
-    {
-        found.remove(0);
-    }
-    let mut quoted: Vec<Quotation> = Vec::new();
-    for (at, sentence) in found.iter().enumerate() {
-        let heading_behind = found.get(at + 1).filter(|next| next.heading.is_some());
-        // A heading says more than `Implement the following plan:`.
-        let announces = heading_behind.is_some()
-            && sentence.heading.is_none()
-            && sentence.text.ends_with([':', '：']);
-        let Some(mut quotation) = quote(&subject(sentence)).filter(|_| !announces) else {
-            continue;
-        };
-        if let Some(heading) = heading_behind
-            && sentence.heading.is_none()
-            && display_width(&quotation.text) < SHORT_CELLS
-        {
-            quotation.text = format!("{}: {}", quotation.text, subject(heading));
+    let text = UNDERLINED.replace_all(&text, "# $1");
+    let text = FIELD.replace_all(&text, |field: &Captures<'_>| {
+        match rank_of_section(&field[1]) {
+            Some(_) => format!("###### {}\n{}\n######\n", &field[1], &field[2]),
+            None => field[0].to_owned(),
         }
-        quoted.push(quotation);
-    }
-    if !quoted.is_empty() {
-        if quoted.iter().any(|quotation| !quotation.is_role) {
-            quoted.retain(|quotation| !quotation.is_role);
-        }
-        return quoted;
-    }
-    // The topic of pasted text is its first error, or its text outside code blocks.
-    let errors = ["error", "failed", "exception"];
-    let is_error = |line: &&str| {
-        let line = line.to_lowercase();
-        errors.iter().any(|word| line.contains(word))
-    };
-    let mut pasted = text.lines().filter(is_error).chain(text.lines());
-    pasted.find_map(quote).into_iter().collect()
-}
-
-/// Returns the sentences behind the heading of the request if there is one, and drops other headings of sections: those
-/// with others of their level, and short ones above a text. Items of lists come last.
-fn in_section(mut found: Vec<Sentence>) -> Vec<Sentence> {
-    let is_goal = |sentence: &Sentence| {
-        let is_short = informative_words(&sentence.text) <= MAX_GOAL_WORDS;
-        sentence.heading.is_some() && is_short && GOAL.is_match(&sentence.text)
-    };
-    let starts = (0..found.len()).filter(|at| is_goal(&found[*at]));
-    let mut starts =
-        starts.filter(|at| found.get(at + 1).is_some_and(|next| next.heading.is_none()));
-    if let Some(start) = starts.next() {
-        found.drain(..=start);
-    }
-    let levels: Vec<_> = found.iter().map(|sentence| sentence.heading).collect();
-    let needed = ENOUGH_WORDS + usize::from(levels.contains(&None));
-    found.retain(|sentence| {
-        let alike = levels.iter().filter(|level| **level == sentence.heading);
-        let alike = alike.count() * usize::from(sentence.heading.is_some());
-        alike == 0 || alike == 1 && informative_words(&subject(sentence)) >= needed
     });
-    found.sort_by_key(|sentence| sentence.is_item);
+    let lines = lines(&text, is_pasted);
+    let mut found = ranked(&lines);
+    let is_vague = |found: &Quotation| found.informative < ENOUGH_WORDS || found.rank == Rank::Role;
+    if found.iter().all(is_vague) {
+        // The topic is in pasted text: its first error, or its first line.
+        let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
+        let pasted = pasted.map(|line| line.text.as_str());
+        let mut pasted = pasted.clone().filter(is_error).chain(pasted);
+        found.extend(pasted.find_map(|line| quote(line, Rank::Aside)));
+    }
+    // An aside that the rest refers to is the topic.
+    let rest = found.iter().find(|found| found.rank <= Rank::Item);
+    if !rest.is_some_and(|rest| refers(&rest.text, 1)) {
+        found.sort_by_key(|found| found.rank);
+    }
     found
 }
 
-/// Whether the first sentence of several is too short for a request and ends like a salutation.
+/// Quotes the sentences of lines, with their ranks.
+fn ranked(lines: &[Line]) -> Vec<Quotation> {
+    let mut found: Vec<Quotation> = Vec::new();
+    let is_text = |line: &Line| line.kind == Kind::Text && !line.text.is_empty();
+    let needed = ENOUGH_WORDS + usize::from(lines.iter().any(is_text));
+    // The rank of a section, the rank of lines below an announcement, and the announcement.
+    let (mut section, mut below, mut announcement) = (None, None, "");
+    for line in lines {
+        let text = AROUND_SUBJECT.replace_all(&line.text, "");
+        let announces = announcement.ends_with([':', '：']);
+        match line.kind {
+            Kind::Text if text.is_empty() => {
+                below = below.filter(|_| announces);
+                continue;
+            }
+            Kind::Heading(_) => {
+                (section, below) = (rank_of_section(&text), None);
+                let alike = lines.iter().filter(|other| other.kind == line.kind).count();
+                if section.is_none() && alike == 1 && informative_words(&text) >= needed {
+                    // A heading says more than `Implement the following plan:`.
+                    match found.last_mut().filter(|_| !announcement.is_empty()) {
+                        Some(last) if announces => last.rank = Rank::Aside,
+                        Some(last) if display_width(&last.text) < SHORT_CELLS => {
+                            last.text = format!("{}: {text}", last.text);
+                        }
+                        _ => {}
+                    }
+                    found.extend(quote(&text, Rank::Text));
+                }
+                announcement = "";
+                continue;
+            }
+            Kind::Code => {
+                let ends = ['.', '?', '!', '。', '？', '！'];
+                let is_open = !announcement.is_empty() && !announcement.ends_with(ends);
+                if let Some(last) = found.last_mut().filter(|_| is_open) {
+                    last.announces = true;
+                    // The message says more than `I get this:`.
+                    if last.informative <= ENOUGH_WORDS && text.starts_with(char::is_alphabetic) {
+                        last.text = format!("{}: {}", last.text, clean(&text));
+                        last.informative += informative_words(&text);
+                    }
+                }
+                announcement = "";
+                continue;
+            }
+            Kind::Text | Kind::Item => {}
+        }
+        let own = [Rank::Text, Rank::Item][usize::from(line.kind == Kind::Item)];
+        let rank = below.or(section).unwrap_or(own);
+        for sentence in split(&line.text) {
+            let is_salutation = found.is_empty() && is_salutation(&sentence);
+            let rank = Some(rank).filter(|_| !is_salutation);
+            found.extend(quote(&sentence, rank.unwrap_or(Rank::Role)));
+        }
+        if line.kind == Kind::Text {
+            announcement = &line.text;
+            below = None;
+            let opens = announcement.ends_with([':', '：']);
+            if let Some(last) = found.last_mut().filter(|_| opens) {
+                last.announces = true;
+                below = Some(last.rank).filter(|rank| *rank != Rank::Text);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the rank of the text in a section.
+fn rank_of_section(name: &str) -> Option<Rank> {
+    if informative_words(name) > MAX_NAME_WORDS {
+        return None;
+    }
+    let is_background = BACKGROUND.is_match(name).then_some(Rank::Aside);
+    is_background.or(GOAL.is_match(name).then_some(Rank::Goal))
+}
+
+/// Whether a text starts with a reference to something before it, in so many words.
+pub(super) fn refers(text: &str, words: usize) -> bool {
+    let mut words = text.split_whitespace().take(words);
+    words.any(|word| has_word("references", word))
+}
+
+fn is_error(line: &&str) -> bool {
+    let (line, errors) = (line.to_lowercase(), ["error", "failed", "exception"]);
+    errors.iter().any(|word| line.contains(word))
+}
+
+/// Whether the first sentence is too short for a request and ends like a salutation.
 fn is_salutation(text: &str) -> bool {
     /// Maximum width of a salutation in a script without spaces, in cells.
     const CELLS: usize = 10;
@@ -209,44 +277,13 @@ fn is_salutation(text: &str) -> bool {
     is_short && text.ends_with(['!', '！', ',', '，', '。'])
 }
 
-/// Returns the text of a sentence; of a heading, what it is about.
-fn subject(sentence: &Sentence) -> Cow<'_, str> {
-    match sentence.heading {
-        Some(_) => AROUND_SUBJECT.replace_all(sentence.text.trim_end_matches([':', '：']), ""),
-        None => Cow::Borrowed(&sentence.text),
-    }
-}
-
-/// Removes pasted lines, code and lines of mentions.
-fn without_pasted(text: &str) -> String {
-    let mut typed = String::new();
-    let (mut follows_pasted, mut depth) = (false, 0);
-    for line in text.lines() {
-        let before = depth;
-        depth = code_depth(depth, line);
-        if before != depth {
-            continue;
-        }
-        let is_indented = line.starts_with("  ") && follows_pasted;
-        let is_mention = line.split_whitespace().all(|word| word.starts_with('@'));
-        follows_pasted = is_indented || is_pasted(line.trim_start());
-        // A message that the sentence announces is kept, other code is not.
-        let announces = typed.trim_end().ends_with(':') && line.starts_with(char::is_alphabetic);
-        if follows_pasted || is_mention && !line.is_empty() || depth > 0 && !announces {
-            continue;
-        }
-        if depth > 0 {
-            typed.truncate(typed.trim_end().len());
-        }
-        typed.push(if depth > 0 { ' ' } else { '\n' });
-        typed.push_str(line);
-    }
-    typed
-}
-
+/// Whether a line was pasted, or only mentions files.
 fn is_pasted(line: &str) -> bool {
+    let mut words = line.split_whitespace();
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
-    signs.count() > line.split_whitespace().count().max(2) * 2 || PASTED.is_match(line)
+    signs.count() > words.clone().count().max(2) * 2
+        || PASTED.is_match(line)
+        || !line.is_empty() && words.all(|word| word.starts_with('@'))
 }
 
 /// Parses a command of the agent and its arguments: `/name arguments`, or the agent's form with tags.
@@ -279,64 +316,99 @@ fn command_text(name: &str, arguments: &str) -> Option<String> {
     Some(format!("{name}{colon} {arguments}"))
 }
 
-fn quote(sentence: &str) -> Option<Quotation> {
-    let sentence = clean(&sentence.replace('*', ""));
-    let sentence = sentence.trim();
-    let (request, is_request) = without_openings(sentence);
-    if COURTESY.is_match(request) {
+/// Quotes a sentence, or a later clause of it with the request; `None` if it is only polite.
+fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
+    let sentence = clean(sentence);
+    let (mut rest, mut opened) = without_openings(sentence.trim());
+    if COURTESY.is_match(rest) {
         return None;
     }
+    let mut rank = match opened {
+        Some(Rank::Goal) => Rank::Goal,
+        _ => rank.max(own_rank(rest)),
+    };
+    if let Some(clause) = request_behind(rest).filter(|_| rank >= Rank::Aside) {
+        (rest, opened) = clause;
+        rank = opened.unwrap_or(rank);
+    }
     // A request in the form of a question is not a question.
-    let ends = |sign: char| is_request && "?？ ".contains(sign);
-    let request = request.trim_end_matches(ends);
+    let ends = |sign: char| opened.is_some() && "?？ ".contains(sign);
+    let request = rest.trim_end_matches(ends);
     let closing = CLOSING.find(request);
     let request = &request[..closing.map_or(request.len(), |found| found.start())];
-    let words: Vec<String> = request.split_whitespace().map(shown_word).collect();
-    let text = NAMED_TWICE
-        .replace_all(&words.join(" "), "$1 $2")
-        .into_owned();
-    let first = sentence.split([' ', ',']).next().unwrap_or_default();
+    let words = request.split_whitespace().map(shown_word);
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let text = words.join(" ");
+    let is_first =
+        |section, text: &str| has_word(section, text.split([' ', ',']).next().unwrap_or_default());
+    let asks = text.ends_with(['?', '？']) || is_first("imperatives", &text);
     (!text.is_empty()).then(|| Quotation {
         informative: informative_words(&text),
+        is_request: opened.is_some() || asks && !refers(&text, 6),
+        is_statement: is_first("statements", &sentence),
+        announces: false,
         text: upper_first(&text),
-        is_request,
-        is_statement: has_word("statements", &first.to_lowercase()),
-        is_role: ROLE.is_match(request),
+        rank,
     })
 }
 
-/// Removes openings, and returns whether one of them opens a request.
-fn without_openings(sentence: &str) -> (&str, bool) {
-    let (mut rest, mut is_request) = (sentence, false);
+/// Returns the rank of a sentence by its start.
+fn own_rank(text: &str) -> Rank {
+    match text {
+        _ if ROLE.is_match(text) => Rank::Role,
+        _ if ASIDE.is_match(text) => Rank::Aside,
+        _ => Rank::Goal,
+    }
+}
+
+/// Finds the request in a later clause: `you are Ada, please …`.
+fn request_behind(text: &str) -> Option<(&str, Option<Rank>)> {
+    let ends = text.match_indices([',', ';', ':', '，', '；', '、', '：', '.']);
+    let mut clauses = ends.map(|(at, sign)| without_openings(text[at + sign.len()..].trim_start()));
+    clauses.find(|(rest, opened)| {
+        let is_own = own_rank(rest) == Rank::Goal && informative_words(rest) >= ENOUGH_WORDS;
+        is_own && opened.is_some()
+    })
+}
+
+/// Removes polite openings. Returns the rest, and the rank of a request that they open.
+fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
+    let mut rank = None;
     for _ in 0..MAX_OPENINGS {
         let found = OPENING.captures(rest);
         let Some(found) = found.filter(|found| !found[0].is_empty()) else {
             break;
         };
-        is_request |= found.name("request").is_some();
         rest = &rest[found[0].len()..];
+        let has = |name| found.name(name).is_some();
+        let opened = has("goal").then_some(Rank::Goal);
+        let opened = opened.or((has("request") || has("joined")).then_some(Rank::Text));
+        rank = rank.or(opened).min(opened.or(rank));
     }
-    (rest, is_request)
+    (rest, rank)
 }
 
-/// Shortens a hash, an address to its name, an absolute path to its last part, and another path to its last two parts.
-fn shown_word(word: &str) -> String {
+/// Shortens a hash, an address to its name, and a path to its last two parts.
+fn shown_word(word: &str) -> Cow<'_, str> {
+    let word = word.trim_matches('*');
     let core = word.trim_matches(|sign: char| "()<>,;:!?'\"".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
-    let shown = if core.starts_with("http://") || core.starts_with("https://") {
-        address(core)
-    } else if core.len() >= 12 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        core[..7].to_owned()
-    } else if core.starts_with(['/', '~', '.']) && core.contains('/') && core.len() > 2 {
-        file_name(core.trim_end_matches('/'), None)
-    } else if core.contains('/') && is_file(core) {
-        let parts: Vec<&str> = core.split('/').collect();
-        parts[parts.len().saturating_sub(2)..].join("/")
-    } else {
-        core.to_owned()
+    let is_path = core.starts_with(['/', '~', '.']) || is_file(core);
+    let is_path = is_path && core.matches('/').count() > 1;
+    let is_hash = core.len() >= 12 && core.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let shown = match core {
+        "" => return Cow::Borrowed(word),
+        _ if core.starts_with("http://") || core.starts_with("https://") => address(core),
+        _ if is_hash => core[..7].to_owned(),
+        _ if is_path => {
+            let parts = parts(core, None);
+            parts[parts.len().saturating_sub(2)..].join("/")
+        }
+        _ => core.to_owned(),
     };
-    match shown.as_str() {
-        "" => word.to_owned(),
-        shown => word.replace(core, shown).trim_start_matches('@').to_owned(),
-    }
+    Cow::Owned(
+        word.replace(core, &shown)
+            .trim_start_matches('@')
+            .to_owned(),
+    )
 }

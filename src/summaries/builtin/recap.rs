@@ -6,12 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::{clean, lower_first};
+use super::cut::{cut, fill};
 use super::label::label_of_answered;
 use super::prompt::{any_of, prompt};
-use super::prose::{Sentence, cut, fill, is_east_asian, sentences};
+use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
-    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_remark, without_injected,
+    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_interruption, is_remark,
+    without_injected,
 };
 use crate::summaries::Language;
 use crate::summaries::language::certain_language;
@@ -69,7 +71,7 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
 /// Words of a sentence, a list or a section about what is not done yet.
 static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
 
-/// The next step.
+/// The next step, or a question before it.
 #[derive(Debug, Clone)]
 enum Next {
     Step(String),
@@ -141,9 +143,8 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let open = open_request(after, REQUEST_CELLS);
     let goal = latest_request(before, REQUEST_CELLS);
     let text = before.last().map_or(String::new(), Message::text);
-    let is_interruption =
-        |message: &Message| message.text().trim().starts_with("[Request interrupted");
-    let was_interrupted = open.is_none() && after.iter().any(is_interruption);
+    let is_stopped = |message: &Message| is_interruption(&message.text());
+    let was_interrupted = open.is_none() && after.iter().any(is_stopped);
     let said = sentences(&text);
     let opens_work = text.trim_end().ends_with(':');
     let done = done(after);
@@ -158,7 +159,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let told = replies.find(has_said).map(|reply| reply.statements);
     let mut told = told.unwrap_or_default();
     if told.is_empty() && is_working {
-        let is_step = |said: &&Sentence| strip(&ANNOUNCEMENT, &said.text).is_some();
+        let is_step = |said: &&Sentence| ANNOUNCEMENT.is_match(&said.text);
         let step = said.iter().find(is_step).or(said.first());
         told.extend(step.map(|step| step.text.clone()));
     }
@@ -194,14 +195,14 @@ impl Parts {
             Some(Next::Question(asked)) => (question, asked.as_str()),
             None => ("", ""),
         };
+        let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
-        let done = Some(self.done.as_str()).filter(|_| code == "en");
-        let interrupted = Some(interrupted).filter(|_| self.was_interrupted);
+        let done = if code == "en" { self.done.as_str() } else { "" };
         let parts = [
             (opened, self.open.as_deref().unwrap_or_default()),
-            (aim, self.goal.as_str()),
-            (told, report.as_str()),
-            ("", done.unwrap_or_default()),
+            (aim, &self.goal),
+            (told, &report),
+            ("", done),
             ("", interrupted.unwrap_or_default()),
             (ahead, next),
         ];
@@ -255,12 +256,6 @@ fn is_reply(message: &Message) -> bool {
         && !is_remark(text)
 }
 
-/// Strips a matching start.
-fn strip<'a>(pattern: &Regex, text: &'a str) -> Option<&'a str> {
-    let found = pattern.find(text)?;
-    Some(text[found.end()..].trim())
-}
-
 impl Reply {
     /// Tells statements from plans. A sentence that opens a list is joined with the heads of the items.
     fn of(found: &[Sentence]) -> Self {
@@ -271,13 +266,14 @@ impl Reply {
             rest = after;
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
-            if sentence.heading.is_some() || opens_list && text.contains("ummary") {
-                is_summary = text.contains("ummary") || strip(&SUMMARY, &text).is_some();
+            if matches!(sentence.kind, Kind::Heading(_)) || opens_list && text.contains("ummary") {
+                is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
                 is_plan = !is_summary && PLAN.is_match(&text);
                 continue;
             }
             if opens_list {
-                let is_item = |next: &&Sentence| next.is_item && next.line > sentence.line;
+                let is_item =
+                    |next: &&Sentence| next.kind == Kind::Item && next.line > sentence.line;
                 let items = after.iter().take_while(is_item).count();
                 let mut line = sentence.line;
                 let opens_item =
@@ -290,9 +286,7 @@ impl Reply {
                     continue;
                 }
                 // `Based on the changes, here is the list:`
-                let announces = text
-                    .split(", ")
-                    .any(|clause| strip(&NO_REPORT, clause).is_some());
+                let announces = text.split(", ").any(|clause| NO_REPORT.is_match(clause));
                 text = match (heads.as_slice(), announces) {
                     ([], false) if is_long(&text, OPENING_WORDS) => text,
                     ([], _) => continue,
@@ -326,25 +320,23 @@ fn head(item: &str) -> &str {
 
 /// Whether a sentence reports on the work.
 fn is_report(text: &str) -> bool {
-    !text.ends_with(['?', '？'])
-        && [&ANNOUNCEMENT, &NO_REPORT]
-            .iter()
-            .all(|pattern| strip(pattern, text).is_none())
+    !text.ends_with(['?', '？']) && !ANNOUNCEMENT.is_match(text) && !NO_REPORT.is_match(text)
 }
 
 /// Returns the step that the last sentence announces, or the question near the end.
 fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     let last = &found.last()?.text;
+    let announced = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]);
     let opened = last.strip_suffix(':').filter(|_| opens_work);
     let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
-    if let Some(what) = strip(&ANNOUNCEMENT, last).or(opened) {
-        let what = what.trim_end_matches(ENDS);
+    if let Some(what) = announced.or(opened) {
         let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
-        return is_step.then(|| Next::Step(lower_first(&cut(what, NEXT_CELLS))));
+        let step = cut(what.trim_end_matches(ENDS), NEXT_CELLS);
+        return is_step.then(|| Next::Step(lower_first(&step)));
     }
-    let is_question =
-        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
-    let question = found.iter().rev().take(3).find(is_question)?;
+    let asks =
+        |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
+    let question = found.iter().rev().take(3).find(asks)?;
     Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }
 

@@ -320,11 +320,11 @@ fn a_rejected_plan_is_named() {
         text(Role::User, Origin::Injected, interruption),
     ];
     let expected = "Goal: Port the config parser. Last report: The plan is ready. \
-                    Plan declined: Port it to Rust. Interrupted by the user.";
+                    Plan \"Port it to Rust\" declined. Interrupted by the user.";
     assert_eq!(recap(&talk, None), expected);
     assert_eq!(
         last_report(&talk),
-        "The plan is ready. Plan declined: Port it to Rust"
+        "The plan is ready. Plan \"Port it to Rust\" declined"
     );
     assert_eq!(last_report(&talk[..1]), "");
 }

@@ -3,8 +3,9 @@
 //! A title may be vague, but not wrong. A sentence that is too long is cut between two phrases and ends
 //! with an ellipsis. See `docs/records.md`, Labels, titles and recaps.
 
-use super::prompt::{Quotation, ends_with_thanks, prompt, quotations};
-use super::prose::{ENOUGH_WORDS, cut, fill, is_informative};
+use super::cut::{cut, fill};
+use super::prompt::{Quotation, Rank, ends_with_thanks, prompt, quotations, refers};
+use super::prose::{ENOUGH_WORDS, is_informative};
 use crate::message::Message;
 use crate::text::display_width;
 
@@ -34,14 +35,26 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Returns the index of the first sentence with a topic, or of the request after a statement.
+/// Returns the index of the first sentence with a topic, or of the request after a statement or an announcement.
 fn topic(found: &[Quotation]) -> Option<usize> {
     let says_enough = |quotation: &Quotation| quotation.informative >= ENOUGH_WORDS;
-    let first = found.iter().position(says_enough)?;
-    let is_request = |found: &Quotation| found.is_request && found.informative >= SUBSTANTIAL_WORDS;
+    let names_it = |quotation: &Quotation| says_enough(quotation) && !refers(&quotation.text, 1);
+    let at = found
+        .iter()
+        .position(names_it)
+        .or_else(|| found.iter().position(says_enough))?;
+    let first = &found[at];
+    let needed = if first.announces {
+        ENOUGH_WORDS
+    } else {
+        SUBSTANTIAL_WORDS
+    };
+    let is_request = |found: &Quotation| found.is_request && found.informative >= needed;
+    let is_open = (first.is_statement || first.announces) && first.rank > Rank::Goal;
     let request = found.iter().take(MAX_SENTENCES).position(is_request);
-    let is_statement = found[first].is_statement && !found[first].is_request;
-    request.filter(|_| is_statement).or(Some(first))
+    request
+        .filter(|_| is_open && !first.is_request)
+        .or(Some(at))
 }
 
 /// Quotes the request of the latest prompt with a topic in up to `cells`, behind the request before it if it is short or
@@ -55,7 +68,7 @@ pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     };
     let whole = request(&latest, cells);
     let words: usize = latest.iter().map(|found| found.informative).sum();
-    let says_enough = words > SUBSTANTIAL_WORDS + 1 && !refers(&latest[0].text);
+    let says_enough = words > SUBSTANTIAL_WORDS + 1 && !refers(&latest[0].text, FIRST_WORDS);
     let about = quoted.find(|found| *found != latest && topic(found).is_some());
     let about = about.filter(|_| !says_enough);
     match about {
@@ -74,17 +87,10 @@ fn request(found: &[Quotation], cells: usize) -> String {
     let starts = found.iter().position(says(ENOUGH_WORDS));
     let starts = starts.or_else(|| found.iter().position(says(1)));
     let (first, rest) = found[starts.unwrap_or_default()..].split_at(1);
-    let rest = rest.iter().take_while(|rest| says(ENOUGH_WORDS)(rest));
+    let follows = |rest: &&Quotation| rest.rank <= Rank::Item && says(ENOUGH_WORDS)(rest);
+    let rest = rest.iter().take_while(follows);
     let quoted = first.iter().chain(rest);
     fill(quoted.map(|quotation| quotation.text.as_str()), cells)
-}
-
-/// Whether a sentence starts with a reference to something before it.
-fn refers(text: &str) -> bool {
-    let references = ["it", "its", "this", "these", "those", "them"];
-    let text = text.to_lowercase();
-    let mut words = text.split_whitespace().take(FIRST_WORDS);
-    words.any(|word| references.contains(&word))
 }
 
 /// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::message::{Block, Origin, Role};
-use crate::summaries::builtin::clean::MORE;
+use crate::summaries::builtin::cut::MORE;
 
 fn title_of(prompts: &[&str]) -> String {
     let messages = prompts.iter().map(|prompt| Message {
@@ -114,7 +114,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes"],
-        "Read design/suffixes.md, I'd like to modify this approach…",
+        "Modify this approach: no suffixes",
     ),
     (
         &[
@@ -234,6 +234,124 @@ const ROWS: &[(&[&str], &str)] = &[
         &["Please do the following:\n1. Rename User to Account\n2. Update the migrations"],
         "Rename User to Account",
     ),
+    // Instructions about how to work come last, and also roles with names.
+    (
+        &["Before you start: read CONTRIBUTING.md.\n\nThe task: split the billing crate in two."],
+        "Split the billing crate in two",
+    ),
+    (
+        &["Important: do not commit anything.\n\nUpgrade axum to 0.7 in the gateway"],
+        "Upgrade axum to 0.7 in the gateway",
+    ),
+    (
+        &["Don't show the banner on small screens. It covers the menu."],
+        "Don't show the banner on small screens",
+    ),
+    (
+        &["You are Marta, a staff SRE, and your task is to write a failover runbook."],
+        "Write a failover runbook",
+    ),
+    (
+        &["You are Rex. You value brevity. Review the diff on this branch."],
+        "Review the diff on this branch",
+    ),
+    (
+        &[
+            "Rules for this session:\n1. Never push\n2. Ask first\n\nFirst task: speed up the importer.",
+        ],
+        "Speed up the importer",
+    ),
+    (
+        &["Bevor du anfängst: lies AGENTS.md. Danach baue den Export auf Streams um."],
+        "Baue den Export auf Streams um",
+    ),
+    (
+        &["Ты — Анна, старший разработчик. Твоя задача: переписать таблицу заказов."],
+        "Переписать таблицу заказов",
+    ),
+    (
+        &["开始之前请先阅读 规范.md。然后把用户列表改成虚拟滚动。"],
+        "把用户列表改成虚拟滚动",
+    ),
+    (
+        &[
+            "以下のルールに従ってください。\n- コメントは日本語\n\nCSV出力に条件を反映させてください。",
+        ],
+        "CSV出力に条件を反映させてください",
+    ),
+    (
+        &["Ändere nichts am Code, sondern erstelle eine Liste aller Stellen mit Passwörtern."],
+        "Erstelle eine Liste aller Stellen mit Passwörtern",
+    ),
+    (
+        &["Para empezar, mira la carpeta infra. Luego crea un pipeline para staging."],
+        "Crea un pipeline para staging",
+    ),
+    (
+        &["I need you to be extra careful, this is production. Add retries to the charge job."],
+        "Add retries to the charge job",
+    ),
+    (
+        &["Your role: API designer.\nYour job: propose a versioning scheme."],
+        "Propose a versioning scheme",
+    ),
+    (
+        &["I pasted the log below. Tell me which request is slow."],
+        "Tell me which request is slow",
+    ),
+    // Pasted text and forms.
+    (
+        &["gcc: error: unrecognized option '-mx'\n\nwhy is the compiler of the host used?"],
+        "Why is the compiler of the host used?",
+    ),
+    (
+        &[
+            "docker compose up fails with\n\nERROR: for db  Cannot start service\n\nwhat's using the port?",
+        ],
+        "What's using the port?",
+    ),
+    (
+        &[
+            "thread 'main' panicked at src/a.rs:5:3:\ncalled `unwrap()`\n\nhandle a missing HOME gracefully",
+        ],
+        "Handle a missing HOME gracefully",
+    ),
+    (
+        &[
+            "TypeError: x is undefined\n    at Table.render (a.jsx:4:1)\n\nwhy only after logging out?",
+        ],
+        "Why only after logging out?",
+    ),
+    (
+        &[
+            "ActiveRecord::RecordNotFound: Couldn't find Order\n\nD'où vient cet id quand on valide le panier ?",
+        ],
+        "D'où vient cet id quand on valide le panier ?",
+    ),
+    (
+        &[
+            "$ kubectl get pods\nNAME    READY   STATUS\napi-0   0/1     Error\n\nwhat's going on with api-0?",
+        ],
+        "What's going on with api-0?",
+    ),
+    (
+        &[
+            "Fehlermeldung beim Start:\n\njava.lang.LinkageError: x\n\nWas muss ich an der Umgebung ändern?",
+        ],
+        "Was muss ich an der Umgebung ändern?",
+    ),
+    (
+        &[
+            "**Describe the bug**\nThe CSV is empty.\n\n**To Reproduce**\n1. Open reports\n\n**Expected**\nRows",
+        ],
+        "The CSV is empty",
+    ),
+    (
+        &[
+            "Ticket: PAY-2231\nReporter: dana\nSummary: Refund emails show the wrong currency\nNotes: only JPY",
+        ],
+        "Refund emails show the wrong currency",
+    ),
     // A verb at the end is kept.
     (
         &[
@@ -245,7 +363,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "README에 설치 방법을 추가하고, 예제 코드를 최신 버전에 맞게 수정한 다음, 라이선스 섹션도 정리해 주세요",
         ],
-        "README에 설치 방법을 추가하고… 라이선스 섹션도 정리해 주세요",
+        "README에 설치 방법을 추가하고…",
     ),
     (
         &[
@@ -264,9 +382,13 @@ const ROWS: &[(&[&str], &str)] = &[
 
 #[test]
 fn titles_quote_the_request() {
-    for (prompts, expected) in ROWS {
-        assert_eq!(title_of(prompts), *expected, "{prompts:?}");
-    }
+    let found = ROWS
+        .iter()
+        .map(|(prompts, expected)| (title_of(prompts), *expected));
+    let wrong: Vec<_> = found
+        .filter(|(title, expected)| title != expected)
+        .collect();
+    assert_eq!(wrong, []);
 }
 
 mod properties {

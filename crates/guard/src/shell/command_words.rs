@@ -99,6 +99,11 @@ impl CommandPart {
     pub fn is_repeated(&self) -> bool {
         self.context.is_repeated
     }
+
+    /// Whether it is in a branch of `if` or `case`.
+    pub fn is_conditional(&self) -> bool {
+        self.context.is_conditional
+    }
 }
 
 /// Whether a program starts the command in its operands.

@@ -61,6 +61,8 @@ pub(crate) struct CommandContext {
     pub(super) is_in_subshell: bool,
     /// Whether it may run more than once.
     pub(super) is_repeated: bool,
+    /// Whether it is in a branch of `if` or `case`.
+    pub(super) is_conditional: bool,
 }
 
 /// `NAME=value` before a command.

@@ -1,5 +1,12 @@
 //! The acts of a call. Words are chosen last, when a label is written.
 
+use crate::summaries::builtin::clean::upper_first;
+use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::names::{file_names, relative};
+
+/// Maximum width of a subject, in cells.
+const SUBJECT_CELLS: usize = 44;
+
 /// The things that an act may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Effect {
@@ -36,7 +43,7 @@ macro_rules! verbs {
 }
 
 verbs! {
-    AddTask Notes "Added task:" "Task"
+    AddTask Notes "Added task" "Task"
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
     CheckTask Nothing "Checked background task" "Background task"
@@ -56,6 +63,7 @@ verbs! {
     Request Nothing "Requested" "Request of"
     Run Unknown "Ran" ""
     RunAgent Unknown "Ran agent" "Agent"
+    RunReader Nothing "Ran" ""
     Search Nothing "Searched for" "Search for"
     SearchWeb Nothing "Searched web for" "Web search for"
     SendInput Unknown "Sent input to background task" "Input to background task"
@@ -80,22 +88,31 @@ pub(super) enum Object {
 pub(super) struct Act {
     pub(super) verb: Verb,
     pub(super) object: Object,
-    /// Its subject, in the words of the model.
-    pub(super) topic: String,
-    pub(super) effect: Effect,
     /// Whether its output shows an error, although its status is not known.
     pub(super) has_error: bool,
 }
 
 impl Act {
     pub(super) fn new(verb: Verb, object: Object) -> Self {
-        let (effect, topic, has_error) = (verb.effect(), String::new(), false);
+        let has_error = false;
         Self {
             verb,
             object,
-            topic,
-            effect,
             has_error,
+        }
+    }
+
+    /// Returns an act on files, which may not be known.
+    pub(super) fn on_files<'a>(
+        verb: Verb,
+        paths: impl IntoIterator<Item = &'a str>,
+        cwd: Option<&str>,
+    ) -> Self {
+        let paths = paths.into_iter().map(|path| relative(path, cwd).to_owned());
+        let paths: Vec<String> = paths.collect();
+        match paths.as_slice() {
+            [] => Self::named(verb, "a file"),
+            _ => Self::new(verb, Object::Files(paths)),
         }
     }
 
@@ -103,11 +120,24 @@ impl Act {
         Self::new(verb, Object::Named(name.into()))
     }
 
-    pub(super) fn about(verb: Verb, topic: impl Into<String>) -> Self {
-        let topic = topic.into();
-        Self {
-            topic,
-            ..Self::named(verb, "")
+    /// Returns an act with a subject in the words of the model, or in none.
+    pub(super) fn about(verb: Verb, subject: &str) -> Self {
+        let subject = cut(subject.lines().next().unwrap_or_default(), SUBJECT_CELLS);
+        let quoted = format!("\"{}\"", subject.replace('"', "'"));
+        Self::named(verb, if subject.is_empty() { subject } else { quoted })
+    }
+
+    /// Returns the words for an attempt.
+    pub(super) fn attempt(&self, cwd: Option<&str>) -> String {
+        let (past, attempt) = self.verb.words();
+        let object = match &self.object {
+            Object::Named(name) => name.clone(),
+            Object::Files(paths) => file_names(paths, cwd),
+        };
+        match (attempt, object.as_str()) {
+            ("", "") => past.to_owned(),
+            ("", object) => upper_first(object),
+            (attempt, object) => format!("{attempt} {object}").trim_end().to_owned(),
         }
     }
 }
@@ -119,20 +149,13 @@ pub(super) struct Failure {
     pub(super) name: String,
     /// `failed`, or who prevented it.
     pub(super) how: &'static str,
-    pub(super) topic: String,
     /// The acts before it that may have changed something.
     pub(super) before: Vec<Act>,
 }
 
 impl Failure {
-    pub(super) fn new(name: impl Into<String>, how: &'static str, before: Vec<Act>) -> Self {
-        let (name, topic) = (name.into(), String::new());
-        Self {
-            name,
-            how,
-            topic,
-            before,
-        }
+    pub(super) fn new(name: String, how: &'static str, before: Vec<Act>) -> Self {
+        Self { name, how, before }
     }
 }
 

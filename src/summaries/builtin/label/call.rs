@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::act::{Act, Object, Verb};
+use super::act::{Act, Verb};
 use crate::message::CallOutcome;
-use crate::summaries::builtin::names::relative;
 use crate::text::{redact, redact_strings};
 use crate::tool_facts::{Parameter, Purpose, parameters, patched_files};
 
@@ -70,26 +69,18 @@ impl<'a> Call<'a> {
         self.input.get("run_in_background").and_then(Value::as_bool) == Some(true)
     }
 
-    /// Returns an act on files, which may not be known.
-    pub(super) fn on_files<'b>(&self, verb: Verb, paths: impl Iterator<Item = &'b str>) -> Act {
-        let paths: Vec<String> = paths
-            .map(|path| relative(path, self.cwd).to_owned())
-            .collect();
-        match paths.as_slice() {
-            [] => Act::named(verb, "a file"),
-            _ => Act::new(verb, Object::Files(paths)),
-        }
-    }
-
     /// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
     pub(super) fn on_patch(&self, patch: &str) -> Act {
-        let has = |change: &str| patch.lines().any(|line| line.starts_with(change));
-        let is_kept = has("*** Update File: ") || has("*** Add File: ");
-        let deletes = has("*** Delete File: ") && !is_kept;
-        self.on_files(
-            if deletes { Verb::Delete } else { Verb::Edit },
-            patched_files(patch),
-        )
+        let changes = patch
+            .lines()
+            .filter(|line| line.starts_with("*** ") && line.contains(" File: "));
+        let mut kept = changes.filter(|change| !change.starts_with("*** Delete"));
+        let verb = if kept.next().is_none() {
+            Verb::Delete
+        } else {
+            Verb::Edit
+        };
+        Act::on_files(verb, patched_files(patch), self.cwd)
     }
 
     /// Returns the words for the end of a call that did not succeed.

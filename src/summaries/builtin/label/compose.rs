@@ -7,9 +7,10 @@ use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
-use crate::summaries::builtin::clean::{clean, cut, lower_first};
+use crate::summaries::builtin::clean::{clean, lower_first};
+use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{distinct, file_names, listed};
-use crate::text::display_width;
+use crate::text::{counted, display_width};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -33,30 +34,26 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             Told::Cancelled => {}
         }
     }
-    let bad = match (acts.as_slice(), failures.as_slice(), calls.len()) {
-        ([], [], 0) => return String::new(),
-        ([], [], 1) => return "Call cancelled".to_owned(),
-        ([], [], count) => return format!("{count} calls cancelled"),
-        _ => clean(&failed(&failures)),
-    };
-    let good = |cells| {
-        let line = clean(&done(&acts, cwd, cells));
-        cut(line.trim_end_matches(['.', ';', ':', ' ', ',']), cells)
-    };
-    match (acts.as_slice(), bad.as_str()) {
-        (_, "") => return good(MAX_CELLS),
-        ([], bad) => return bad.to_owned(),
-        _ => {}
-    }
-    let count = format!(", {} failed", failures.len());
-    let named = format!(", {}", lower_first(&bad));
-    let left = MAX_CELLS.saturating_sub(display_width(&named));
-    // The names of failures are shown if enough is left for the successes.
-    let is_named = left >= MAX_CELLS / 3 || display_width(&good(MAX_CELLS)) <= left;
-    if is_named {
-        good(left) + &named
-    } else {
-        good(MAX_CELLS - count.len()) + &count
+    let bad = clean(&failed(&failures));
+    let good = |cells| cut(&clean(&done(&acts, cwd, cells)), cells);
+    match (acts.is_empty(), failures.len(), calls.len()) {
+        (true, 0, 0) => String::new(),
+        (true, 0, 1) => "Call cancelled".to_owned(),
+        (true, 0, count) => format!("{count} calls cancelled"),
+        (true, ..) => bad,
+        (_, 0, _) => good(MAX_CELLS),
+        (_, count, _) => {
+            // The names of failures are shown if enough is left for the successes.
+            let named = format!(", {}", lower_first(&bad));
+            let left = MAX_CELLS.saturating_sub(display_width(&named));
+            let is_named = left >= MAX_CELLS / 3 || display_width(&good(MAX_CELLS)) <= left;
+            let named = if is_named {
+                named
+            } else {
+                format!(", {count} failed")
+            };
+            good(MAX_CELLS - display_width(&named)) + &named
+        }
     }
 }
 
@@ -86,26 +83,21 @@ pub(crate) fn label_of_answered(
 
 /// Describes failures: by their names if these fit, else by their number.
 fn failed(failures: &[Failure]) -> String {
-    let [first, rest @ ..] = failures else {
-        return String::new();
-    };
-    let is_alike = rest.iter().all(|failure| failure.how == first.how);
-    let how = if is_alike { first.how } else { "failed" };
+    let how = failures.first().map_or("", |first| first.how);
+    let is_alike = failures.iter().all(|failure| failure.how == how);
+    let how = if is_alike { how } else { "failed" };
     let names = distinct(failures.iter().map(|failure| failure.name.clone()));
     let whole = format!("{} {how}", listed(&names));
     match names.as_slice() {
         [only] => {
-            let ending = match rest.len() {
-                0 => format!(" {how}"),
-                more => format!(" {how} ({} times)", more + 1),
+            let more = failures.len() - 1;
+            let times = if more > 0 {
+                format!(" ({} times)", more + 1)
+            } else {
+                String::new()
             };
-            let phrase = cut(only, MAX_CELLS - ending.len()) + &ending;
-            match first.topic.as_str() {
-                topic if rest.is_empty() && !topic.is_empty() => {
-                    cut(&format!("{phrase}: {topic}"), MAX_CELLS)
-                }
-                _ => phrase,
-            }
+            let ending = format!(" {how}{times}");
+            cut(only, MAX_CELLS - ending.len()) + &ending
         }
         _ if display_width(&whole) <= MAX_CELLS => whole,
         _ => format!("{} calls {how}", failures.len()),
@@ -114,13 +106,14 @@ fn failed(failures: &[Failure]) -> String {
 
 /// Describes acts in up to about `cells`, those that may have changed the most first.
 fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
-    let most = acts.iter().map(|act| act.effect).max();
-    let is_shown = |act: &&Act| act.effect > Effect::Notes || most == Some(Effect::Notes);
+    let effect = |act: &Act| act.verb.effect();
+    let most = acts.iter().map(effect).max();
+    let is_shown = |act: &&Act| effect(act) > Effect::Notes || most == Some(Effect::Notes);
     let mut acts = distinct(acts.iter().filter(is_shown));
-    acts.sort_by_key(|act| Reverse(act.effect));
+    acts.sort_by_key(|act| Reverse(effect(act)));
+    let kind = |act: &Act| (act.verb.words(), act.has_error);
     let mut groups: Vec<Vec<&Act>> = Vec::new();
     for act in acts {
-        let kind = |act: &Act| (act.verb, act.has_error);
         match groups.iter_mut().find(|group| kind(group[0]) == kind(act)) {
             Some(group) => group.push(act),
             None => groups.push(vec![act]),
@@ -136,56 +129,48 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         } else if display_width(&line) + display_width(&phrase) + 2 + reserved <= cells {
             line = format!("{line}, {}", lower_first(&phrase));
         } else {
-            let steps = if left == 1 { "step" } else { "steps" };
-            return format!("{line}, {left} more {steps}");
+            return format!(
+                "{line}, {}",
+                counted(left as u64, "more step", "more steps")
+            );
         }
     }
     line
 }
 
-/// Describes acts with the same verb: their objects, as far as they fit into `cells`, and the number of the others.
+/// Describes acts with the same words: their objects, as far as they fit into `cells`, and the number of the others.
 fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
-    let (mut paths, mut names, mut topics) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut paths, mut names) = (Vec::new(), Vec::new());
     for act in acts {
         match &act.object {
             Object::Files(files) => paths.extend(files.iter().cloned()),
-            Object::Named(name) => names.push(name.clone()),
+            Object::Named(name) => names.extend(Some(name.clone()).filter(|name| !name.is_empty())),
         }
-        topics.push(act.topic.clone());
     }
-    let (paths, mut names) = (distinct(paths.into_iter()), distinct(names.into_iter()));
-    let mut topics = distinct(topics.into_iter());
-    names.retain(|name| !name.is_empty());
-    topics.retain(|topic| !topic.is_empty());
     if !paths.is_empty() {
-        names.insert(0, file_names(&paths, cwd));
+        names.insert(0, file_names(&distinct(paths.into_iter()), cwd));
     }
-    let mut verb = acts[0].verb.words().0.to_owned();
-    let error = Some(", errors in output").filter(|_| acts[0].has_error);
-    let ending = error.unwrap_or_default();
-    match (names.as_mut_slice(), topics.as_slice()) {
-        ([], []) => return verb + ending,
-        ([], _) => {
-            verb.push(':');
-            names = topics;
-        }
-        ([name], [topic]) => *name = format!("{name}: {topic}"),
-        _ => {}
-    }
+    let names = distinct(names.into_iter());
+    let verb = acts[0].verb.words().0;
+    let ending = if acts[0].has_error {
+        ", errors in output"
+    } else {
+        ""
+    };
     let phrase = |count: usize| {
         let more = match names.len() - count {
-            0 => String::new(),
-            more => format!(" and {more} more"),
+            0 => ending.to_owned(),
+            more => format!(" and {more} more{ending}"),
         };
         let mut listed = listed(&names[..count]);
         if acts[0].verb == Verb::MayRun {
             listed = listed.replacen(" and ", " or ", 1);
         }
-        (format!("{verb} {listed}"), more + ending)
+        (format!("{verb} {listed}").trim_end().to_owned(), more)
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
     let counts = 1..=names.len().min(MAX_NAMES);
     let whole = counts.rev().map(phrase).find(fits);
-    let (shown, more) = whole.unwrap_or_else(|| phrase(1));
+    let (shown, more) = whole.unwrap_or_else(|| phrase(names.len().min(1)));
     cut(&shown, cells.saturating_sub(more.len())) + &more
 }

@@ -1,31 +1,35 @@
 //! The act of one command of a command line, from its program and its operands.
 
-use super::act::{Act, Effect, Object, Verb};
+use super::act::{Act, Effect, Verb};
+use super::call::Call;
 use crate::shell::{
-    CommandPart, Follows, PartInput, PartWord, is_subcommand, program_and_subcommand, program_name,
+    CommandPart, Follows, PartInput, PartWord, program_and_subcommand, program_name,
 };
-use crate::summaries::builtin::clean::cut;
+use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{
-    address, directory_name, file_name, file_names, glob_noun, is_file, last_part, listed,
-    pattern_noun, relative, sought,
+    address, file_name, file_names, glob_noun, is_file, last_part, listed, pattern_noun, sought,
 };
 
-/// The verbs of programs, and the number of their operands before the files. Others are said to run.
-const PROGRAMS: [(&str, Verb, usize); 7] = [
+/// Maximum width of the words of a command, in cells.
+const WORDS_CELLS: usize = 40;
+
+/// The verbs of programs. Others are said to run.
+const PROGRAMS: [(&str, Verb); 6] = [
     (
-        "cat bat less more head tail nl strings xxd od hexdump tac",
+        "cat bat less more head tail nl strings xxd od hexdump tac sed gsed awk gawk mawk jq yq perl",
         Verb::Read,
-        0,
     ),
-    ("sed gsed awk gawk mawk jq yq perl", Verb::Read, 1),
-    ("grep egrep fgrep rg ag ack", Verb::Search, 1),
-    ("find fd", Verb::LookFor, 0),
-    ("which type whereis pgrep", Verb::Locate, 0),
-    ("rm rmdir unlink", Verb::Delete, 0),
-    ("tee touch", Verb::Write, 0),
+    ("grep egrep fgrep rg ag ack", Verb::Search),
+    ("find fd", Verb::LookFor),
+    ("command which type whereis pgrep", Verb::Locate),
+    ("rm rmdir unlink", Verb::Delete),
+    ("tee touch", Verb::Write),
 ];
 
-/// Other programs that name themselves in their errors; their options have no values.
+/// Programs whose first operand is a script.
+const WITH_SCRIPT: &str = "sed gsed awk gawk mawk jq yq perl";
+
+/// Other programs that name themselves in their errors.
 const LOUD: &str = "ls mv cp mkdir wc stat ln";
 
 /// Programs that are not worth a name with others.
@@ -57,29 +61,30 @@ fn is_one_of(list: &str, name: &str) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program<'a> {
     pub(super) command: &'a CommandPart,
-    pub(super) cwd: Option<&'a str>,
+    pub(super) call: &'a Call<'a>,
     /// The output of the line.
     pub(super) output: &'a str,
 }
 
 impl<'a> Program<'a> {
+    /// Returns the name of the program; `command` for `command -v`, which runs nothing.
     pub(super) fn name(&self) -> &'a str {
-        if self.looks_up() {
-            "command"
-        } else {
-            self.command.own_program()
+        let mut words = self.command.words.iter().map(PartWord::label);
+        match (words.next(), words.next()) {
+            (Some("command"), Some("-v" | "-V")) => "command",
+            _ => self.command.own_program(),
         }
     }
 
     /// Returns the operands; `$@` stands for those that `xargs` adds.
-    pub(super) fn operands(&self) -> Vec<&'a str> {
+    fn operands(&self) -> Vec<&'a str> {
         let wrappers = self.command.words.len() - self.command.own_words().len();
         let mut wrappers = self.command.words.iter().take(wrappers);
         let more = wrappers.any(|word| word.label() == "xargs").then_some("$@");
         self.command.operands().into_iter().chain(more).collect()
     }
 
-    fn arguments(&self) -> impl Iterator<Item = &'a str> {
+    fn arguments(&self) -> impl Iterator<Item = &'a str> + Clone {
         self.command.own_words().iter().skip(1).map(PartWord::label)
     }
 
@@ -101,12 +106,6 @@ impl<'a> Program<'a> {
         self.name() == "git" && first.is_some_and(|word| is_one_of(commands, word))
     }
 
-    /// Whether it is `command -v`, which runs nothing.
-    fn looks_up(&self) -> bool {
-        let mut words = self.command.words.iter().map(PartWord::label);
-        words.next() == Some("command") && matches!(words.next(), Some("-v" | "-V"))
-    }
-
     /// Whether it is not worth a name with others.
     pub(super) fn is_glue(&self) -> bool {
         self.name().is_empty() || is_one_of(GLUE, self.name())
@@ -120,7 +119,7 @@ impl<'a> Program<'a> {
     /// Whether it names itself in its errors, so that its silence tells that it succeeded.
     pub(super) fn is_loud(&self) -> bool {
         let is_known = match self.verb() {
-            Some((verb, _)) => !matches!(verb, Verb::Search | Verb::Locate),
+            Some(verb) => !matches!(verb, Verb::Search | Verb::Locate),
             None if self.is_glue() => !is_one_of(SILENT, self.name()),
             None => is_one_of(LOUD, self.name()),
         };
@@ -132,98 +131,86 @@ impl<'a> Program<'a> {
         self.command.follows == Follows::Pipe && self.reads()
     }
 
-    fn reads(&self) -> bool {
+    /// Whether it changes nothing.
+    pub(super) fn reads(&self) -> bool {
         let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
         (is_reader || self.command.only_reads) && self.command.writes.is_empty()
     }
 
-    fn verb(&self) -> Option<(Verb, usize)> {
-        if self.looks_up() {
-            return Some((Verb::Locate, 0));
-        }
-        if self.is_git("grep") {
-            return Some((Verb::Search, 2));
-        }
-        let known = PROGRAMS
-            .iter()
-            .find(|(names, ..)| is_one_of(names, self.name()));
-        known.map(|(_, verb, skipped)| (*verb, *skipped))
-    }
-
-    /// Whether it changes the files in its operands: `sed -i`, `perl -0pi -e`.
-    fn edits_in_place(&self) -> bool {
-        let is_option = |word: &str| is_cluster_with(word, 'i') || word.starts_with("--in-place");
-        is_one_of("sed gsed perl", self.name()) && self.arguments().any(is_option)
+    fn verb(&self) -> Option<Verb> {
+        let mut programs = PROGRAMS.iter();
+        let known = programs.find(|(names, _)| is_one_of(names, self.name()));
+        known
+            .map(|(_, verb)| *verb)
+            .or(self.is_git("grep").then_some(Verb::Search))
     }
 
     /// Returns the act, if it is known what the program does.
     fn known(&self) -> Option<Act> {
-        let (verb, skipped) = self.verb()?;
-        let operands = self.operands();
-        let edits = self.edits_in_place();
+        let verb = self.verb()?;
+        let takes_script = is_one_of(WITH_SCRIPT, self.name());
+        // `sed -i`, `perl -0pi -e`
+        let is_in_place = |word: &str| has_flag(word, 'i') || word.starts_with("--in-place");
+        let edits = takes_script && self.name() != "jq" && self.arguments().any(is_in_place);
         if !edits && verb.effect() == Effect::Nothing && verb != Verb::Locate && !self.reads() {
             return None;
         }
+        let mut operands = self.operands();
         match verb {
-            _ if edits => Some(self.on_files(Verb::Edit, &self.behind_script(operands))),
-            Verb::Read if skipped > 0 => {
-                let files = self.behind_script(operands);
-                (!files.is_empty()).then(|| self.on_files(verb, &files))
-            }
             Verb::Locate => {
-                let words = self.command.words.iter().skip(1).map(PartWord::label);
-                let names = words
-                    .filter(|word| !word.starts_with('-'))
-                    .map(str::to_owned);
-                Some(Act::named(verb, listed(&names.collect::<Vec<_>>())))
+                let names = self.command.words.iter().skip(1).map(PartWord::label);
+                let names = names.filter(|word| !word.starts_with('-'));
+                Some(Act::named(
+                    verb,
+                    listed(&names.map(str::to_owned).collect::<Vec<_>>()),
+                ))
             }
-            Verb::Search if self.name() == "git" => {
-                // The options of other commands of git would take the pattern as their value.
-                let words = self.arguments().filter(|word| !word.starts_with('-'));
-                self.search(words.collect(), skipped)
-            }
-            Verb::Search => self.search(operands, skipped),
+            Verb::Search => self.search(operands),
             Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
-            _ => (!operands.is_empty()).then(|| self.on_files(verb, &operands)),
+            _ => {
+                if takes_script {
+                    let script = self.value(&["-e", "-f", "--expression", "--file"]);
+                    // The script may be taken for an operand.
+                    operands.retain(|word| Some(*word) != script);
+                    operands.drain(..operands.len().min(usize::from(script.is_none())));
+                }
+                let verb = if edits { Verb::Edit } else { verb };
+                let has_files = edits || !operands.is_empty();
+                has_files.then(|| self.on_files(verb, &operands))
+            }
         }
-    }
-
-    /// Returns the operands behind the script of `sed` and the like.
-    fn behind_script(&self, mut operands: Vec<&'a str>) -> Vec<&'a str> {
-        let script = self.value(&["-e", "-f", "--expression", "--file"]);
-        // The script may be taken for an operand.
-        operands.retain(|word| Some(*word) != script);
-        operands.drain(..operands.len().min(usize::from(script.is_none())));
-        operands
     }
 
     fn on_files(&self, verb: Verb, files: &[&str]) -> Act {
+        // The value is known only at run time.
+        let is_unknown = |path: &&str| path.contains(['$', '{']) || *path == "-";
         if files.is_empty() || files.iter().any(is_unknown) {
             return Act::named(verb, "files");
         }
-        let paths = files.iter().map(|path| relative(path, self.cwd).to_owned());
-        Act::new(verb, Object::Files(paths.collect()))
+        Act::on_files(verb, files.iter().copied(), self.call.cwd)
     }
 
-    fn search(&self, mut operands: Vec<&'a str>, skipped: usize) -> Option<Act> {
+    fn search(&self, mut operands: Vec<&'a str>) -> Option<Act> {
         if self.arguments().any(|word| word == "--files") {
             return Some(Act::named(Verb::LookFor, "files"));
         }
+        if self.name() == "git" {
+            // The options of other commands of git would take the pattern as their value.
+            let words = self.arguments().filter(|word| !word.starts_with('-'));
+            operands = words.skip(1).collect();
+        }
         let option = self.value(&["-e", "--regexp", "-f", "--file"]);
         operands.retain(|word| Some(*word) != option);
-        let mut operands = operands.into_iter().skip(skipped - 1);
+        let mut operands = operands.into_iter();
         let pattern = option.or_else(|| operands.next())?;
-        let noun = pattern_noun(pattern).unwrap_or_else(|| cut(pattern, 30));
-        let mut options = self.arguments().filter(|word| word.starts_with('-'));
-        let is_inverse = options.any(|word| word == "--invert-match" || is_cluster_with(word, 'v'));
-        let noun = match (noun.is_empty(), is_inverse) {
-            (true, _) => "lines".to_owned(),
-            (false, true) => format!("lines without {noun}"),
-            (false, false) => noun,
+        let is_inverse = |word: &str| word == "--invert-match" || has_flag(word, 'v');
+        let noun = match pattern_noun(pattern) {
+            noun if noun.is_empty() || self.arguments().any(is_inverse) => "lines".to_owned(),
+            noun => noun,
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
-            [one] => sought(&noun, one, self.cwd),
+            [one] => sought(&noun, one, self.call.cwd),
             several => format!("{noun} in {} places", several.len()),
         };
         Some(Act::named(Verb::Search, name))
@@ -241,23 +228,34 @@ impl<'a> Program<'a> {
             .filter(|pattern| !pattern.contains('$'));
         let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
         match operands {
-            [place] if self.name() == "find" => sought(&files, place, self.cwd),
+            [place] if self.name() == "find" => sought(&files, place, self.call.cwd),
             _ => files,
         }
     }
 
     /// Returns the act of a commit, whose subject is in git's own line `[branch 1234567] subject`.
     fn committed(&self) -> Option<Act> {
-        if !self.is_git("commit") {
-            return None;
-        }
         let shown = self.output.lines().find_map(|line| {
             let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
             let hash = place.split_whitespace().last()?;
             let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hash.then_some(subject)
         });
-        Some(Act::named(Verb::Commit, shown?.trim()))
+        Some(Act::named(
+            Verb::Commit,
+            shown.filter(|_| self.is_git("commit"))?.trim(),
+        ))
+    }
+
+    /// Returns the act of `apply_patch`, whose patch is its input or its operand.
+    fn patched(&self) -> Option<Act> {
+        let is_patch = matches!(self.name(), "apply_patch" | "applypatch");
+        let patch = self
+            .command
+            .input
+            .text()
+            .or_else(|| self.operands().first().copied());
+        Some(self.call.on_patch(patch.filter(|_| is_patch)?))
     }
 
     /// Returns the acts of the command: what its program does, and the file that its output goes to.
@@ -266,26 +264,31 @@ impl<'a> Program<'a> {
             .command
             .output()
             .map(|file| self.on_files(Verb::Write, &[file]));
-        let verb = self.verb();
-        let reads = verb.is_some_and(|(verb, _)| verb.effect() == Effect::Nothing);
+        let reads = self
+            .verb()
+            .is_some_and(|verb| verb.effect() == Effect::Nothing);
         // The file says more than a program that only prints.
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = (!self.name().is_empty()).then(|| {
-            let known = self.committed().or_else(|| self.known());
-            known.unwrap_or_else(|| self.run())
-        });
-        written.into_iter().chain(own).collect()
+        let own = self
+            .patched()
+            .or_else(|| self.committed())
+            .or_else(|| self.known());
+        written
+            .into_iter()
+            .chain([own.unwrap_or_else(|| self.run())])
+            .collect()
     }
 
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
-        let mut run = Act::named(Verb::Run, self.words());
-        if self.reads() {
-            run.effect = Effect::Nothing;
-        }
-        run
+        let verb = if self.reads() {
+            Verb::RunReader
+        } else {
+            Verb::Run
+        };
+        Act::named(verb, self.words())
     }
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
@@ -319,85 +322,58 @@ impl<'a> Program<'a> {
     /// Returns the program with the words that tell what it does: `git push origin main`, `train.py`.
     pub(super) fn words(&self) -> String {
         let program = self.name();
-        let mut actions = self
-            .arguments()
-            .skip_while(|word| !is_one_of(FIND_ACTIONS, word));
-        match program {
-            _ if program.contains(['$', '`']) || program.is_empty() => {
-                return "a program".to_owned();
-            }
+        let is_action = |word: &&str| is_one_of(FIND_ACTIONS, word);
+        let mut actions = self.arguments().skip_while(|word| !is_action(word));
+        match (program, actions.next()) {
+            ("", _) => return "a program".to_owned(),
+            _ if program.contains(['$', '`']) => return "a program".to_owned(),
             _ if self.is_inline() => return format!("{program} script"),
-            "command" => return "command -v".to_owned(),
-            "find" if let Some(action) = actions.next() => {
+            ("command", _) => return "command -v".to_owned(),
+            ("find", Some(action)) => {
                 let executed = actions.next().filter(|_| action != "-delete");
-                return format!("find {action} {}", executed.map_or("", program_name));
+                let words = format!("find {action} {}", executed.map_or("", program_name));
+                return words.trim_end().to_owned();
             }
             _ if self.is_glue() && program != "exit" => return program.to_owned(),
             _ => {}
         }
-        let mut operands = self.operands();
-        if program != "git"
-            && let Some(end) = self.arguments().position(|word| word == "--")
-        {
-            // The others are for another program.
-            let others = self.arguments().count() - end - 1;
-            operands.truncate(operands.len().saturating_sub(others));
-        }
-        let first = operands.first().copied();
-        if is_one_of(INTERPRETERS, program)
-            && let Some(file) = first
-        {
-            return file_name(file, self.cwd);
-        }
-        let known = std::iter::once(program).chain(first).map(PartWord::known);
-        let name = program_and_subcommand(&known.collect::<Vec<_>>());
-        let name = name.unwrap_or_else(|| program.to_owned());
-        let has_subcommand = name.len() > program.len();
-        operands.drain(..usize::from(has_subcommand).min(operands.len()));
+        let first = self.operands().first().copied();
+        let known = [Some(program), first].into_iter().flatten();
+        let known: Vec<_> = known.map(PartWord::known).collect();
+        let name = program_and_subcommand(&known).unwrap_or_default();
+        let subcommand = first.filter(|_| name.len() > program.len());
+        // Words behind options may be their values, or for another program.
         let is_loud = is_one_of(LOUD, program);
-        let is_value = |word: &&str| !is_loud && !has_subcommand && self.is_behind_option(word);
-        if operands.iter().any(is_value) {
-            let leading = self.arguments().take_while(|word| !word.starts_with('-'));
-            operands.truncate(leading.count());
-        }
-        let option = self.arguments().next().filter(|word| word.starts_with('-'));
-        let rest = match option {
-            Some(option) if operands.is_empty() && self.arguments().count() == 1 => cut(option, 24),
-            _ if operands.len() > 2 && (is_loud || operands.iter().all(|word| is_file(word))) => {
-                file_names(&operands, self.cwd)
-            }
-            _ => {
-                // Some of several files would say too little.
-                let shown: Vec<_> = operands.iter().map(|word| self.shown(word)).collect();
-                let is_whole = shown.len() <= 2 && shown.iter().all(Option::is_some);
-                let is_word = |word: &&&str| is_whole || is_subcommand(word);
-                let kept = operands.iter().take(2).take_while(is_word).count();
-                let kept: Vec<String> = shown.into_iter().take(kept).flatten().collect();
-                kept.join(" ")
-            }
+        let leading = self.arguments().take_while(|word| !word.starts_with('-'));
+        let others = self.arguments().skip(leading.clone().count());
+        let others = others.take_while(|word| *word != "--");
+        let others = others.filter(|word| is_loud || is_file(word) || word.contains("://"));
+        let is_name = |word: &&str| {
+            !word.starts_with('-')
+                && word.contains(char::is_alphanumeric)
+                && Some(*word) != subcommand
         };
-        cut(format!("{name} {rest}").trim(), 40)
+        let words: Vec<&str> = leading.chain(others).filter(is_name).collect();
+        let shown = words.iter().map_while(|word| self.shown(word)).take(2);
+        let shown: Vec<String> = shown.collect();
+        let are_files = is_loud || words.iter().all(|word| is_file(word));
+        let several = Some(file_names(&words, self.call.cwd));
+        let several = several.filter(|_| words.len() > 2 && are_files);
+        let rest = several.unwrap_or_else(|| shown.join(" "));
+        let module = self.value(&["-m"]).map(str::to_owned);
+        let script = module.or_else(|| shown.first().cloned());
+        let script = script.filter(|_| is_one_of(INTERPRETERS, program));
+        script.unwrap_or_else(|| cut(format!("{name} {rest}").trim_end(), WORDS_CELLS))
     }
 
-    /// Whether a word may be the value of the option before it.
-    fn is_behind_option(&self, word: &str) -> bool {
-        let is_option =
-            |before: &str| before.starts_with('-') && !before.contains('=') && before != "--";
-        let words: Vec<&str> = self.arguments().collect();
-        let mut pairs = words.windows(2);
-        let is_value = !is_file(word) && !word.contains("://");
-        is_value && pairs.any(|pair| pair[1] == word && is_option(pair[0]))
-    }
-
-    /// Returns an operand as labels show it; `None` if it is too long or known only at run time.
+    /// Returns a word as labels show it; `None` if it is too long or known only at run time.
     fn shown(&self, word: &str) -> Option<String> {
-        let path = word.trim_end_matches("...");
         let is_plain = |sign: char| sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign);
         match word {
             _ if word.contains("://") => Some(address(word)),
-            _ if !word.contains(char::is_alphanumeric) => Some(String::new()),
-            _ if path.ends_with('/') => Some(directory_name(path, self.cwd)),
-            _ if is_file(word) => Some(file_name(word, self.cwd)),
+            _ if is_file(word) || word.ends_with('/') => {
+                Some(file_name(word.trim_end_matches("..."), self.call.cwd))
+            }
             _ if !word.chars().all(is_plain) || last_part(word).len() > 32 => None,
             _ if word.len() > 32 => Some(last_part(word).to_owned()),
             _ => Some(word.to_owned()),
@@ -406,16 +382,9 @@ impl<'a> Program<'a> {
 }
 
 /// Whether a word is short options with this one, before `-e`, whose value may be in the same word.
-fn is_cluster_with(word: &str, option: char) -> bool {
+fn has_flag(word: &str, option: char) -> bool {
     let cluster = word.strip_prefix('-').unwrap_or_default();
     let ends = |sign: char| !sign.is_ascii_alphanumeric() || sign == 'e';
-    cluster
-        .split(ends)
-        .next()
-        .is_some_and(|cluster| cluster.contains(option))
-}
-
-/// Whether the value of an operand is known only at run time.
-fn is_unknown(path: &&str) -> bool {
-    path.contains(['$', '{']) || *path == "-"
+    let mut parts = cluster.split(ends);
+    parts.next().is_some_and(|cluster| cluster.contains(option))
 }

@@ -16,42 +16,32 @@ pub(super) enum Known {
 
 /// Tells the ends of the commands of a line that ended well, or did not.
 pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: bool) -> Vec<Known> {
-    let sets = |is_option: fn(&str) -> bool| {
-        let set = commands
+    // An option may end the line at the first failure.
+    let has_set = commands
+        .iter()
+        .any(|command| command.own_program() == "set");
+    let last = |starts: fn(Follows) -> bool| {
+        commands
             .iter()
-            .filter(|command| command.own_program() == "set");
-        set.flat_map(|command| command.own_words())
-            .any(|word| is_option(word.label()))
+            .rposition(|command| starts(command.follows))
+            .filter(|_| line.is_flat)
     };
-    let has_pipefail = sets(|word| word == "pipefail");
-    let has_errexit = sets(|word| word.starts_with('-') && word.contains('e'));
-    let is_flat = line.is_flat;
-    // The last list decides, unless the first failure ends the line.
-    let starts =
-        |command: &&CommandPart| matches!(command.follows, Follows::Next | Follows::Background);
-    let last = commands
-        .iter()
-        .rposition(starts)
-        .filter(|_| is_flat && !has_errexit);
-    let last = last.unwrap_or(0);
-    // Of alternatives, any may have succeeded; what `&&` adds behind them did.
-    let alternative = commands
-        .iter()
-        .rposition(|command| command.follows == Follows::Or)
-        .filter(|at| *at > last);
-    let sure = alternative.map_or(last, |alternative| {
-        let rest = commands[alternative..].iter();
-        let mut behind = rest.map(|command| command.follows == Follows::And);
-        alternative + behind.position(|is_and| is_and).unwrap_or(commands.len())
-    });
+    // The last list decides. Of alternatives, any may have succeeded; what `&&` adds behind them did.
+    let start = last(|follows| matches!(follows, Follows::Next | Follows::Background)).unwrap_or(0);
+    let sure = match last(|follows| follows == Follows::Or).filter(|at| *at > start) {
+        Some(alternative) => {
+            let mut rest = commands[alternative..].iter();
+            let behind = rest.position(|command| command.follows == Follows::And);
+            behind.map_or(commands.len(), |behind| alternative + behind)
+        }
+        None => start,
+    };
     let end = |at: usize| {
-        let feeds = commands
-            .get(at + 1)
-            .is_some_and(|next| next.follows == Follows::Pipe);
+        let next = commands.get(at + 1);
+        let decides = at >= start && next.is_none_or(|next| next.follows != Follows::Pipe);
         match () {
-            () if at < last || feeds && !has_pipefail => Known::Nothing,
-            () if !is_ok => Known::MayHaveFailed,
-            () if is_flat && at >= sure => Known::Succeeded,
+            () if !is_ok && (decides || has_set) => Known::MayHaveFailed,
+            () if is_ok && decides && at >= sure && line.is_flat => Known::Succeeded,
             () => Known::Nothing,
         }
     };
@@ -115,7 +105,11 @@ mod tests {
             ),
             ("a; b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
             ("a & b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
-            ("set -e; a; b", &[Succeeded; 3], &[MayHaveFailed; 3]),
+            (
+                "set -e; a; b",
+                &[Nothing, Nothing, Succeeded],
+                &[MayHaveFailed; 3],
+            ),
             ("if a; then b; fi", &[Nothing; 2], &[MayHaveFailed; 2]),
         ];
         for (text, if_ok, if_failed) in rows {

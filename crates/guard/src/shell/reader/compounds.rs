@@ -12,7 +12,9 @@ impl Reader<'_> {
     /// Reads a compound command and its redirections, which also apply to the commands in it.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
         self.reading.is_flat = false;
+        let outer = self.scope.context;
         self.nested(read)?;
+        self.scope.context = outer;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
         let mut redirections = Vec::new();
@@ -72,6 +74,7 @@ impl Reader<'_> {
         self.skip_keyword("if")?;
         loop {
             self.commands()?;
+            self.scope.context.is_conditional = true;
             self.skip_keyword("then")?;
             self.commands()?;
             match self.keyword() {
@@ -146,6 +149,7 @@ impl Reader<'_> {
         self.word(Expansions::Unsplit)?;
         self.skip_line_breaks()?;
         self.skip_keyword("in")?;
+        self.scope.context.is_conditional = true;
         loop {
             self.skip_line_breaks()?;
             if self.keyword() == "esac" {
