@@ -17,7 +17,8 @@ pub use turnpipe_formats::{agent, api, assemble};
 #[cfg(sandbox)]
 pub use turnpipe_guard::sandbox;
 pub use turnpipe_guard::{permission, process, shell};
-pub use turnpipe_sessions::{session, state};
+pub use turnpipe_sessions as session;
+pub use turnpipe_sessions::state;
 
 pub mod client;
 pub mod commands;

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use turnpipe_core::io::Environment;
-use turnpipe_sessions::session::{Prices, Root, Session, Tally, discover, session_roots};
+use turnpipe_sessions::{Prices, Root, Session, Tally, discover, session_roots};
 
 pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
     let roots = match directory {

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use turnpipe_sessions::session::{Scope, Session};
+use turnpipe_sessions::{Scope, Session};
 
 pub(crate) fn describe(path: &Path) -> Result<String, Box<dyn Error>> {
     let session = Session::open(path)?;

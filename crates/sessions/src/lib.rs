@@ -5,8 +5,8 @@
 //!
 //! # List sessions with their totals
 //!
-//! [`session::discover`] finds files, [`session::Session::open`] detects which agent wrote one, and
-//! [`session::Tally`] counts requests, each once, however many files repeat it.
+//! [`discover`] finds files, [`Session::open`] detects which agent wrote one, and
+//! [`Tally`] counts requests, each once, however many files repeat it.
 //!
 //! ```no_run
 #![doc = include_str!("../examples/list_sessions.rs")]
@@ -14,7 +14,7 @@
 //!
 //! # Read a session
 //!
-//! [`session::Session::messages`] joins the records of a file into messages. [`session::Scope`] selects the branch
+//! [`Session::messages`] joins the records of a file into messages. [`Scope`] selects the branch
 //! that the agent would continue, or all of them.
 //!
 //! ```no_run
@@ -25,13 +25,61 @@
 //!
 //! | task | starts at |
 //! |---|---|
-//! | find one session by its id, name or place | [`session::find`] |
-//! | list by time, directory or agent, quickly | [`session::list`] |
-//! | the calls of sessions with their results | [`session::calls_of_all`] |
-//! | the changes of files | [`session::Session::edits`] |
-//! | follow a session while an agent writes it | [`session::Follower`] |
-//! | append, without replacing what others wrote | [`session::durable`] |
+//! | find one session by its id, name or place | [`find`] |
+//! | list by time, directory or agent, quickly | [`list`] |
+//! | the calls of sessions with their results | [`calls_of_all`] |
+//! | the changes of files | [`Session::edits`] |
+//! | follow a session while an agent writes it | [`Follower`] |
+//! | append, without replacing what others wrote | [`durable`] |
 //! | state that processes of a session share | [`state::StateRoot`] |
 
-pub mod session;
+pub mod archiver;
+mod count;
+pub mod durable;
+mod files;
+mod follow;
+mod list;
+mod read;
+pub mod record;
+pub mod search;
 pub mod state;
+
+pub use count::prices::Prices;
+pub use count::stats::Tally;
+pub use files::dirs::TRAJECTORY_ENDING;
+pub use files::discover::subagent_id;
+pub use files::discover::{
+    Candidate, candidates_at, discover, discover_names, discover_with, subagent_candidates,
+    subagent_files, subagents_beside,
+};
+pub use files::lines::{Line, Place};
+pub use files::listed::{Listed, SessionFiles, Sessions};
+pub use files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
+pub use files::parallel::{each_in_order, processors};
+pub use files::side_file::side_file_path;
+pub use follow::file::Follower;
+pub use follow::sessions::{
+    FollowOptions, FollowOutput, FollowedSession, NewerSessions, PrintError, follow,
+};
+pub use list::activity::list_in_states;
+pub use list::find::{FindError, find};
+pub use list::in_use::has_agent;
+pub use list::listing::{Depth, Failures, Listing, list};
+pub use list::parts::ids_in;
+pub use list::selection::{Selection, counts_in, short_ids};
+pub use read::calls::{CallEvent, MAX_WAITING, SessionCall, calls_of_all};
+pub use read::check::SecretSearch;
+pub use read::description::session_description;
+pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
+pub use read::gist::{CONTENT, changed_files, gist, input_gist};
+pub use read::gist::{input_in_full, patch_in, text_edits};
+pub use read::patch::patch;
+pub use read::seen_call::command_of;
+pub use read::seen_call::{CallCounts, SeenCall};
+pub use read::session::{Session, holds_only_lines};
+pub use read::tail::{last_messages, start_of_last_records};
+pub use read::tree::Scope;
+pub use turnpipe_formats::agent::{
+    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
+    Part, Root, Shape, Title, TitleSource, project_hash, session_roots,
+};

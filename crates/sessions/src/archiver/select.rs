@@ -1,0 +1,227 @@
+//! The sessions to archive or remove.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::bundle::Bundle;
+use crate::files::discover::{discover_with, subagents_beside};
+use crate::files::listed::Listed;
+use crate::files::open::{SessionError, session_at, sessions_in};
+use crate::list::listing::{Listing, list_files};
+use crate::list::parts::bases;
+use crate::state::SessionScope;
+use turnpipe_formats::agent::Root;
+use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
+
+/// Selected sessions.
+#[derive(Debug, Default)]
+pub struct Selected {
+    /// The sessions and their subagents, most recently active first, but after the sessions that continue them.
+    pub bundles: Vec<Bundle>,
+    /// Other sessions that these continue.
+    pub bases: Vec<Bundle>,
+    /// Files that could not be read, and files that are not sessions of a known agent.
+    pub failed: Vec<(PathBuf, SessionError)>,
+    /// Named sessions that are not in one of the directories.
+    pub outside: Vec<PathBuf>,
+}
+
+impl Selected {
+    /// Returns the sessions and the sessions that they continue.
+    pub fn with_bases(&self) -> impl Iterator<Item = &Bundle> {
+        self.bundles.iter().chain(&self.bases)
+    }
+
+    /// Returns the records of the files that could not be read.
+    pub fn failures(&self) -> impl Iterator<Item = SessionArchivedRecord> {
+        self.failed
+            .iter()
+            .map(|(path, error)| SessionArchivedRecord {
+                reason: Some(format!("{}: {error}", path.display())),
+                path: path.display().to_string(),
+                outcome: match error {
+                    SessionError::Unknown(_) => ArchiveOutcome::Skipped,
+                    _ => ArchiveOutcome::Failed,
+                },
+                ..SessionArchivedRecord::default()
+            })
+    }
+}
+
+/// The sessions in databases, by name.
+type Stored = HashMap<PathBuf, (Option<String>, u64, SystemTime)>;
+
+/// Selects the sessions in `roots` with these paths, or the sessions that `listing` selects if no path is
+/// given, and their subagents. The limit of `listing` does not apply.
+pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected {
+    let canonical = |root: &Root| {
+        let path = fs::canonicalize(&root.path).ok()?;
+        Some(Root { path, ..*root })
+    };
+    let roots: Vec<Root> = roots.iter().filter_map(canonical).collect();
+    let mut candidates = discover_with(listing.jobs, &roots);
+    candidates.extend(subagents_beside(&candidates));
+    let mut everything = listing.of_all();
+    everything.selection.with_subagents = true;
+    let (listed, failed) = list_files(&candidates, &everything);
+    let mut is_selected: Vec<bool> = Vec::with_capacity(listed.len());
+    let mut outside = named.to_vec();
+    for session in &listed {
+        is_selected.push(if named.is_empty() {
+            let selection = &listing.selection;
+            selection.admits_agent(session.agent, &session.path) && selection.admits(&session.facts)
+        } else {
+            let is_named = |name: &PathBuf| is_same(name, &session.path);
+            let known = outside.len();
+            outside.retain(|name| !is_named(name));
+            outside.len() < known
+        });
+    }
+    let stored = stored_in(&listed);
+    let continued = continued_by(&listed);
+    add_parts(&listed, &stored, &continued, &mut is_selected);
+    let paths = listed.iter().zip(&is_selected);
+    let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
+    let required: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, &continued)).collect();
+    let (mut bundles, mut bases) = (Vec::new(), Vec::new());
+    for (session, is_selected) in listed.into_iter().zip(is_selected) {
+        if !is_selected && !required.contains(&session.path) {
+            continue;
+        }
+        let Some(root) = root_of(&session.path, &roots) else {
+            continue;
+        };
+        let stored = stored.get(&session.path);
+        let mut bundle = Bundle::new(*session, root);
+        bundle.stored = stored.map(|(_, size, changed)| (*size, *changed));
+        bundle.parent = stored.and_then(|(parent, ..)| parent.clone());
+        bundle.ancestors = ancestors(&bundle.path, &continued);
+        let by = continued
+            .iter()
+            .filter(|(_, bases)| bases.contains(&bundle.path));
+        bundle.continued_by = by.map(|(by, _)| by.clone()).collect();
+        let list = if is_selected {
+            &mut bundles
+        } else {
+            &mut bases
+        };
+        list.push(bundle);
+    }
+    bundles.sort_by_key(|bundle| Reverse(bundle.ancestors.len()));
+    let owned = bundles.iter().flat_map(|bundle| {
+        let others = bundle.files.iter().filter(|file| **file != bundle.path);
+        others.cloned().collect::<Vec<_>>()
+    });
+    let owned: HashSet<PathBuf> = owned.collect();
+    bundles.retain(|bundle| !owned.contains(&bundle.path));
+    let failed = failed
+        .into_iter()
+        .filter(|(path, _)| named.is_empty() && !owned.contains(path));
+    Selected {
+        bundles,
+        bases,
+        failed: failed.collect(),
+        outside,
+    }
+}
+
+/// Whether a name and a canonical path name the same session.
+fn is_same(name: &Path, path: &Path) -> bool {
+    name == path
+        || name.file_name() == path.file_name() && SessionScope::of(name) == SessionScope::of(path)
+}
+
+/// Returns the sessions in the databases of these sessions.
+fn stored_in(listed: &[Box<Listed>]) -> Stored {
+    let databases = listed
+        .iter()
+        .filter_map(|session| session_at(&session.path));
+    let databases: HashSet<PathBuf> = databases.map(|(database, _)| database).collect();
+    let sessions = databases.iter().flat_map(|database| sessions_in(database));
+    let sessions =
+        sessions.map(|(path, session)| (path, (session.parent, session.size, session.changed)));
+    sessions.collect()
+}
+
+/// Sessions, and the sessions that they continue.
+type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
+
+/// Returns the sessions that continue others.
+fn continued_by(listed: &[Box<Listed>]) -> Continued {
+    let continued = listed.iter().filter_map(|session| {
+        let bases = bases(
+            session.facts.history.as_ref()?,
+            listed.iter().map(Box::as_ref),
+        );
+        let others = bases.iter().filter(|base| base.path != session.path);
+        let others = others.map(|base| base.path.clone());
+        Some((session.path.clone(), others.collect()))
+    });
+    continued.collect()
+}
+
+/// Returns the sessions that one continues, and those that they continue.
+fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut rest = vec![path];
+    while let Some(path) = rest.pop() {
+        let bases = continued.get(path).into_iter().flatten();
+        rest.extend(
+            bases
+                .filter(|base| found.insert((*base).clone()))
+                .map(PathBuf::as_path),
+        );
+    }
+    found
+}
+
+/// Selects the subagents of selected sessions, recursively, and the earlier files of their threads.
+fn add_parts(
+    listed: &[Box<Listed>],
+    stored: &Stored,
+    continued: &Continued,
+    is_selected: &mut [bool],
+) {
+    let id = |session: &Listed| session.facts.session_id.clone();
+    let mut parents: HashSet<String> = HashSet::new();
+    loop {
+        let known = parents.len();
+        let selected = listed
+            .iter()
+            .zip(&*is_selected)
+            .filter(|(_, is_selected)| **is_selected);
+        let selected: Vec<&Listed> = selected.map(|(session, _)| session.as_ref()).collect();
+        parents.extend(selected.iter().filter_map(|session| id(session)));
+        if parents.len() == known {
+            return;
+        }
+        let paths = selected.iter().map(|session| &session.path);
+        let bases: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, continued)).collect();
+        for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
+            let is_known = |id: &String| parents.contains(id);
+            *is_selected |= parent_of(session, stored).is_some_and(is_known)
+                || bases.contains(&session.path) && id(session).as_ref().is_some_and(is_known);
+        }
+    }
+}
+
+/// Returns the session that started a subagent.
+fn parent_of<'a>(session: &'a Listed, stored: &'a Stored) -> Option<&'a String> {
+    match stored.get(&session.path) {
+        Some((parent, ..)) => parent.as_ref().filter(|_| session.facts.is_subagent),
+        None => session.facts.parent(),
+    }
+}
+
+/// Returns the innermost root that contains a session.
+fn root_of<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
+    let database = session_at(path).map(|(database, _)| database);
+    let path = database.as_deref().unwrap_or(path);
+    let roots = roots.iter().map(|root| root.path.as_path());
+    roots
+        .filter(|root| path.starts_with(root))
+        .max_by_key(|root| root.components().count())
+}

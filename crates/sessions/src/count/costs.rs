@@ -1,0 +1,367 @@
+//! Tokens and money by day, model and so on.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::count::prices::Prices;
+use crate::count::stats::{Current, Tally};
+use crate::count::tally_items::{ReplyCounts, UsageContext, UsedTool};
+use crate::read::session::Session;
+use crate::read::tree::Scope;
+use turnpipe_core::jsonl::Mapping;
+use turnpipe_core::message::{CallOutcome, Origin, Pairs, Usage};
+use turnpipe_formats::agent::{Detail, Entry, Facts};
+use turnpipe_formats::records::{
+    Dimension, SessionCostRecord, SessionCounts, SessionStatsRecord, SessionToolRecord, ToolShare,
+    UsageShare,
+};
+
+/// The purpose of a request that names no service.
+const MAIN: &str = "main";
+
+/// The name of an unknown model or session in texts.
+const UNKNOWN: &str = "(unknown)";
+
+/// Average length of a token, in English and in code.
+const BYTES_OF_A_TOKEN: u64 = 4;
+
+/// Length of a quarter of an hour, in seconds.
+const QUARTER: i64 = 15 * 60;
+
+/// Length of a billing block.
+const BLOCK: SignedDuration = SignedDuration::from_hours(5);
+
+impl Tally {
+    /// Sets the cost of each request. Costs recorded by an agent take precedence, except 0, which
+    /// means unknown.
+    pub fn price(&mut self, prices: &Prices) {
+        self.drop_copies();
+        let mut models = HashMap::new();
+        for reply in self.replies.values_mut() {
+            let Some(usage) = &mut reply.usage else {
+                continue;
+            };
+            usage.cost = usage.cost.filter(|cost| *cost > 0.0);
+            if usage.cost.is_none() && usage.is_billable() {
+                let model = reply.context.labels.model.as_deref().unwrap_or(UNKNOWN);
+                let model = match models.get(model) {
+                    Some(model) => model,
+                    None => models.entry(model.to_owned()).or_insert(prices.of(model)),
+                };
+                let (cost, unpriced) = model.cost(usage).unzip();
+                (usage.cost, reply.unpriced) = (cost, reply.unpriced.or(unpriced.flatten()));
+            }
+        }
+    }
+
+    /// Whether the cost of a request is unknown.
+    pub(crate) fn has_unpriced_replies(&self) -> bool {
+        let mut replies = self.replies.values();
+        replies.any(|reply| reply.unpriced_model().is_some())
+    }
+
+    /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
+    /// dimensions there is one sum.
+    pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
+        let replies = self.replies.values();
+        let replies = replies.map(|reply| (&reply.context, reply));
+        let sums = self.grouped(replies, by, zone, add_reply);
+        let mut recorded = BTreeMap::new();
+        // A recorded total has no time and no model.
+        let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
+        if by.iter().all(|dimension| of_sessions.contains(dimension)) {
+            let totals = self.recorded.values();
+            let totals = totals.map(|(context, cost)| (context, *cost));
+            let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
+            recorded = sums.into_iter().collect();
+        }
+        let with_names = |(dimensions, mut sum): (_, SessionCostRecord)| {
+            sum.spending.recorded_cost = recorded.get(&dimensions).copied();
+            SessionCostRecord { dimensions, ..sum }
+        };
+        sums.into_iter().map(with_names).collect()
+    }
+
+    /// Adds up the requests of a session and a model in a quarter of an hour, counted since 1970.
+    pub fn quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
+        let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
+        for reply in self.replies.values() {
+            let context = &reply.context;
+            let source = context.labels.source();
+            let session = source.and_then(|source| source.session_id.clone());
+            let time = context.time;
+            let quarter = time.map(|time| time.as_second().div_euclid(QUARTER));
+            let model = context.labels.model.clone();
+            let unknown = || UNKNOWN.to_owned();
+            let place = (
+                session.unwrap_or_else(unknown),
+                quarter,
+                model.unwrap_or_else(unknown),
+            );
+            add_reply(sums.entry(place).or_default(), reply);
+        }
+        sums
+    }
+
+    /// Returns the sum of all requests.
+    pub fn total(&self) -> SessionCostRecord {
+        let sums = self.costs(&[], &TimeZone::UTC);
+        sums.into_iter().next().unwrap_or_default()
+    }
+
+    /// Adds up the requests from this time on.
+    pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
+        let mut sum = SessionCostRecord::default();
+        let is_later = |reply: &&ReplyCounts| {
+            let time = reply.context.time;
+            time.is_some_and(|time| time >= start)
+        };
+        for reply in self.replies.values().filter(is_later) {
+            add_reply(&mut sum, reply);
+        }
+        sum
+    }
+
+    /// Returns the sum of the calls for each combination of these dimensions, sorted.
+    pub fn tools(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
+        let calls = self.calls.values().map(|call| (&call.context, call));
+        let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
+            sum.calls += 1;
+            let result = call.result.bytes;
+            sum.failed += u64::from(call.result.failed);
+            sum.results += u64::from(result.is_some());
+            sum.result_bytes += result.unwrap_or_default() as u64;
+        };
+        let sums = self.grouped(calls, by, zone, add).into_iter();
+        let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
+            dimensions,
+            result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
+            ..sum
+        };
+        sums.map(with_names).collect()
+    }
+
+    /// Returns the totals, with days of this zone. `all` is the sum of all costs.
+    pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
+        let shares = |dimension| {
+            let costs = self.costs(&[dimension], zone).into_iter();
+            let shares = costs.map(|cost| UsageShare {
+                name: cost.dimensions.into_values().flatten().next(),
+                replies: cost.replies,
+                spending: cost.spending,
+            });
+            shares.collect()
+        };
+        let tools = self.tools(&[Dimension::Tool], zone).into_iter();
+        let by_tool = tools.map(|tool| ToolShare {
+            tool: tool.dimensions.into_values().flatten().collect(),
+            calls: tool.calls,
+            failed: tool.failed,
+        });
+        SessionStatsRecord {
+            sessions: self.sessions.len() as u64,
+            prompts: self.prompts.len() as u64,
+            replies: all.replies,
+            spending: all.spending,
+            runs: self.runs().cloned(),
+            by_model: shares(Dimension::Model),
+            by_day: shares(Dimension::Day),
+            by_prompt_id: shares(Dimension::Prompt),
+            by_tool: by_tool.collect(),
+        }
+    }
+
+    /// Returns the sum of the items for each combination of these dimensions, sorted.
+    fn grouped<'a, Item, Sum: Default>(
+        &self,
+        items: impl Iterator<Item = (&'a UsageContext, Item)>,
+        by: &[Dimension],
+        zone: &TimeZone,
+        add: impl Fn(&mut Sum, Item),
+    ) -> Vec<(BTreeMap<Dimension, Option<String>>, Sum)> {
+        let periods = Periods {
+            zone,
+            blocks: if by.contains(&Dimension::Block) {
+                self.blocks()
+            } else {
+                Vec::new()
+            },
+        };
+        let mut sums: BTreeMap<Vec<Option<String>>, Sum> = BTreeMap::new();
+        for (context, item) in items {
+            let names = by
+                .iter()
+                .map(|dimension| name(context, *dimension, &periods));
+            add(sums.entry(names.collect()).or_default(), item);
+        }
+        let named = |(names, sum)| (by.iter().copied().zip(names).collect(), sum);
+        sums.into_iter().map(named).collect()
+    }
+
+    /// Returns the billing block that contains this time, if it has a request.
+    pub fn block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
+        let start = *self.blocks().last()?;
+        let block = start..start.saturating_add(BLOCK).ok()?;
+        block.contains(&time).then_some(block)
+    }
+
+    /// Returns the start times of the billing blocks, in order.
+    fn blocks(&self) -> Vec<Timestamp> {
+        let paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
+        let replies = self.replies.values().filter(|reply| paid(reply));
+        let times = replies.filter_map(|reply| reply.context.time);
+        let mut times: Vec<Timestamp> = times.collect();
+        times.sort_unstable();
+        let mut starts: Vec<Timestamp> = Vec::new();
+        for time in times {
+            let is_open = |start: &Timestamp| time.duration_since(*start) < BLOCK;
+            if !starts.last().is_some_and(is_open) {
+                let seconds = time.as_second() - time.as_second().rem_euclid(3600);
+                starts.extend(Timestamp::from_second(seconds));
+            }
+        }
+        starts
+    }
+}
+
+/// Boundaries of days, weeks and billing blocks in the user's time zone.
+struct Periods<'a> {
+    zone: &'a TimeZone,
+    /// The start of each billing block.
+    blocks: Vec<Timestamp>,
+}
+
+/// Adds a request to a sum.
+fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
+    sum.replies += u64::from(reply.is_reply);
+    sum.spending.usage += reply.usage.unwrap_or_default();
+    let unpriced = reply.unpriced_model();
+    sum.spending.unpriced_models.extend(unpriced);
+}
+
+impl ReplyCounts {
+    /// Returns the model and the part of the request without a price, if any.
+    fn unpriced_model(&self) -> Option<String> {
+        let usage = self.usage.filter(Usage::is_billable)?;
+        let model = self.context.labels.model.as_deref().unwrap_or(UNKNOWN);
+        match (usage.cost, self.unpriced) {
+            (None, _) => Some(model.to_owned()),
+            (Some(_), Some(part)) => Some(format!("{model} ({})", part.name())),
+            (Some(_), None) => None,
+        }
+    }
+}
+
+/// Returns the group of a request or a call, if it is known.
+fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Option<String> {
+    let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
+    let (time, labels) = (context.time, &context.labels);
+    let source = labels.source();
+    match dimension {
+        Dimension::Day => time.map(|time| zoned(time).date().to_string()),
+        Dimension::Week => time.map(|time| {
+            let week = zoned(time).date().iso_week_date();
+            format!("{:04}-W{:02}", week.year(), week.week())
+        }),
+        Dimension::Month => time.map(|time| zoned(time).strftime("%Y-%m").to_string()),
+        Dimension::Block => time.and_then(|time| {
+            let begun = periods.blocks.partition_point(|start| *start <= time);
+            let start = periods.blocks[..begun].last()?;
+            Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
+        }),
+        Dimension::Model => labels.model.clone(),
+        Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
+        Dimension::Session => source.and_then(|source| source.session_id.clone()),
+        Dimension::Agent => source.map(|source| source.agent.clone()),
+        Dimension::Prompt => {
+            let id = labels.prompt_id.as_deref();
+            Some(id.unwrap_or(MAIN).to_owned())
+        }
+        Dimension::Tool => labels.tool.clone(),
+    }
+}
+
+impl Session {
+    /// Returns all facts and counts of the session, from all its records.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, SessionCounts)> {
+        self.priced_facts(mapping, None)
+    }
+
+    /// Like [`Self::facts`], with the cost of all requests, unless one of them has no price.
+    pub(crate) fn priced_facts(
+        &self,
+        mapping: Mapping,
+        prices: Option<&Prices>,
+    ) -> io::Result<(Facts, SessionCounts)> {
+        let (mut tally, mut counts) = (Tally::default(), SessionCounts::default());
+        let earlier: Vec<Self> = self.other_files(true).collect();
+        for file in &earlier {
+            file.count(&mut tally, &mut counts)?;
+        }
+        let facts = self.count(&mut tally, &mut counts)?;
+        for file in self.other_files(false) {
+            tally.read_records(&file, Detail::Activity)?;
+        }
+        let mut facts = self.with_directory(facts);
+        facts.title = self.title(mapping)?;
+        facts.written_by = self.written_by().map(str::to_owned);
+        (counts.prompts, counts.calls) = (tally.prompts.len() as u64, tally.calls.len() as u64);
+        let replies = tally.replies.values().filter(|reply| reply.is_reply);
+        counts.messages = counts.prompts + replies.count() as u64;
+        for file in earlier.iter().chain([self]) {
+            tally.read_beside(file)?;
+        }
+        tally.drop_copies();
+        tally.drop_inherited();
+        if let Some(prices) = prices {
+            tally.price(prices);
+        }
+        counts.usage = tally.total().spending.usage;
+        if prices.is_some() && tally.has_unpriced_replies() {
+            counts.usage.cost = None;
+        }
+        Ok((facts, counts))
+    }
+
+    /// Counts the records and messages of one file. Returns its facts.
+    fn count(&self, tally: &mut Tally, counts: &mut SessionCounts) -> io::Result<Facts> {
+        let (mut facts, mut said) = (Facts::default(), Facts::default());
+        let is_subagent = Cell::new(false);
+        let current = RefCell::new(Current::of(self));
+        let (mut records, mut pairs) = (0, Pairs::default());
+        let mut seen = |entry: &mut Entry| {
+            records += 1;
+            current.borrow_mut().note(entry);
+            facts.add(std::mem::take(&mut entry.facts));
+            is_subagent.set(facts.is_subagent);
+        };
+        for message in self.messages_of(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+            let message = message?;
+            if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent {
+                // The messages so far were from a subagent.
+                said = Facts::default();
+            }
+            said.add_message(&message);
+            tally.message(&message, &mut current.borrow_mut());
+            pairs.note(&message);
+            counts.errors += u64::from(message.origin == Origin::Error);
+            counts.compactions += u64::from(message.origin == Origin::Compaction);
+            for result in message.results() {
+                counts.results += 1;
+                counts.failed += u64::from(result.outcome() == CallOutcome::Failed);
+            }
+        }
+        tally.finish_file(current.into_inner());
+        counts.records += records;
+        counts.unanswered += pairs.unanswered().len() as u64;
+        Ok(said.followed_by(facts))
+    }
+}

@@ -1,0 +1,8 @@
+//! Tokens, calls and costs.
+
+pub(crate) mod copies;
+pub(crate) mod costs;
+pub(crate) mod meter;
+pub(crate) mod prices;
+pub(crate) mod stats;
+pub(crate) mod tally_items;

@@ -1,0 +1,539 @@
+//! Tokens and calls by model, tool, day and prompt id. All branches count, because they were paid
+//! for. A prompt, a reply and a call count once, however many files and rows repeat it.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::count::copies::CopyKeys;
+use crate::count::meter::{MeterLog, MeterReader, copied_readings};
+use crate::count::prices::{Prices, Unpriced};
+use crate::count::tally_items::{
+    CallResult, LabelCache, ReadSession, ReplyCounts, UsageContext, UsedTool,
+};
+use crate::files::discover::Candidate;
+use crate::files::distinct::{Distinct, Key};
+use crate::files::open::SessionError;
+use crate::files::side_file::each_side_entry;
+use crate::list::listing::{Failures, Listing, unreadable};
+use crate::list::selection::{Selection, counts_in};
+use crate::read::session::Session;
+use crate::read::tree::Scope;
+use turnpipe_core::jsonl::Mapping;
+use turnpipe_core::message::{Message, Origin, Role, Thread, Usage};
+use turnpipe_formats::agent::{
+    Detail, Entry, Facts, IdScope, Repeats, SideCost, TokenSource, timestamp,
+};
+use turnpipe_formats::records::RunTotals;
+
+/// Adds up sessions.
+#[derive(Debug)]
+pub struct Tally {
+    /// The period of the requests that count.
+    period: Range<Timestamp>,
+    /// With [`Detail::Costs`], prompts and calls are not counted; with [`Detail::Activity`],
+    /// lengths of results are not counted.
+    detail: Detail,
+    pub(crate) sessions: Distinct<()>,
+    pub(crate) prompts: Distinct<UsageContext>,
+    pub(crate) replies: Distinct<ReplyCounts>,
+    pub(crate) calls: Distinct<UsedTool>,
+    /// The readings of meters in each file, which are numbered through all of them.
+    meters: Vec<MeterLog>,
+    labels: LabelCache,
+    /// The total cost that the agent recorded in the session that is being read.
+    recorded_cost: Option<f64>,
+    runs: RunTotals,
+    /// The sessions with a recorded total cost.
+    pub(crate) recorded: Distinct<(UsageContext, f64)>,
+}
+
+/// State while reading one file.
+#[derive(Debug, Default)]
+pub(crate) struct Current {
+    keys: CopyKeys,
+    meter: MeterReader,
+    tokens: TokenSource,
+    has_split_replies: bool,
+    /// The last model.
+    model: Option<String>,
+    /// The last time.
+    time: Option<Timestamp>,
+    /// The number of meter readings in messages, and the last one, which shows a running total.
+    total: (u32, Usage),
+    /// Whether the last message is part of a reply.
+    is_replying: bool,
+    /// Replies in several messages. They count if no record states their tokens.
+    replies: Vec<(Option<Key>, ReplyCounts)>,
+    /// Requests outside the conversation, with their times, and whether they were inherited.
+    costs: Vec<(Option<Timestamp>, SideCost, bool)>,
+    /// The place of each call in the tally.
+    calls: Distinct<u32>,
+}
+
+impl Current {
+    /// Starts to read a file.
+    pub(crate) fn of(session: &Session) -> Self {
+        Self {
+            keys: CopyKeys::of(session),
+            tokens: session.format().counting.tokens,
+            has_split_replies: session.format().counting.has_split_replies,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next entry. Its messages follow.
+    pub(crate) fn note(&mut self, entry: &mut Entry) {
+        self.keys.note(entry);
+        self.meter.note(entry, &self.keys);
+        if let Some((time, mut cost)) = side_request(entry) {
+            if cost.model.is_none() {
+                cost.model = self.meter.model().map(str::to_owned);
+            }
+            let is_inherited = self.keys.is_older(time) || CopyKeys::is_copied(entry);
+            self.costs.push((time, cost, is_inherited));
+        }
+    }
+
+    /// Returns the tokens that a message adds to the total of its session, and the key of the request.
+    fn usage_of(&mut self, message: &Message) -> (Option<Usage>, Option<Key>) {
+        let Some(usage) = message.usage else {
+            return (None, None);
+        };
+        match (message.origin, self.tokens) {
+            (Origin::Meter, TokenSource::Records) => return (None, None),
+            (Origin::Meter, _) | (_, TokenSource::Totals) => {}
+            _ => return (Some(usage), None),
+        }
+        let (number, before) = self.total;
+        self.total = (number + 1, usage);
+        let key = |session| Key::of(&format!("{session} total {number}"));
+        let usage = Usage {
+            is_sum: true,
+            ..usage.since(&before)
+        };
+        (Some(usage), self.keys.session().map(key))
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::new(Detail::Activity)
+    }
+}
+
+impl Tally {
+    /// Counts requests in this period.
+    pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
+        Self {
+            period,
+            ..Self::new(detail)
+        }
+    }
+
+    /// Counts all requests.
+    pub fn new(detail: Detail) -> Self {
+        Self {
+            period: Timestamp::MIN..Timestamp::MAX,
+            detail,
+            sessions: Distinct::default(),
+            prompts: Distinct::default(),
+            replies: Distinct::default(),
+            calls: Distinct::default(),
+            meters: Vec::new(),
+            labels: LabelCache::default(),
+            recorded_cost: None,
+            runs: RunTotals::default(),
+            recorded: Distinct::default(),
+        }
+    }
+
+    /// Returns the costs of one session and of its subagents.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn of(session: &Session, prices: &Prices) -> io::Result<Self> {
+        let mut tally = Self::new(Detail::Costs);
+        tally.add(session)?;
+        tally.price(prices);
+        Ok(tally)
+    }
+
+    /// Adds a session and the files of its subagents, without what it inherited from another session. Returns
+    /// whether any of it is in the period.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn add(&mut self, session: &Session) -> io::Result<bool> {
+        let (mut tally, _) = self.read(session, &Selection::default())?;
+        let is_active = tally.sessions.len() > 0;
+        tally.drop_inherited();
+        self.merge(tally);
+        Ok(is_active)
+    }
+
+    /// Adds the sessions among `candidates` that `listing` admits. Returns the files that could not
+    /// be read. Skips files that are not sessions.
+    pub fn add_all(&mut self, candidates: &[Candidate], listing: &Listing) -> Failures {
+        // The last changed file is last: without other signs, records belong to the session that had them first.
+        let oldest_first: Vec<&Candidate> = candidates.iter().rev().collect();
+        let empty = Self::within(self.period.clone(), self.detail);
+        let look = |candidate: &Candidate| empty.look_at(candidate, listing);
+        let failed = listing.each(&oldest_first, look, |_, tally| self.merge(tally));
+        self.drop_copies();
+        unreadable(failed)
+    }
+
+    /// Counts one candidate. Returns `None` if it is filtered out.
+    fn look_at(
+        &self,
+        candidate: &Candidate,
+        listing: &Listing,
+    ) -> Result<Option<Self>, SessionError> {
+        let Some(session) = listing.open(candidate)? else {
+            return Ok(None);
+        };
+        let (mut tally, mut facts) = self.read(&session, &listing.selection)?;
+        if listing.selection.asks_for_title() {
+            facts.title = session.summary(listing.mapping)?.title;
+        }
+        if facts.is_subagent && !candidate.context.is_named {
+            tally.sessions = Distinct::default();
+            tally.prompts = Distinct::default();
+        }
+        Ok(listing.selection.admits(&facts).then_some(tally))
+    }
+
+    /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
+    fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
+        let mut tally = Self::within(self.period.clone(), self.detail);
+        let facts = match tally.read_records(session, self.detail)? {
+            Some(facts) => facts,
+            None if selection.asks_for_end() => {
+                session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
+            }
+            None => session.facts_of_name()?,
+        };
+        let facts = session.with_directory(facts);
+        tally.read_beside(session)?;
+        for other in session.other_files(false) {
+            tally.read_records(&other, self.detail)?;
+            tally.read_beside(&other)?;
+        }
+        let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
+        let format = session.format();
+        tally.labels.source.get_or_init(|| ReadSession {
+            agent: session
+                .written_by()
+                .unwrap_or(session.agent().name())
+                .to_owned(),
+            session_id: facts.session_id.clone(),
+            cwd: cwd.cloned(),
+            is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,
+        });
+        let id = facts.session_id.as_deref();
+        let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));
+        if self.detail == Detail::Costs {
+            // Its prompts may have been skipped. One shows that the session has a file.
+            let context = UsageContext::new(None, tally.labels.of(None, None, None));
+            tally.prompts.put(None, context, UsageContext::join);
+        }
+        let all = Timestamp::MIN..Timestamp::MAX;
+        if tally.period == all {
+            tally.sessions.put(id, (), |(), ()| {});
+            if let Some(cost) = tally.recorded_cost {
+                let context = UsageContext::new(None, tally.labels.of(None, None, None));
+                tally.recorded.put(id, (context, cost), |_, _| {});
+            }
+            return Ok((tally, facts));
+        }
+        let counts = |context: &UsageContext| counts_in(&self.period, context.time);
+        tally.prompts.retain(|context| counts(context));
+        tally.replies.retain(|reply| counts(&reply.context));
+        tally.calls.retain(|call| counts(&call.context));
+        if tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0 {
+            tally.sessions.put(id, (), |(), ()| {});
+        } else {
+            tally.runs = RunTotals::default();
+        }
+        Ok((tally, facts))
+    }
+
+    /// Counts the requests in the side file of a session, and the files of its subagents. Subagents are prompted by
+    /// the model, not by the user.
+    pub(crate) fn read_beside(&mut self, session: &Session) -> io::Result<()> {
+        each_side_entry(&session.file.path, &mut |mut entry| {
+            if let Some(request) = side_request(&mut entry) {
+                self.side_request(request, false);
+            }
+        })?;
+        let prompts = std::mem::take(&mut self.prompts);
+        for subagent in session.subagents() {
+            self.read_records(&subagent, self.detail)?;
+        }
+        self.prompts = prompts;
+        Ok(())
+    }
+
+    /// Counts one file. Returns its facts, unless records were skipped.
+    pub(crate) fn read_records(
+        &mut self,
+        session: &Session,
+        detail: Detail,
+    ) -> io::Result<Option<Facts>> {
+        let current = RefCell::new(Current::of(session));
+        let (mut facts, mut first_model) = (Facts::default(), None);
+        let (mut recorded, mut ends) = (None, Vec::new());
+        let before = self.replies.len();
+        let skips_records = !session.words(detail).is_empty();
+        let mut seen = |entry: &mut Entry| {
+            recorded = entry.recorded_cost.or(recorded);
+            ends.extend(entry.end.take());
+            current.borrow_mut().note(entry);
+            let added = std::mem::take(&mut entry.facts);
+            first_model = first_model.take().or_else(|| added.model.clone());
+            if !skips_records {
+                facts.add(added);
+            }
+        };
+        for message in session.messages_of(Scope::AllBranches, detail, Some(&mut seen))? {
+            self.message(&message?, &mut current.borrow_mut());
+        }
+        let current = current.into_inner();
+        if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
+            // Only replies show how many requests there were, and which readings repeat those of another file.
+            return self.read_records(session, Detail::Counts);
+        }
+        self.finish_file(current);
+        // A meter may be read before a record names the model.
+        for reply in self.replies.values_mut().skip(before) {
+            let labels = &mut reply.context.labels;
+            if labels.model.is_none() && first_model.is_some() {
+                let prompt_id = labels.prompt_id.as_deref();
+                *labels = self.labels.of(first_model.as_deref(), prompt_id, None);
+            }
+        }
+        self.recorded_cost = self.recorded_cost.or(recorded);
+        for end in ends {
+            self.runs.add(RunTotals {
+                ends: [(end.reason, 1)].into(),
+                turns: end.turns.unwrap_or_default(),
+                duration_ms: end.duration.unwrap_or_default(),
+                denials: end.denials,
+            });
+        }
+        Ok((!skips_records).then_some(facts))
+    }
+
+    /// Counts a request outside the conversation.
+    fn side_request(&mut self, (time, cost): (Option<Timestamp>, SideCost), is_inherited: bool) {
+        let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
+        let context = UsageContext {
+            is_inherited,
+            ..UsageContext::new(time, self.labels.of(model, prompt_id, None))
+        };
+        let reply = ReplyCounts {
+            is_reply: cost.repeats == Repeats::SubagentReply,
+            may_repeat: cost.repeats == Repeats::AnyReply,
+            ..ReplyCounts::new(Some(cost.usage), context)
+        };
+        let id = cost.id.as_deref().map(Key::of);
+        self.replies.put(id, reply, ReplyCounts::join);
+    }
+
+    /// Counts the requests of a file that was read to its end.
+    pub(crate) fn finish_file(&mut self, current: Current) {
+        for (time, cost, is_inherited) in current.costs {
+            self.side_request((time, cost), is_inherited);
+        }
+        let (requests, log) = current.meter.finish();
+        let before = readings(&self.meters);
+        if requests.is_empty() {
+            for (key, reply) in current.replies {
+                self.replies.put(key, reply, ReplyCounts::join);
+            }
+        }
+        for request in requests {
+            let copied = request.id.map(|id| Key::of(&format!("request {id}")));
+            let labels = self.labels.of(request.model.as_deref(), None, None);
+            let context = UsageContext {
+                is_inherited: request.is_inherited,
+                ..UsageContext::new(request.time, labels)
+            };
+            let reply = ReplyCounts {
+                reading: request.reading.map(|at| before + at),
+                is_reply: current.has_split_replies && request.usage.total() > 0,
+                unpriced: request.is_partial.then_some(Unpriced::Input),
+                ..ReplyCounts::new(Some(request.usage), context)
+            };
+            self.replies.put(copied, reply, ReplyCounts::join);
+        }
+        self.meters.extend(log);
+    }
+
+    /// Removes the requests whose meter readings a fork copied, those that replies repeat, and the content of
+    /// streams whose sessions have a file.
+    pub(crate) fn drop_copies(&mut self) {
+        let meters = std::mem::take(&mut self.meters);
+        let mut is_copied = Vec::new();
+        for (copied, meter) in copied_readings(&meters).into_iter().zip(&meters) {
+            is_copied.extend((0..meter.len()).map(|at| at < copied));
+        }
+        let tokens = |reply: &ReplyCounts| {
+            let usage = reply.usage.unwrap_or_default();
+            (usage.input, usage.output, usage.cache_read)
+        };
+        let repeats = self.replies.values().filter(|reply| reply.may_repeat);
+        let repeats = repeats.map(|reply| (tokens(reply), Arc::clone(&reply.context.labels)));
+        let repeats: HashMap<_, _> = repeats.collect();
+        let mut repeated = HashSet::new();
+        for reply in self.replies.values_mut().filter(|reply| !reply.may_repeat) {
+            if let Some(labels) = repeats.get(&tokens(reply)) {
+                repeated.insert(tokens(reply));
+                // Replies to subagents do not name their model.
+                if reply.context.labels.model.is_none() {
+                    reply.context.labels = Arc::clone(labels);
+                }
+            }
+        }
+        self.replies.retain(|reply| {
+            let is_copy = reply.reading.take().is_some_and(|at| is_copied[at]);
+            !(is_copy || reply.may_repeat && repeated.contains(&tokens(reply)))
+        });
+        let contexts = self.replies.values().map(|reply| &reply.context);
+        let contexts = contexts.chain(self.prompts.values());
+        let with_files = contexts.filter_map(|context| context.labels.source());
+        let with_files =
+            with_files.filter(|source| !source.is_unlinked_stream && source.session_id.is_some());
+        let with_files: HashSet<_> = with_files.map(ReadSession::name).collect();
+        self.retain(|context| {
+            let source = context.labels.source();
+            source.is_none_or(|source| {
+                !source.is_unlinked_stream || !with_files.contains(&source.name())
+            })
+        });
+    }
+
+    /// Removes what a session inherited from the one that it was forked from.
+    pub(crate) fn drop_inherited(&mut self) {
+        self.retain(|context| !context.is_inherited);
+    }
+
+    fn retain(&mut self, keeps: impl Fn(&UsageContext) -> bool) {
+        self.prompts.retain(|context| keeps(context));
+        self.replies.retain(|reply| keeps(&reply.context));
+        self.calls.retain(|call| keeps(&call.context));
+    }
+
+    /// Counts a message.
+    pub(crate) fn message(&mut self, message: &Message, current: &mut Current) {
+        let time = timestamp(message.time.as_deref());
+        current.time = time.or(current.time);
+        let time = current.time;
+        let is_inherited = current.keys.is_inherited(message, time);
+        let context = |labels| UsageContext {
+            is_inherited,
+            ..UsageContext::new(time, labels)
+        };
+        if message.origin == Origin::Prompt && message.thread == Thread::Main {
+            let copied = current.keys.prompt(message, time);
+            let prompt = context(self.labels.of(None, None, None));
+            self.prompts.put(copied, prompt, UsageContext::join);
+        }
+        for call in message.calls() {
+            let model = message.model.as_deref().or(current.model.as_deref());
+            let tool = UsedTool {
+                result: CallResult::default(),
+                context: context(self.labels.of(model, None, Some(&call.name))),
+            };
+            let copied = current.keys.call(message, call, time);
+            let place = self.calls.put(copied, tool, UsedTool::join);
+            let id = Some(Key::of(&call.id));
+            current.calls.put(id, place, |known, last| *known = last);
+        }
+        for result in message.results() {
+            let place = current.calls.get(Key::of(&result.id));
+            if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
+                call.result.add(CallResult::of(result));
+            }
+        }
+        if message.model.is_some() {
+            current.model.clone_from(&message.model);
+        }
+        let (usage, total) = current.usage_of(message);
+        let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
+        if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
+            current.is_replying &= message.origin == Origin::Meter;
+            return;
+        }
+        let labels = self.labels.of(current.model.as_deref(), None, None);
+        if total.is_some() {
+            let request = ReplyCounts::new(usage, context(Arc::clone(&labels)));
+            self.replies.put(total, request, ReplyCounts::join);
+            if !is_reply {
+                return;
+            }
+        }
+        let copied = current.keys.reply(message, time);
+        let reply = ReplyCounts {
+            is_reply,
+            ..ReplyCounts::new(usage.filter(|_| total.is_none()), context(labels))
+        };
+        if is_reply && current.has_split_replies {
+            if !std::mem::replace(&mut current.is_replying, true) {
+                current.replies.push((copied, reply));
+            }
+            return;
+        }
+        self.replies.put(copied, reply, |known, last| {
+            let labels = Arc::clone(&last.context.labels);
+            let time = known.context.time;
+            known.join(last);
+            known.context.time = time;
+            if labels.model.is_some() {
+                known.context.labels = labels;
+            }
+        });
+    }
+
+    /// Adds another tally.
+    fn merge(&mut self, mut other: Self) {
+        let before = readings(&self.meters);
+        for reply in other.replies.values_mut() {
+            reply.reading = reply.reading.map(|number| number + before);
+        }
+        self.meters.extend(other.meters);
+        self.runs.add(other.runs);
+        self.sessions.append(other.sessions, |(), ()| {});
+        self.prompts.append(other.prompts, UsageContext::join);
+        self.recorded.append(other.recorded, |known, copy| {
+            known.1 = known.1.max(copy.1);
+        });
+        self.calls.append(other.calls, UsedTool::join);
+        self.replies.append(other.replies, ReplyCounts::join);
+    }
+
+    /// Returns the runs whose streams were read, if there are any.
+    pub fn runs(&self) -> Option<&RunTotals> {
+        Some(&self.runs).filter(|runs| !runs.ends.is_empty())
+    }
+}
+
+/// Returns the number of readings of these meters.
+fn readings(meters: &[MeterLog]) -> usize {
+    meters.iter().map(MeterLog::len).sum()
+}
+
+/// Returns a request outside the conversation, and its time.
+fn side_request(entry: &mut Entry) -> Option<(Option<Timestamp>, SideCost)> {
+    let cost = entry.side_cost.take()?;
+    Some((entry.timestamp(), cost))
+}
+
+#[cfg(test)]
+#[path = "stats_tests.rs"]
+mod tests;

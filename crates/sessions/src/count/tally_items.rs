@@ -1,0 +1,191 @@
+//! The requests and calls in a tally. Sessions may contain hundreds of thousands.
+
+use std::sync::{Arc, OnceLock};
+
+use jiff::Timestamp;
+
+use crate::count::prices::Unpriced;
+use turnpipe_core::message::{CallOutcome, ToolResult, Usage};
+
+/// A request: its counts and dimensions.
+#[derive(Debug)]
+pub(crate) struct ReplyCounts {
+    pub(crate) usage: Option<Usage>,
+    pub(crate) context: UsageContext,
+    /// The index of the meter reading that states the tokens.
+    pub(crate) reading: Option<usize>,
+    /// Whether it is a reply of the conversation.
+    pub(crate) is_reply: bool,
+    /// Whether another request with the same tokens is the same request.
+    pub(crate) may_repeat: bool,
+    /// The part of the request without a price.
+    pub(crate) unpriced: Option<Unpriced>,
+}
+
+impl ReplyCounts {
+    /// Returns a request outside of the conversation.
+    pub(crate) fn new(usage: Option<Usage>, context: UsageContext) -> Self {
+        Self {
+            usage,
+            context,
+            reading: None,
+            is_reply: false,
+            may_repeat: false,
+            unpriced: None,
+        }
+    }
+
+    /// Adds a copy of the request, which may be incomplete: the larger counts are right.
+    pub(crate) fn join(&mut self, copy: Self) {
+        self.is_reply |= copy.is_reply;
+        self.may_repeat &= copy.may_repeat;
+        if Usage::larger(copy.usage, self.usage) == self.usage {
+            self.context.join(copy.context);
+        } else {
+            (self.usage, self.reading) = (copy.usage, copy.reading);
+            let known = std::mem::replace(&mut self.context, copy.context);
+            self.context.join(known);
+        }
+    }
+}
+
+/// The counts of a call.
+#[derive(Debug)]
+pub(crate) struct UsedTool {
+    pub(crate) context: UsageContext,
+    pub(crate) result: CallResult,
+}
+
+impl UsedTool {
+    /// Adds a copy of the call.
+    pub(crate) fn join(&mut self, copy: Self) {
+        self.result.add(copy.result);
+        self.context.join(copy.context);
+    }
+}
+
+/// The dimensions of a request, a call or a prompt.
+#[derive(Debug, Clone)]
+pub(crate) struct UsageContext {
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) labels: Arc<Labels>,
+    /// Whether it was made in the session that this one was forked from.
+    pub(crate) is_inherited: bool,
+}
+
+impl UsageContext {
+    pub(crate) fn new(time: Option<Timestamp>, labels: Arc<Labels>) -> Self {
+        Self {
+            time,
+            labels,
+            is_inherited: false,
+        }
+    }
+
+    /// Adds a copy from another file. The session that made the request counts.
+    pub(crate) fn join(&mut self, copy: Self) {
+        if self.is_inherited && !copy.is_inherited {
+            *self = copy;
+        }
+    }
+}
+
+/// The dimensions of a request or a call that many of them share.
+#[derive(Debug)]
+pub(crate) struct Labels {
+    pub(crate) model: Option<String>,
+    pub(crate) prompt_id: Option<String>,
+    pub(crate) tool: Option<String>,
+    source: Arc<OnceLock<ReadSession>>,
+}
+
+impl Labels {
+    /// Returns the session, after it was read.
+    pub(crate) fn source(&self) -> Option<&ReadSession> {
+        self.source.get()
+    }
+}
+
+/// A session that was read.
+#[derive(Debug)]
+pub(crate) struct ReadSession {
+    pub(crate) agent: String,
+    pub(crate) session_id: Option<String>,
+    /// The first directory, or its hash.
+    pub(crate) cwd: Option<String>,
+    /// Whether it is a stream whose requests have other ids in the file of the session.
+    pub(crate) is_unlinked_stream: bool,
+}
+
+impl ReadSession {
+    /// Returns what names the session. Files with the same one are of one session.
+    pub(crate) fn name(&self) -> (String, Option<String>) {
+        (self.agent.clone(), self.session_id.clone())
+    }
+}
+
+/// Shares the labels of a session.
+#[derive(Debug, Default)]
+pub(crate) struct LabelCache {
+    /// Set when the session was read.
+    pub(crate) source: Arc<OnceLock<ReadSession>>,
+    /// The labels that were used last.
+    recent: Vec<Arc<Labels>>,
+}
+
+/// Maximum number of labels in a cache.
+const MAX_LABELS: usize = 32;
+
+impl LabelCache {
+    /// Returns labels.
+    pub(crate) fn of(
+        &mut self,
+        model: Option<&str>,
+        prompt_id: Option<&str>,
+        tool: Option<&str>,
+    ) -> Arc<Labels> {
+        let wanted = (model, prompt_id, tool);
+        let is_wanted = |known: &Arc<Labels>| {
+            let labels = [&known.model, &known.prompt_id, &known.tool];
+            let [model, prompt_id, tool] = labels.map(Option::as_deref);
+            (model, prompt_id, tool) == wanted
+        };
+        if let Some(at) = self.recent.iter().position(is_wanted) {
+            self.recent.swap(0, at);
+            return Arc::clone(&self.recent[0]);
+        }
+        let labels = Arc::new(Labels {
+            model: model.map(str::to_owned),
+            prompt_id: prompt_id.map(str::to_owned),
+            tool: tool.map(str::to_owned),
+            source: Arc::clone(&self.source),
+        });
+        self.recent.truncate(MAX_LABELS - 1);
+        self.recent.insert(0, Arc::clone(&labels));
+        labels
+    }
+}
+
+/// The results of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CallResult {
+    pub(crate) failed: bool,
+    /// The length of the text in bytes, if there is a result.
+    pub(crate) bytes: Option<usize>,
+}
+
+impl CallResult {
+    /// Returns the failure and the size of a result.
+    pub(crate) fn of(result: &ToolResult) -> Self {
+        Self {
+            failed: result.outcome() == CallOutcome::Failed,
+            bytes: Some(result.text().len()),
+        }
+    }
+
+    /// Adds another result of the same call.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.failed |= other.failed;
+        self.bytes = self.bytes.max(other.bytes);
+    }
+}

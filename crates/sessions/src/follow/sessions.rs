@@ -1,0 +1,443 @@
+//! Follows sessions with their subagents, and hands their lines on as they arrive.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::files::discover::{Candidate, subagent_files, subagent_id};
+use crate::files::open::{Head, SessionError, SessionFile, open_safely};
+use crate::follow::file::{Follower, Seen};
+use crate::follow::watch::{WakeReason, Watch};
+use crate::read::session::{Session, skipped_record};
+use crate::read::tail::{MessageLines, holds_only_repeats, start_of_last};
+use turnpipe_core::jsonl::{FixedFile, MAX_LINE_BYTES, Mapping, WriteError, WriteResult};
+use turnpipe_core::message::{Message, MessageMerger, SessionId};
+use turnpipe_formats::agent::{Agent, Format, NamedRoots};
+use turnpipe_formats::records::{MessageContext, SwitchReason};
+
+/// Interval between two searches for newer sessions and new subagents.
+const LOOK_AROUND: Duration = Duration::from_secs(1);
+
+/// Receives what is new in followed files.
+pub trait FollowOutput {
+    /// Takes lines as they are in a file.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn raw(&mut self, lines: &[u8]) -> WriteResult;
+
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult;
+
+    /// The output continues with another file, or from the start of this one.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult;
+
+    /// The end of the file is reached; of all output if `is_last`.
+    ///
+    /// # Errors
+    /// Writing failed.
+    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
+}
+
+/// A session cannot be read, or its records cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum PrintError {
+    /// A file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: SessionError,
+    },
+    /// Writing failed.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl PrintError {
+    /// Creates the error of reading a file.
+    pub fn read(path: &Path, error: impl Into<SessionError>) -> Self {
+        Self::Read {
+            path: path.to_owned(),
+            error: error.into(),
+        }
+    }
+}
+
+/// Settings to follow sessions.
+#[derive(Debug, Clone, Copy)]
+pub struct FollowOptions {
+    /// Whether lines are not read as messages.
+    pub is_raw: bool,
+    /// Whether subagents are followed too.
+    pub with_subagents: bool,
+    /// Whether files may be memory-mapped.
+    pub mapping: Mapping,
+    /// Ends after this long without anything new.
+    pub idle: Option<Duration>,
+    /// Ends after this long in any case.
+    pub all: Option<Duration>,
+}
+
+impl FollowOptions {
+    /// Returns the context of the messages of a session.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn context_of(&self, session: &Session) -> io::Result<MessageContext> {
+        if self.is_raw {
+            return Ok(MessageContext::default());
+        }
+        let facts = session.first_facts(self.mapping)?;
+        Ok(MessageContext {
+            session_id: facts.session_id.map(SessionId),
+            cwd: facts.cwd,
+            ..MessageContext::default()
+        })
+    }
+}
+
+/// A followed file, and the state of reading it.
+struct FollowedFile {
+    follower: Follower,
+    /// `None` for raw lines.
+    messages: Option<MessageLines>,
+    about: MessageContext,
+}
+
+impl FollowedFile {
+    /// Follows a file of this format; if it is not known yet, the first records decide.
+    fn new(
+        file: SessionFile,
+        start: u64,
+        format: Option<&'static Format>,
+        about: MessageContext,
+        options: &FollowOptions,
+    ) -> io::Result<Self> {
+        let mut messages = (!options.is_raw).then(|| MessageLines::new(format));
+        if let (Some(messages), Some(format)) = (&mut messages, format) {
+            messages.with_repeats = holds_only_repeats(&Head::read(&file)?, format);
+        }
+        // Only messages have to be held whole.
+        let max_line = if options.is_raw {
+            usize::MAX
+        } else {
+            MAX_LINE_BYTES
+        };
+        Ok(Self {
+            follower: Follower::new(file, start, max_line)?,
+            messages,
+            about,
+        })
+    }
+
+    fn look(&mut self) -> Result<Seen, PrintError> {
+        let seen = self.follower.look();
+        let path = self.follower.path();
+        seen.map_err(|error| PrintError::read(path, error))
+    }
+
+    /// Hands on whole lines, after the messages that `join` completes.
+    fn hand_on(
+        &mut self,
+        seen: &Seen,
+        join: &mut dyn FnMut(Message) -> Option<Message>,
+        output: &mut impl FollowOutput,
+    ) -> WriteResult {
+        let Some(messages) = &mut self.messages else {
+            return match seen {
+                Seen::Lines(lines) => output.raw(lines),
+                _ => Ok(()),
+            };
+        };
+        let mut said = Vec::new();
+        match seen {
+            Seen::Lines(lines) => {
+                for line in lines.split_inclusive(|byte| *byte == b'\n') {
+                    said.extend(messages.messages(line));
+                }
+            }
+            Seen::LongLine(place) => said = messages.messages_in(skipped_record(*place)),
+            Seen::Nothing | Seen::Bytes | Seen::Switch(_) => {}
+        }
+        for message in said.into_iter().filter_map(&mut *join) {
+            output.message(message, &self.about)?;
+        }
+        Ok(())
+    }
+
+    /// Resets the state for a file that starts over, perhaps as another session.
+    fn restart(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.restart();
+        }
+        if self.about.agent_id.is_none() {
+            self.about = MessageContext::default();
+        }
+    }
+}
+
+/// A session that is followed, with its subagents if they are wanted.
+pub struct FollowedSession {
+    file: FollowedFile,
+    subagents: Option<Subagents>,
+}
+
+impl FollowedSession {
+    /// Follows a session from the offset `start`.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn new(
+        file: SessionFile,
+        start: u64,
+        format: Option<&'static Format>,
+        about: MessageContext,
+        options: &FollowOptions,
+    ) -> io::Result<Self> {
+        let subagents = format.filter(|_| options.with_subagents);
+        Ok(Self {
+            subagents: subagents.map(|of| Subagents::of(&file.path, of.agent, options)),
+            file: FollowedFile::new(file, start, format, about, options)?,
+        })
+    }
+
+    /// Hands on what is in the file; a last line without a newline too, if it is a whole record. Records of
+    /// one message are joined.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub fn read_to_end(self, output: &mut impl FollowOutput) -> Result<(), PrintError> {
+        let mut file = self.file;
+        let mut merger = MessageMerger::default();
+        loop {
+            match file.look()? {
+                Seen::Nothing | Seen::Switch(_) => break,
+                new => file.hand_on(&new, &mut |one| merger.push(one), output)?,
+            }
+        }
+        let rest = file.follower.take_rest();
+        file.hand_on(&rest, &mut |one| merger.push(one), output)?;
+        if let Some(last) = merger.finish() {
+            output.message(last, &file.about)?;
+        }
+        Ok(output.caught_up(&file.follower, true)?)
+    }
+
+    /// Hands on what is new in the files of the session. Returns whether there is anything. `current` is the session
+    /// that was handed on last.
+    fn hand_on_new(
+        &mut self,
+        place: usize,
+        current: &mut usize,
+        output: &mut impl FollowOutput,
+    ) -> Result<bool, PrintError> {
+        let mut is_new = false;
+        let subagents = self.subagents.iter_mut().flat_map(|all| &mut all.known);
+        for file in std::iter::once(&mut self.file).chain(subagents) {
+            let seen = file.look()?;
+            is_new |= seen != Seen::Nothing;
+            if matches!(seen, Seen::Lines(_) | Seen::LongLine(_))
+                && std::mem::replace(current, place) != place
+            {
+                output.switch(SwitchReason::Newer, file.follower.path())?;
+            }
+            match seen {
+                Seen::Lines(_) | Seen::LongLine(_) => file.hand_on(&seen, &mut Some, output)?,
+                Seen::Switch(reason) => {
+                    file.restart();
+                    *current = place;
+                    output.switch(reason, file.follower.path())?;
+                }
+                Seen::Bytes | Seen::Nothing => {}
+            }
+        }
+        Ok(is_new)
+    }
+}
+
+/// The subagents of a session.
+struct Subagents {
+    session: PathBuf,
+    agent: Agent,
+    known: Vec<FollowedFile>,
+}
+
+impl Subagents {
+    /// Returns the subagents of the session in this file; their messages so far are skipped.
+    fn of(session: &Path, agent: Agent, options: &FollowOptions) -> Self {
+        let mut subagents = Self {
+            session: session.to_owned(),
+            agent,
+            known: Vec::new(),
+        };
+        subagents.look(|file| file.size, options);
+        subagents
+    }
+
+    /// Adds the files that are new, each from the offset `start`.
+    fn look(&mut self, start: fn(&SessionFile) -> u64, options: &FollowOptions) {
+        for path in subagent_files(&self.session, self.agent) {
+            let is_known = |file: &FollowedFile| file.follower.path() == path;
+            if self.known.iter().any(is_known) {
+                continue;
+            }
+            let Ok(file) = open_safely(&path) else {
+                continue;
+            };
+            let about = MessageContext {
+                agent_id: Some(subagent_id(self.agent, &path)),
+                ..MessageContext::default()
+            };
+            let (start, format) = (start(&file), Some(self.agent.format()));
+            let followed = FollowedFile::new(file, start, format, about, options);
+            self.known.extend(followed.ok());
+        }
+    }
+}
+
+/// The sessions that are not followed yet.
+pub struct NewerSessions<'a> {
+    candidates: &'a dyn Fn() -> Vec<Candidate>,
+    named_roots: &'a NamedRoots,
+    /// Length of the part of each file that is not handed on, in bytes; `None` for followed files.
+    sizes: HashMap<PathBuf, Option<u64>>,
+}
+
+impl<'a> NewerSessions<'a> {
+    /// Returns the sessions among `candidates` that start or continue from now on.
+    pub fn new(candidates: &'a dyn Fn() -> Vec<Candidate>, named_roots: &'a NamedRoots) -> Self {
+        let known = candidates().into_iter();
+        Self {
+            candidates,
+            named_roots,
+            sizes: known.map(|one| (one.path, Some(one.size))).collect(),
+        }
+    }
+
+    /// Returns the sessions that started or continued. `first` is the file that was followed first.
+    fn find(&mut self, first: &Path, options: &FollowOptions) -> Vec<FollowedSession> {
+        let mut found = Vec::new();
+        for candidate in (self.candidates)() {
+            let known = self.sizes.get(&candidate.path).copied();
+            let Some(size) = known.unwrap_or(Some(0)) else {
+                continue;
+            };
+            if size == candidate.size {
+                continue;
+            }
+            if is_same_file(&candidate.path, first) {
+                self.sizes.insert(candidate.path, None);
+            } else if let Some(session) = self.open(&candidate.path, size, options) {
+                self.sizes.insert(candidate.path, None);
+                found.push(session);
+            }
+        }
+        found
+    }
+
+    /// Follows the session in a file starting at the line that extends beyond this size. A file that is
+    /// not a session yet may become one.
+    fn open(&self, path: &Path, size: u64, options: &FollowOptions) -> Option<FollowedSession> {
+        let session = Session::open_with(path, self.named_roots)
+            .ok()
+            .filter(Session::is_appendable)?;
+        let about = options.context_of(&session).ok()?;
+        // A file that has become shorter was replaced.
+        let size = if size <= session.file.size { size } else { 0 };
+        let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
+        let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));
+        let start = start_of_last(&mut bytes, 0, is_whole).ok()?;
+        let format = Some(session.format());
+        FollowedSession::new(session.file, start, format, about, options).ok()
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path| open_safely(path).ok().map(|file| file.identity);
+    one == other || identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// Hands on what is appended until a limit is reached or the reader of the output is gone. Returns whether
+/// `options.all` was reached.
+///
+/// # Errors
+/// Reading or writing failed.
+pub fn follow(
+    session: FollowedSession,
+    mut newer: Option<NewerSessions<'_>>,
+    options: &FollowOptions,
+    output: &mut impl FollowOutput,
+    reader: Option<BorrowedFd<'_>>,
+) -> Result<bool, PrintError> {
+    let first = session.file.follower.path().to_owned();
+    let mut watch = Watch::folder_of(&first);
+    let begun = Instant::now();
+    let (mut active, mut looked) = (begun, begun);
+    let mut sessions = vec![session];
+    let mut current = 0;
+    loop {
+        let mut is_new = false;
+        for place in 0..sessions.len() {
+            if sessions[place].hand_on_new(place, &mut current, output)? {
+                is_new = true;
+                if sessions.len() > 1 {
+                    output.caught_up(&sessions[place].file.follower, false)?;
+                }
+            }
+        }
+        if is_new {
+            active = Instant::now();
+        }
+        let left = |limit: Option<Duration>, since: Instant| {
+            limit.map_or(Duration::MAX, |limit| limit.saturating_sub(since.elapsed()))
+        };
+        let (idle, all) = (left(options.idle, active), left(options.all, begun));
+        let follower = &sessions[current].file.follower;
+        if idle.is_zero() || all.is_zero() {
+            output.caught_up(follower, true)?;
+            return Ok(all.is_zero());
+        }
+        if is_new {
+            continue;
+        }
+        output.caught_up(follower, false)?;
+        if looked.elapsed() >= LOOK_AROUND {
+            looked = Instant::now();
+            let more = newer.as_mut();
+            let more = more.map_or_else(Vec::new, |newer| newer.find(&first, options));
+            for session in &more {
+                if let Some(folder) = session.file.follower.path().parent() {
+                    watch.add(folder);
+                }
+            }
+            if !more.is_empty() {
+                sessions.extend(more);
+                continue;
+            }
+        }
+        for FollowedSession { subagents, .. } in &mut sessions {
+            if let Some(subagents) = subagents {
+                subagents.look(|_| 0, options);
+                // The session is named before its first record.
+                let files = subagents.agent.format().layout.subagent_files();
+                if let Some(folder) = files.and_then(|files| (files.directory)(&subagents.session))
+                {
+                    watch.add(&folder);
+                }
+            }
+        }
+        if watch.wait(idle.min(all), reader) == WakeReason::ReaderGone {
+            return Ok(false);
+        }
+    }
+}

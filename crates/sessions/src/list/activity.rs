@@ -1,0 +1,215 @@
+//! Infers what sessions are doing, from the end of their files and from running processes.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::num::NonZeroUsize;
+use std::time::{Duration, SystemTime};
+
+use crate::files::discover::{Candidate, subagent_files};
+use crate::files::listed::{InferredState, Listed, Sessions};
+use crate::list::in_use::{IN_USE, SessionUsers, directories};
+use crate::list::listing::{Failures, Listing, list};
+use crate::read::session::Session;
+use crate::read::tail::last_messages;
+use crate::read::tree::Scope;
+use turnpipe_core::jsonl::Mapping;
+use turnpipe_core::message::{Block, Message, Origin, Role, Thread, is_interruption};
+use turnpipe_core::tool_facts::{Purpose, agent_tool};
+use turnpipe_formats::agent::NamedRoots;
+use turnpipe_formats::records::SessionActivity;
+
+/// Number of messages at the end of a session that are read.
+const LAST_MESSAGES: u64 = 12;
+
+/// Age of the last change from which a call without a result waits for its permission, unless it started a process.
+const CALL_START: Duration = Duration::from_secs(3);
+
+/// Difference between the times of files and the start times of processes that is ignored.
+const CLOCK_STEP: Duration = Duration::from_millis(500);
+
+/// Maximum age of the last change of a working subagent's file.
+const SUBAGENT_PAUSE: Duration = Duration::from_mins(1);
+
+/// The end of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    /// A complete turn, or nothing.
+    Over(&'static str),
+    /// The model has to reply.
+    Open(&'static str),
+    /// A call without a result.
+    Call(String),
+    /// A failed request.
+    Failed,
+}
+
+/// Like [`list`], with the sessions in one of these states, or in any if there are none.
+pub fn list_in_states(
+    candidates: &[Candidate],
+    listing: &Listing,
+    wanted: &[SessionActivity],
+    now: SystemTime,
+) -> (Sessions, Failures) {
+    // A state decides before the limit. The process of a session may use another one that is not selected.
+    let mut all = listing.clone();
+    let limit = all.selection.limit.take_if(|_| !wanted.is_empty());
+    let (mut listed, failed) = list(candidates, &all);
+    infer_states(&mut listed, &listing.selection.named_roots, now);
+    listed.retain(|session| {
+        let state = session.state.as_ref().map(|state| state.state);
+        wanted.is_empty() || state.is_some_and(|state| wanted.contains(&state))
+    });
+    listed.truncate(limit.map_or(usize::MAX, NonZeroUsize::get));
+    (listed, failed)
+}
+
+/// Infers the states of sessions.
+fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
+    let mut users = SessionUsers::read();
+    let mut files: Vec<(usize, Option<Metadata>, SystemTime)> = sessions
+        .iter()
+        .enumerate()
+        .map(|(at, session)| {
+            let file = fs::symlink_metadata(&session.path).ok();
+            let changed = file.as_ref().and_then(|file| file.modified().ok());
+            let active = session.facts.last_activity.map(SystemTime::from);
+            (
+                at,
+                file,
+                changed.or(active).unwrap_or(SystemTime::UNIX_EPOCH),
+            )
+        })
+        .collect();
+    files.sort_by_key(|(_, file, changed)| {
+        let is_open = file.as_ref().is_some_and(|file| users.work_on(file));
+        std::cmp::Reverse((is_open, *changed))
+    });
+    for (at, file, changed) in files {
+        let session = &mut sessions[at];
+        let facts = &session.facts;
+        let directories = directories(facts);
+        let used = users.take(session.agent, file.as_ref(), &directories, changed);
+        let end = end_of(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
+        let age = now.duration_since(changed).unwrap_or_default();
+        let pid = used.agent.or(used.server);
+        let (state, reason) = match (end, pid) {
+            (End::Failed, _) => (
+                SessionActivity::Failed,
+                "the last request failed".to_owned(),
+            ),
+            (End::Over(reason), Some(_)) if used.agent.is_some() => {
+                (SessionActivity::Waiting, reason.to_owned())
+            }
+            (End::Over(reason), _) => (SessionActivity::Idle, reason.to_owned()),
+            (End::Open(reason), Some(_)) => (SessionActivity::Working, reason.to_owned()),
+            (End::Call(tool), Some(_)) => {
+                let since = changed.checked_sub(CLOCK_STEP).unwrap_or(changed);
+                let works = age < CALL_START
+                    || used
+                        .processes()
+                        .any(|pid| users.has_started_child(pid, since))
+                    || is_subagent_call(&tool)
+                    || has_active_subagent(session, now);
+                let reason = format!("call {tool} without a result");
+                (
+                    if works {
+                        SessionActivity::Working
+                    } else {
+                        SessionActivity::Waiting
+                    },
+                    reason,
+                )
+            }
+            (End::Open(_) | End::Call(_), None) if !cfg!(target_os = "linux") && age < IN_USE => {
+                (SessionActivity::Working, "changed recently".to_owned())
+            }
+            (End::Open(reason), None) => {
+                (SessionActivity::Failed, format!("ended after a {reason}"))
+            }
+            (End::Call(tool), None) => (
+                SessionActivity::Failed,
+                format!("ended after call {tool} without a result"),
+            ),
+        };
+        session.state = Some(Box::new(InferredState { state, reason, pid }));
+    }
+}
+
+fn end_of(listed: &Listed, named: &NamedRoots) -> io::Result<End> {
+    let Ok(session) = Session::open_with(&listed.path, named) else {
+        return Err(io::ErrorKind::InvalidData.into());
+    };
+    if session.is_document() {
+        let messages: io::Result<Vec<Message>> = session.messages(Scope::Live)?.collect();
+        return Ok(End::of(&messages?));
+    }
+    let mut bytes = session.bytes(Mapping::Allowed);
+    for count in [LAST_MESSAGES, 1] {
+        if let Some(messages) = last_messages(&mut bytes, count, session.format(), false)? {
+            return Ok(End::of(&messages));
+        }
+    }
+    Err(io::ErrorKind::FileTooLarge.into())
+}
+
+impl End {
+    fn of(messages: &[Message]) -> Self {
+        let mut end = Self::Over("no prompt");
+        // Calls without a result, in order.
+        let mut calls: Vec<(&str, &str)> = Vec::new();
+        for message in messages {
+            if message.thread == Thread::Subagent {
+                continue;
+            }
+            if message.role == Role::User && is_interruption(&message.text()) {
+                calls.clear();
+                end = Self::Over("interrupted by the user");
+                continue;
+            }
+            match message.origin {
+                Origin::Prompt => {
+                    calls.clear();
+                    end = Self::Open("prompt without a reply");
+                }
+                Origin::Error => end = Self::Failed,
+                Origin::Reply => end = Self::Over("the reply is complete"),
+                _ => {}
+            }
+            for block in &message.blocks {
+                match block {
+                    Block::Call(call) => calls.push((&call.id, &call.name)),
+                    Block::Result(result) => {
+                        calls.retain(|(id, _)| *id != result.id);
+                        end = Self::Open("result without a reply");
+                    }
+                    Block::Text(_) if message.origin == Origin::Reply => {
+                        end = Self::Over("the reply is complete");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        match (calls.last(), end) {
+            (_, Self::Failed) => Self::Failed,
+            (Some((_, tool)), _) => Self::Call((*tool).to_owned()),
+            (None, end) => end,
+        }
+    }
+}
+
+fn is_subagent_call(tool: &str) -> bool {
+    agent_tool(tool).is_some_and(|tool| tool.purpose == Purpose::Agent)
+}
+
+fn has_active_subagent(session: &Listed, now: SystemTime) -> bool {
+    session.subagents > 0
+        && subagent_files(&session.path, session.agent)
+            .iter()
+            .any(|file| {
+                let changed = fs::metadata(file).and_then(|file| file.modified());
+                let age = changed
+                    .ok()
+                    .and_then(|changed| now.duration_since(changed).ok());
+                age.is_some_and(|age| age < SUBAGENT_PAUSE)
+            })
+}

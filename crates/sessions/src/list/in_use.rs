@@ -1,0 +1,160 @@
+//! The use of session files by other processes.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::files::open::Identity;
+use crate::files::running::RunningProcesses;
+use crate::read::session::Session;
+use turnpipe_formats::agent::{Agent, Facts, serves_sessions};
+
+/// A file that changed within this time may be in use.
+pub(crate) const IN_USE: Duration = Duration::from_mins(10);
+
+/// The other processes that may use sessions.
+#[derive(Debug, Default)]
+pub(crate) struct SessionUsers {
+    running: RunningProcesses,
+    /// The process that has a file open.
+    open: HashMap<Identity, i32>,
+    /// The agents, and whether each serves many sessions.
+    agents: HashMap<i32, (Agent, bool)>,
+    /// The agents in each directory that were not started by another one there and serve a single session.
+    in_directory: HashMap<(Agent, PathBuf), Vec<i32>>,
+}
+
+/// Whether an agent works on a session, or may do so where processes are not shown.
+pub fn has_agent(session: &Session, facts: &Facts, now: SystemTime) -> bool {
+    let file = fs::symlink_metadata(&session.file.path).ok();
+    let changed = file.as_ref().and_then(|file| file.modified().ok());
+    let Some(changed) = changed else {
+        return false;
+    };
+    if !cfg!(target_os = "linux") {
+        return now.duration_since(changed).is_ok_and(|age| age < IN_USE);
+    }
+    let mut users = SessionUsers::read();
+    let used = users.take(session.agent(), file.as_ref(), &directories(facts), changed);
+    used.processes().next().is_some()
+}
+
+/// Returns the directories where the agent of a session may run.
+pub(crate) fn directories(facts: &Facts) -> Vec<&Path> {
+    let directories = [&facts.cwd, &facts.first_cwd].into_iter().flatten();
+    directories.map(Path::new).collect()
+}
+
+/// The processes that use a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SessionUse {
+    /// The agent with which the user works on the session.
+    pub(crate) agent: Option<i32>,
+    /// The server of the agent that has the session open.
+    pub(crate) server: Option<i32>,
+}
+
+impl SessionUse {
+    pub(crate) fn processes(self) -> impl Iterator<Item = i32> {
+        self.agent.into_iter().chain(self.server)
+    }
+}
+
+impl SessionUsers {
+    /// Reads the processes of this user. Finds none where the system does not show them.
+    pub(crate) fn read() -> Self {
+        let running = RunningProcesses::read();
+        let mut users = Self::default();
+        for pid in running.ids() {
+            let arguments = RunningProcesses::arguments(pid);
+            if let Some(agent) = Agent::of_process(&arguments) {
+                users
+                    .agents
+                    .insert(pid, (agent, serves_sessions(&arguments)));
+            }
+        }
+        for pid in running.ids() {
+            let is_agent = users.agents.contains_key(&pid);
+            for file in RunningProcesses::open_files(pid).map(|file| Identity::of(&file)) {
+                let other = users.open.entry(file).or_insert(pid);
+                *other = if is_agent { pid } else { *other };
+            }
+            let Some((agent, false)) = users.agents.get(&pid) else {
+                continue;
+            };
+            let is_started_by = |(parent, (other, _)): (&i32, &(Agent, bool))| {
+                *parent != pid && other == agent && running.descends(pid, *parent)
+            };
+            if let Some(directory) = RunningProcesses::directory(pid)
+                && !users.agents.iter().any(is_started_by)
+            {
+                let agents = users.in_directory.entry((*agent, directory));
+                agents.or_default().push(pid);
+            }
+        }
+        users.running = running;
+        users
+    }
+
+    /// Whether an agent that serves only this session has the file open.
+    pub(crate) fn work_on(&self, file: &Metadata) -> bool {
+        let open = self.open.get(&Identity::of(file));
+        let agent = open.and_then(|pid| self.agents.get(pid));
+        agent.is_some_and(|(_, serves_many)| !serves_many)
+    }
+
+    /// Whether a process has the file open.
+    pub(crate) fn have_open(&self, file: &Metadata) -> bool {
+        self.open.contains_key(&Identity::of(file))
+    }
+
+    /// Returns the processes that use a session of this agent in these directories. An agent is taken only once: the
+    /// caller starts with the session that was changed last. One that has the file open comes before one that only
+    /// works in the directory, and the latter started before the last change.
+    pub(crate) fn take(
+        &mut self,
+        agent: Agent,
+        file: Option<&Metadata>,
+        directories: &[&Path],
+        changed: SystemTime,
+    ) -> SessionUse {
+        let open = file.and_then(|file| self.open.get(&Identity::of(file)).copied());
+        let open = open.filter(|pid| {
+            self.agents
+                .get(pid)
+                .is_some_and(|(other, _)| *other == agent)
+        });
+        let server = open.filter(|pid| self.agents[pid].1);
+        let holder = open.filter(|_| server.is_none());
+        let running = &self.running;
+        for directory in directories {
+            let key = (agent, directory.to_path_buf());
+            let Some(agents) = self.in_directory.get_mut(&key) else {
+                continue;
+            };
+            let found = agents.iter().position(|pid| match holder {
+                Some(holder) => running.descends(holder, *pid),
+                None => running.started(*pid).is_some_and(|start| start <= changed),
+            });
+            if let Some(at) = found {
+                let agent = Some(agents.swap_remove(at));
+                return SessionUse { agent, server };
+            }
+        }
+        SessionUse {
+            agent: holder,
+            server,
+        }
+    }
+
+    /// Whether a process started another one at this time or later, and that one still runs.
+    pub(crate) fn has_started_child(&self, pid: i32, since: SystemTime) -> bool {
+        let running = &self.running;
+        running.ids().any(|other| {
+            other != pid
+                && running.started(other).is_some_and(|start| start >= since)
+                && running.descends(other, pid)
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! The end of a session file: finds where its last records or messages start, and converts lines to
+//! messages as they arrive.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+use crate::files::open::{Head, SessionFile};
+use crate::files::recover::each_record_on;
+use crate::read::session::Session;
+use turnpipe_core::jsonl::{FixedFile, Mapping, lines_backward};
+use turnpipe_core::message::{Message, Origin};
+use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
+
+/// Maximum size of the lines held in memory as messages, in bytes.
+const MAX_HELD_SIZE: usize = 1024 * 1024;
+
+/// Returns the offset at which the last `count` items start. `weigh` returns the number of items that start
+/// on a line. It is called from the last line backwards. Lines that are too long to parse are
+/// skipped and count as one item.
+///
+/// # Errors
+/// Reading failed.
+pub(crate) fn start_of_last<Source: Borrow<File>>(
+    bytes: &mut FixedFile<Source>,
+    count: u64,
+    weigh: &mut dyn FnMut(&[u8]) -> u64,
+) -> io::Result<u64> {
+    let mut start = bytes.length();
+    let mut seen = 0;
+    lines_backward(bytes, &mut |place, line| {
+        seen += line.map_or(1, &mut *weigh);
+        if seen > count {
+            return false;
+        }
+        start = place.start;
+        true
+    })?;
+    Ok(start)
+}
+
+/// Returns the number of records on a line. A line that has none but is not blank counts as one.
+pub(crate) fn records_on(line: &[u8]) -> u64 {
+    match each_record_on(line, &mut |_| {}) {
+        0 => u64::from(!line.trim_ascii().is_empty()),
+        count => count as u64,
+    }
+}
+
+impl Session {
+    /// Whether messages are only in records that other files of the agent repeat, as far as the first lines show.
+    pub fn holds_only_repeats(&self) -> bool {
+        holds_only_repeats(&self.head, self.format())
+    }
+
+    /// Returns the offset at which the last `count` messages of the file start.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
+        let mut messages = BackwardMessages::new(self.format());
+        messages.with_repeats = self.holds_only_repeats();
+        start_of_last(&mut self.bytes(mapping), count, &mut |line| {
+            messages.count(line)
+        })
+    }
+}
+
+/// Whether the first lines have messages only in records that other files repeat.
+pub(crate) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
+    let mut has_repeats = false;
+    let has_messages = head.lines().any(|(_, line)| {
+        let mut has_messages = false;
+        each_record_on(line, &mut |record| {
+            let entry = format.read(record, Detail::Full).unwrap_or_default();
+            has_repeats |= !entry.repeats.is_empty();
+            has_messages |= entry
+                .messages
+                .iter()
+                .any(|message| message.origin != Origin::Meter);
+        });
+        has_messages
+    });
+    has_repeats && !has_messages
+}
+
+/// Returns the offset at which the last `count` records of a file start.
+///
+/// # Errors
+/// Reading failed.
+pub fn start_of_last_records(file: &SessionFile, count: u64, mapping: Mapping) -> io::Result<u64> {
+    let mut bytes = FixedFile::new(&file.file, file.size, mapping);
+    start_of_last(&mut bytes, count, &mut records_on)
+}
+
+/// Converts lines to messages one by one.
+#[derive(Debug, Default)]
+pub(crate) struct MessageLines {
+    entries: Option<EntryReader>,
+    /// The number of blocks already returned for each message, for formats that write rows again.
+    handed_out: HashMap<String, usize>,
+    /// Whether messages are only in records that other files repeat.
+    pub(crate) with_repeats: bool,
+}
+
+impl MessageLines {
+    /// Converts lines of this format. If it is `None`, the first record that identifies an agent
+    /// decides.
+    pub(crate) fn new(format: Option<&'static Format>) -> Self {
+        Self {
+            entries: format.map(EntryReader::new),
+            handed_out: HashMap::new(),
+            with_repeats: false,
+        }
+    }
+
+    /// The file starts over, perhaps as a session of another agent.
+    pub(crate) fn restart(&mut self) {
+        self.entries = None;
+    }
+
+    /// Returns the messages on a line, without meter readings.
+    pub(crate) fn messages(&mut self, line: &[u8]) -> Vec<Message> {
+        let mut messages = Vec::new();
+        each_record_on(line, &mut |record| {
+            let known = self.entries.take();
+            self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
+            let entries = self.entries.as_mut();
+            if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
+                messages.extend(self.messages_in(entry));
+            }
+        });
+        messages
+    }
+
+    /// Returns the messages in a record, without meter readings.
+    pub(crate) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
+        let mut messages = messages_of(entry, self.with_repeats);
+        messages.retain(|message| message.origin != Origin::Meter);
+        let entries = self.entries.as_ref();
+        let is_log = entries.is_some_and(|entries| entries.format().reading.shape == Shape::Replay);
+        if is_log {
+            messages = messages
+                .into_iter()
+                .filter_map(|message| self.fresh(message))
+                .collect();
+        }
+        messages
+    }
+
+    /// Returns the part of a message that was not returned yet.
+    fn fresh(&mut self, mut message: Message) -> Option<Message> {
+        let Some(row) = &message.uuid else {
+            return Some(message);
+        };
+        let key = format!("{:?} {row}", message.origin);
+        let known = self.handed_out.entry(key).or_insert(0);
+        let all = message.blocks.len();
+        let is_new = *known == 0;
+        message.blocks.drain(..(*known).min(all));
+        *known = all.max(*known);
+        (is_new || !message.blocks.is_empty()).then_some(message)
+    }
+}
+
+/// Returns the messages of a record, with messages that other records of most files repeat if these are wanted.
+fn messages_of(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
+    let repeats = std::mem::take(&mut entry.repeats);
+    let mut messages = entry.into_messages();
+    messages.extend(repeats.into_iter().filter(|_| with_repeats));
+    messages
+}
+
+/// Counts the messages that start on each line, from the end of a file backwards.
+#[derive(Debug)]
+pub(crate) struct BackwardMessages {
+    format: &'static Format,
+    last: Option<String>,
+    with_repeats: bool,
+}
+
+impl BackwardMessages {
+    /// Starts with no messages seen.
+    pub(crate) fn new(format: &'static Format) -> Self {
+        Self {
+            format,
+            last: None,
+            with_repeats: false,
+        }
+    }
+
+    /// Returns the number of messages on the line that were not counted yet.
+    pub(crate) fn count(&mut self, line: &[u8]) -> u64 {
+        let said = self.said_on(line);
+        self.count_of(&said)
+    }
+
+    /// Returns the messages on the line, without meter readings.
+    fn said_on(&self, line: &[u8]) -> Vec<Message> {
+        let mut said = Vec::new();
+        each_record_on(line, &mut |record| {
+            let entry = self.format.read(record, Detail::Full);
+            said.extend(
+                entry
+                    .into_iter()
+                    .flat_map(|entry| messages_of(entry, self.with_repeats)),
+            );
+        });
+        said.retain(|message| message.origin != Origin::Meter);
+        said
+    }
+
+    fn count_of(&mut self, said: &[Message]) -> u64 {
+        let mut count = 0;
+        for message in said.iter().rev() {
+            let continues = message.id.is_some() && message.id == self.last;
+            count += u64::from(!continues);
+            self.last.clone_from(&message.id);
+        }
+        count
+    }
+}
+
+/// Returns the last `count` messages, with the parts of each message joined, and with messages that other files repeat
+/// if these are wanted. `None` if their lines are too long to be held in memory.
+///
+/// # Errors
+/// Reading failed.
+pub fn last_messages<Source: Borrow<File>>(
+    bytes: &mut FixedFile<Source>,
+    count: u64,
+    format: &'static Format,
+    with_repeats: bool,
+) -> io::Result<Option<Vec<Message>>> {
+    let mut counted = BackwardMessages::new(format);
+    counted.with_repeats = with_repeats;
+    let (mut seen, mut size) = (0, 0);
+    let mut lines = Some(Vec::new());
+    lines_backward(bytes, &mut |_, line| {
+        size += line.map_or(usize::MAX, <[u8]>::len).min(MAX_HELD_SIZE + 1);
+        let Some(line) = line.filter(|_| size <= MAX_HELD_SIZE) else {
+            lines = None;
+            return false;
+        };
+        let said = counted.said_on(line);
+        seen += counted.count_of(&said);
+        if seen > count {
+            return false;
+        }
+        if let Some(lines) = &mut lines {
+            lines.push(said);
+        }
+        true
+    })?;
+    Ok(lines.map(|lines| lines.into_iter().rev().flatten().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use turnpipe_formats::agent::Agent;
+
+    fn fixed(text: &str) -> FixedFile {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        FixedFile::new(file, text.len() as u64, Mapping::Allowed)
+    }
+
+    #[test]
+    fn records_are_counted_from_the_end() {
+        let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
+        let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
+        // Torn lines count, blank ones do not. Two records on a line stay together.
+        assert_eq!(starts(0), text.len() as u64);
+        assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
+        assert_eq!(starts(3), 23);
+        assert_eq!(starts(4), 8);
+        assert_eq!(starts(9), 0);
+    }
+
+    #[test]
+    fn records_of_one_message_stay_together() {
+        let row = |id: &str, text: &str| {
+            format!(r#"{{"type":"assistant","message":{{"id":"{id}","content":"{text}"}}}}"#)
+        };
+        let rows = [row("a", "1"), row("a", "2"), row("b", "3"), row("b", "4")];
+        let text = rows.join("\n") + "\n";
+        let mut messages = BackwardMessages::new(Agent::Claude.format());
+        let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
+        for count in 0..4 {
+            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
+            let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
+            let expected = ["1", "2", "3", "4"];
+            let skipped = [4, 2, 0, 0][usize::try_from(count).unwrap()];
+            assert_eq!(texts, expected[skipped..], "{count}");
+        }
+        assert_eq!(start, (rows[0].len() + rows[1].len() + 2) as u64);
+    }
+
+    #[test]
+    fn lines_that_are_too_long_together_are_not_held() {
+        let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
+        let last = |lines: usize| {
+            last_messages(
+                &mut fixed(&line.repeat(lines)),
+                1,
+                Agent::Claude.format(),
+                false,
+            )
+            .unwrap()
+        };
+        assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
+    }
+
+    #[test]
+    fn a_row_that_is_written_again_yields_what_is_new() {
+        let mut lines = MessageLines::new(None);
+        let head = br#"{"sessionId":"s","projectHash":"h"}"#;
+        assert!(lines.messages(head).is_empty());
+        let first = br#"{"id":"1","type":"gemini","content":"hi"}"#;
+        assert_eq!(lines.messages(first).len(), 1);
+        assert_eq!(lines.messages(first).len(), 0);
+        let again = br#"{"id":"1","type":"gemini","content":"hi","toolCalls":[{"id":"c","name":"x","args":{},"result":[{"text":"y"}]}]}"#;
+        let messages = lines.messages(again);
+        assert_eq!(messages.len(), 2);
+        assert_eq!(messages[0].blocks.len(), 1);
+        assert_eq!(messages[0].calls().count(), 1);
+    }
+}
