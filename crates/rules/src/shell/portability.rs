@@ -51,8 +51,6 @@ static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 impl CommandLine {
     /// Whether zsh and dash read the line, of which this was read, like bash: all its tokens are common.
     pub fn is_portable(&self, script: &str) -> bool {
-        // Most lines are plain, and the expression takes time to compile.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" %+,-./:@_".contains(&byte);
         let is_common = || {
             let common = COMMON.as_ref();
             common.is_some_and(|common| common.is_match(self.with_blanks(script).as_bytes()))
@@ -67,7 +65,8 @@ impl CommandLine {
                 .commands
                 .iter()
                 .any(|part| part.levels().iter().any(differs))
-            && (script.bytes().all(is_plain) || is_common())
+            // The expression takes time to compile.
+            && (is_plain(script) || is_common())
     }
 
     /// Returns the text without here-documents, with further blanks.
@@ -92,6 +91,36 @@ impl CommandLine {
         let mut redirections = before.iter().flat_map(|part| &part.redirections);
         redirections.any(Redirection::is_output)
     }
+}
+
+/// Whether a line has only words, plain quotes and common operators, as most lines do.
+fn is_plain(script: &str) -> bool {
+    let (mut words, mut rest) = (String::new(), script);
+    while let Some((before, quoted)) = rest.split_once(['\'', '"']) {
+        let quote = if rest[before.len()..].starts_with('"') {
+            '"'
+        } else {
+            '\''
+        };
+        let Some((inside, after)) = quoted.split_once(quote) else {
+            return false;
+        };
+        if quote == '"' && inside.contains(['$', '`', '\\', '!']) {
+            return false;
+        }
+        words = words + before + "x";
+        rest = after;
+    }
+    let is_word = |word: &str| {
+        let word = word.strip_suffix(';').unwrap_or(word);
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "%+,-./:@_*?[]=".contains(sign);
+        let is_assigned = word.starts_with('=') || word.contains("==") || word.contains(":=");
+        matches!(
+            word,
+            "&&" | "||" | "|" | "2>&1" | "2>/dev/null" | ">/dev/null"
+        ) || word.chars().all(is_plain) && !is_assigned
+    };
+    (words + rest).split(' ').all(is_word)
 }
 
 /// Whether a variable has a special meaning in zsh.
