@@ -99,10 +99,13 @@ impl Started {
         });
     }
 
-    /// Adds the part of a command line that was not read. Its expansions may name programs.
+    /// Adds the part of a command line that was not read. Commands in functions and backticks may be known only at run
+    /// time.
     pub(super) fn evaluate_rest(&mut self, program: &str, rest: &str) {
         self.evaluate(program, Some(rest.to_owned()));
-        if rest.contains(['$', '`', '*', '?', '[']) {
+        let has_function =
+            rest.replace([' ', '\t'], "").contains("()") || rest.contains("function");
+        if rest.contains('`') || has_function && rest.contains(['$', '*', '?', '[']) {
             self.evaluate(program, None);
         }
     }

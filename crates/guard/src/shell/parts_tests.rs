@@ -529,6 +529,7 @@ fn the_reading_ends_before_the_command_that_is_not_understood() {
     for (script, start) in [
         ("ls; echo \"$(rm x)\" ${y@P}; rm z", 4),
         ("ls; coproc rm x", 4),
+        ("ls; time time y=$(a) rm x", 4),
         ("ls && cat <<E\nopen", 6),
         ("for i in a; do ls; x+=1; done", 19),
         ("ls 'open", 0),

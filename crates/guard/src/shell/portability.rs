@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use super::commands::conversions;
 use super::expansion::is_identifier;
@@ -22,20 +22,20 @@ const NUMERIC: &str = "break continue exit return shift";
 /// The tokens of lines with every blank written twice, so that each token may have its own, and one before `)`.
 /// `QUOTED` is a text in double quotes, `NUMBER` arithmetic.
 const TOKENS: &str = r#"
-      [\w%+,./:@*?\[\]\x80-\xff-] | \{\} | \\[^\n] | NUMBER | \$\?[\s;] | \s
+      [\w%+,./:@*?\[\]\u{80}-\u{10FFFF}-] | \{\} | \\[^\n] | NUMBER | \$\?[\s;] | \s
     | (?:\s[0-9]?(?:>>?|<)[\x20\t]*)?(?:'[^']*'|QUOTED)
       # zsh replaces `=name` and `~name` at the start of a word, and in values behind `=` and `:`.
     | [\w./\]-][=~\#] | \w\^+ | \s(?:!=?|=|~|\{)\s | \s~/ | \s\};?\s
     | (?:&&|\|\||[;&|])[\s\w./-]
       # An interactive zsh runs other comments as a command `#`.
     | \n[\x20\t]*\#[\w\x20\#.,:/-]*\n
-    | (?:\s[0-9]?(?:(?:>>?|<)[\x20\t]*(?:~/|[A-Za-z_./\x80-\xff])[\w%+,./:@\x80-\xff-]*|[<>]&[0-9-]));?\s
+    | (?:\s[0-9]?(?:(?:>>?|<)[\x20\t]*(?:~/|[A-Za-z_./\u{80}-\u{10FFFF}])[\w%+,./:@\u{80}-\u{10FFFF}-]*|[<>]&[0-9-]));?\s
     | \s<<-?[\x20\t]*(?:'\w+'|"\w+"|\w+)(?:[\w\x20\t./:,-]|\s(?:\|\|?|&&|>>?)\s)*\n"#;
 
 /// A text in double quotes. In zsh, a variable may have an index or modifiers behind its name.
 const QUOTED: &str = r#""(?:
       [^"\\$`!] | \\[^\n] | ![\s=(] | \$[\s)/.,|'] | NUMBER | \$\{\#?[\w?@*\#!-]+[\w:+?%\#./,@*\x20-]*\} | SUBSTITUTION
-    | (?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))+(?:[^"\\$`!\[:\w\x80-\xff]|:[^A-Za-z&"\\$`!]|\\[^\n])
+    | (?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))+(?:[^"\\$`!\[:\w\u{80}-\u{10FFFF}]|:[^A-Za-z&"\\$`!]|\\[^\n])
     )*(?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))*\$?""#;
 
 static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -44,18 +44,16 @@ static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let inner = inner.replace(r"\\[^\n]", r"\\[^\n\x20]");
     let quoted = QUOTED.replace("SUBSTITUTION", &format!(r"\$\((?:{inner})*\)"));
     let outer = TOKENS.replace("QUOTED", &quoted);
-    let all = format!(r"(?x-u)\A(?:{outer} | \$\( | \s\( | \) )*\z");
+    let all = format!(r"(?x)\A(?:{outer} | \$\( | \s\( | \) )*\z");
     Regex::new(&all.replace("NUMBER", r"\$\(\([0-9\s+*/%=<>-]*\)\s\)")).ok()
 });
 
 impl CommandLine {
     /// Whether zsh and dash read the line, of which this was read, like bash: all its tokens are common.
     pub fn is_portable(&self, script: &str) -> bool {
-        // Most lines are plain, and the expression takes time to compile.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" %+,-./:@_".contains(&byte);
         let is_common = || {
             let common = COMMON.as_ref();
-            common.is_some_and(|common| common.is_match(self.with_blanks(script).as_bytes()))
+            common.is_some_and(|common| common.is_match(&self.with_blanks(script)))
         };
         self.unread.is_none()
             && script.len() <= MAX_LENGTH
@@ -67,7 +65,8 @@ impl CommandLine {
                 .commands
                 .iter()
                 .any(|part| part.levels().iter().any(differs))
-            && (script.bytes().all(is_plain) || is_common())
+            // The expression takes time to compile.
+            && (is_plain(script) || is_common())
     }
 
     /// Returns the text without here-documents, with further blanks.
@@ -92,6 +91,36 @@ impl CommandLine {
         let mut redirections = before.iter().flat_map(|part| &part.redirections);
         redirections.any(Redirection::is_output)
     }
+}
+
+/// Whether a line has only words, plain quotes and common operators, as most lines do.
+fn is_plain(script: &str) -> bool {
+    let (mut words, mut rest) = (String::new(), script);
+    while let Some((before, quoted)) = rest.split_once(['\'', '"']) {
+        let quote = if rest[before.len()..].starts_with('"') {
+            '"'
+        } else {
+            '\''
+        };
+        let Some((inside, after)) = quoted.split_once(quote) else {
+            return false;
+        };
+        if quote == '"' && inside.contains(['$', '`', '\\', '!']) {
+            return false;
+        }
+        words = words + before + "x";
+        rest = after;
+    }
+    let is_word = |word: &str| {
+        let word = word.strip_suffix(';').unwrap_or(word);
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "%+,-./:@_*?[]=".contains(sign);
+        let is_assigned = word.starts_with('=') || word.contains("==") || word.contains(":=");
+        matches!(
+            word,
+            "&&" | "||" | "|" | "2>&1" | "2>/dev/null" | ">/dev/null"
+        ) || word.chars().all(is_plain) && !is_assigned
+    };
+    (words + rest).split(' ').all(is_word)
 }
 
 /// Whether a variable has a special meaning in zsh.

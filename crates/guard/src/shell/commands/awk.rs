@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use crate::shell::options::arguments;
 use crate::shell::verdict::Refusal;
@@ -18,7 +18,7 @@ static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | [$+*%^!<=~?:,()\[\]{{&\s-] | [(,!~&]\s*{pattern} | \|\|(?:\s*{pattern})?"#
     );
     let all = format!(
-        r"(?x-u)\A(?:\s*{pattern})?(?:{token} | [;>] | [;}}\n]\s*{pattern} | \}} | \bprintf?\b(?:{token})*(?:[;}}]|\z))*\z"
+        r"(?x)\A(?:\s*{pattern})?(?:{token} | [;>] | [;}}\n]\s*{pattern} | \}} | \bprintf?\b(?:{token})*(?:[;}}]|\z))*\z"
     );
     Regex::new(&all).ok()
 });
@@ -49,7 +49,7 @@ fn only_prints(program: &str) -> bool {
             && !may_precede.iter().any(|word| before.ends_with(word))
     };
     let printing = PRINTING.as_ref();
-    printing.is_some_and(|printing| printing.is_match(program.as_bytes()))
+    printing.is_some_and(|printing| printing.is_match(program))
         && !program.match_indices('(').any(is_called)
 }
 

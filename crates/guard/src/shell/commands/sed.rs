@@ -1,6 +1,6 @@
 //! `sed` with scripts that only print: a few commands, known completely.
 
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use crate::shell::options::arguments;
 use crate::shell::verdict::{Refusal, is_one_of};
@@ -40,8 +40,8 @@ fn only_prints(script: &str) -> bool {
     let command = format!("(?:[pPdDnNgGhHx=qQ]{})", replacing.collect::<String>());
     let address = format!(r"(?:\$|[0-9]+|/{}I?)", TEXT.replace("@@", "/"));
     let line = format!(r"(?:{address}(?:,[+~]*{address})?)?[ !]*{command} *(?:[;\n]|\z)");
-    let all = Regex::new(&format!(r"(?-u)\A(?:[ \t\n;]*{line})*[ \t\n;]*\z"));
-    all.is_ok_and(|all| all.is_match(script.as_bytes()))
+    let all = Regex::new(&format!(r"\A(?:[ \t\n;]*{line})*[ \t\n;]*\z"));
+    all.is_ok_and(|all| all.is_match(script))
 }
 
 #[cfg(test)]

@@ -315,7 +315,7 @@ fn refuse_other_command(words: &[PartWord]) -> Read<()> {
     };
     if first.text == "time" {
         // The keyword precedes a pipeline.
-        match written.find(|word| !word.text.starts_with('-')) {
+        match written.find(|word| !word.text.starts_with('-') && word.text != "time") {
             Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
                 let why = "`time` before a variable that is known only at run time";
                 return super::state::stop_at(word.span.clone(), why);
