@@ -33,7 +33,7 @@ pub(super) fn any_of(section: &str, before: &str) -> Regex {
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = |section| lines_of(section).collect::<Vec<_>>().join("|");
     pattern(&format!(
-        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]|\s+-)\s*|(?<joined>{})[\s，。、！!,]*)",
+        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]+(?:\s+|$)|\s+-\s*)|(?<joined>{})[\s，。、！!,]*)",
         phrases("announced goals"),
         phrases("requests"),
         phrases("openings"),
@@ -155,13 +155,26 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     };
     let text = TAG.replace_all(&text, "\n###### $1\n");
     let text = UNDERLINED.replace_all(&text, "# $1");
+    // Only fields before the first paragraph describe the environment.
+    let head = text.split_once("\n\n").map_or("", |(head, _)| head);
+    let is_block = head.contains('\n') && head.lines().all(|line| FIELD.is_match(line));
     let text = FIELD.replace_all(&text, |field: &Captures<'_>| {
+        let is_in_head = field.get(0).is_some_and(|all| all.start() < head.len());
         match rank_of_section(&field[1]) {
             Some(_) => format!("###### {}\n{}\n######\n", &field[1], &field[2]),
+            None if is_block && is_in_head => {
+                format!("###### Environment\n{}\n######\n", &field[0])
+            }
             None => field[0].to_owned(),
         }
     });
-    let lines = lines(&text, is_pasted);
+    let mut lines = lines(&text, is_pasted);
+    for at in 1..lines.len() {
+        let follows = lines[at].kind == Kind::Code && is_error(&lines[at].text.as_str());
+        if follows && is_command_with_options(&lines[at - 1].text) {
+            lines[at - 1].kind = Kind::Code;
+        }
+    }
     let mut found = ranked(&lines);
     let is_vague = |found: &Quotation| found.informative < ENOUGH_WORDS || found.rank == Rank::Role;
     if found.iter().all(is_vague) {
@@ -265,6 +278,12 @@ pub(super) fn refers(text: &str, words: usize) -> bool {
 fn is_error(line: &&str) -> bool {
     let (line, errors) = (line.to_lowercase(), ["error", "failed", "exception"]);
     errors.iter().any(|word| line.contains(word))
+}
+
+/// Whether a line has the form of a command with options.
+fn is_command_with_options(line: &str) -> bool {
+    let starts = line.starts_with(|sign: char| sign.is_ascii_lowercase() || sign == '.');
+    starts && line.contains(" -") && !line.ends_with(['.', '?', '!', ':', ','])
 }
 
 /// Whether the first sentence is too short for a request and ends like a salutation.
@@ -390,7 +409,11 @@ fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
 
 /// Shortens a hash, an address to its name, and a path to its last two parts.
 fn shown_word(word: &str) -> Cow<'_, str> {
-    let word = word.trim_matches('*');
+    let inner = word
+        .strip_prefix('*')
+        .and_then(|word| word.strip_suffix('*'));
+    let inner = inner.filter(|inner| inner.starts_with(char::is_alphanumeric));
+    let word = inner.unwrap_or(word);
     let core = word.trim_matches(|sign: char| "()<>,;:!?'\"".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
     let is_path = core.starts_with(['/', '~', '.']) || is_file(core);
