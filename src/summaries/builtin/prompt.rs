@@ -33,11 +33,12 @@ pub(super) fn any_of(section: &str, before: &str) -> Regex {
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = |section| lines_of(section).collect::<Vec<_>>().join("|");
     pattern(&format!(
-        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]+(?:\s+|$)|\s+-\s*)|(?<joined>{})[\s，。、！!,]*)",
+        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]+(?:\s+|$)|\s+-\s*)|(?<introduction>{})(?:\s?[,.:;!–—]+(?:\s+|$)|[，。、]\s*)|(?<joined>{})[\s，。、！!,]*)",
         phrases("announced goals"),
         phrases("requests"),
         phrases("openings"),
         phrases("openings before a comma"),
+        phrases("introductions"),
         phrases("openings without spaces"),
     ))
 });
@@ -342,6 +343,8 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     if COURTESY.is_match(rest) {
         return None;
     }
+    let is_introduced = opened == Some(Rank::Aside);
+    opened = opened.filter(|_| !is_introduced);
     let mut rank = match opened {
         Some(Rank::Goal) => Rank::Goal,
         _ => rank.max(own_rank(rest)),
@@ -364,7 +367,7 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     (!text.is_empty()).then(|| Quotation {
         informative: informative_words(&text),
         is_request: opened.is_some() || asks && !refers(&text, 6),
-        is_statement: is_first("statements", &sentence),
+        is_statement: is_introduced || is_first("statements", &sentence),
         announces: false,
         text: upper_first(&text),
         rank,
@@ -390,7 +393,8 @@ fn request_behind(text: &str) -> Option<(&str, Option<Rank>)> {
     })
 }
 
-/// Removes polite openings. Returns the rest, and the rank of a request that they open.
+/// Removes polite openings and introductions. Returns the rest, and the rank of a request that they open; an
+/// introduction opens an aside.
 fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
     let mut rank = None;
     for _ in 0..MAX_OPENINGS {
@@ -402,6 +406,7 @@ fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
         let has = |name| found.name(name).is_some();
         let opened = has("goal").then_some(Rank::Goal);
         let opened = opened.or((has("request") || has("joined")).then_some(Rank::Text));
+        let opened = opened.or(has("introduction").then_some(Rank::Aside));
         rank = rank.or(opened).min(opened.or(rank));
     }
     (rest, rank)

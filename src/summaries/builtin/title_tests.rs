@@ -219,6 +219,14 @@ const ROWS: &[(&[&str], &str)] = &[
         "Anhänge gehen beim Import verloren",
     ),
     (
+        &["我是后端开发，负责订单服务。请把库存扣减改成脚本实现"],
+        "把库存扣减改成脚本实现",
+    ),
+    (
+        &["Je suis en train de migrer le site. Les traductions ne se chargent plus."],
+        "Les traductions ne se chargent plus",
+    ),
+    (
         &["Ich bin Entwickler bei der Bahn. Baue den Export auf Streams um."],
         "Baue den Export auf Streams um",
     ),

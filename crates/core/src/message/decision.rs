@@ -232,6 +232,7 @@ mod outcome_tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is a table")]
     fn results_show_the_outcome() {
         let table = [
             (

@@ -147,14 +147,8 @@ impl Line<'_> {
     fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
         let commands = self.read.commands.iter();
         let mut commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
-        // The status that `exit` hands over is of a command before it.
-        let is_exit = |command: &CommandPart| matches!(command.own_program(), "exit" | "return");
-        let ends = |command: &&&CommandPart| is_exit(command) && !command.is_conditional();
-        if !is_ok && commands.last().filter(ends).is_some() {
-            let is_own = |command: &&CommandPart| !self.program(command).is_glue();
-            let last = commands.iter().rposition(is_own);
-            let last = last.or(commands.iter().rposition(|command| !is_exit(command)));
-            commands.truncate(last.map_or(commands.len(), |last| last + 1));
+        if !is_ok {
+            self.drop_exit(&mut commands);
         }
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
@@ -178,6 +172,26 @@ impl Line<'_> {
             });
         }
         steps
+    }
+
+    /// Drops `exit` at the end and what only prepares it: the status is of a command before.
+    fn drop_exit(&self, commands: &mut Vec<&CommandPart>) {
+        let is_exit = |command: &CommandPart| matches!(command.own_program(), "exit" | "return");
+        let saves_status = |command: &CommandPart| {
+            let mut marks = ["$?", "PIPESTATUS"].iter();
+            command.words.is_empty() && marks.any(|mark| command.assigned.contains(mark))
+        };
+        let last = commands.last();
+        if last.is_none_or(|last| !is_exit(last) || last.is_conditional()) {
+            return;
+        }
+        let end = commands.iter().rposition(|command| saves_status(command));
+        let before = &commands[..end.unwrap_or(commands.len() - 1)];
+        let last = before
+            .iter()
+            .rposition(|command| !self.program(command).is_glue())
+            .or_else(|| before.iter().rposition(|command| !is_exit(command)));
+        commands.truncate(last.map_or(commands.len(), |last| last + 1));
     }
 
     fn program<'a>(&'a self, command: &'a CommandPart) -> Program<'a> {

@@ -459,6 +459,12 @@ fn a_failure_names_the_command_that_failed() {
             true,
             "make x failed",
         ),
+        (
+            "mvn verify; rc=$?; tail a.log; exit $rc",
+            "Exit code 1",
+            true,
+            "mvn verify failed",
+        ),
         ("npm test || exit 1", "Exit code 1", true, "npm test failed"),
         // The last command of a pipeline decides, unless it only passes text on.
         (
