@@ -12,7 +12,7 @@ use super::prose::{
     ENOUGH_WORDS, Kind, Line, has_word, informative_words, is_east_asian, lines, lines_of, split,
 };
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
-use crate::text::{display_width, pattern};
+use crate::text::{display_width, pattern, redact};
 
 /// Maximum number of polite phrases that are skipped before a request.
 const MAX_OPENINGS: usize = 5;
@@ -139,7 +139,8 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
         _ => return None,
     };
     let is_of_user = message.role == Role::User && message.thread == Thread::Main;
-    (is_of_user && !text.is_empty() && !is_remark(&text)).then_some(text)
+    // A part of a secret is not recognisable.
+    (is_of_user && !text.is_empty() && !is_remark(&text)).then(|| redact(&text).into_owned())
 }
 
 /// Whether a prompt ends with thanks.

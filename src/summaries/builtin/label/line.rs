@@ -176,13 +176,12 @@ impl Line<'_> {
 
     /// Drops `exit` at the end and what only prepares it: the status is of a command before.
     fn drop_exit(&self, commands: &mut Vec<&CommandPart>) {
-        let is_exit = |command: &CommandPart| matches!(command.own_program(), "exit" | "return");
         let saves_status = |command: &CommandPart| {
             let mut marks = ["$?", "PIPESTATUS"].iter();
             command.words.is_empty() && marks.any(|mark| command.assigned.contains(mark))
         };
         let last = commands.last();
-        if last.is_none_or(|last| !is_exit(last) || last.is_conditional()) {
+        if last.is_none_or(|last| !self.program(last).is_exit() || last.is_conditional()) {
             return;
         }
         let end = commands.iter().rposition(|command| saves_status(command));
@@ -190,7 +189,10 @@ impl Line<'_> {
         let last = before
             .iter()
             .rposition(|command| !self.program(command).is_glue())
-            .or_else(|| before.iter().rposition(|command| !is_exit(command)));
+            .or_else(|| {
+                let may_fail = |command: &CommandPart| !self.program(command).is_loud();
+                before.iter().rposition(|command| may_fail(command))
+            });
         commands.truncate(last.map_or(commands.len(), |last| last + 1));
     }
 
@@ -347,7 +349,7 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     let words = |step: &Step<'_>| step.program.words();
     let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
     if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.map(words));
+        names.extend(steps.filter(|step| !step.program.is_exit()).map(words));
     }
     match names.as_slice() {
         [] => "Command".to_owned(),

@@ -119,6 +119,11 @@ impl<'a> Program<'a> {
         self.name().is_empty() || is_one_of(GLUE, self.name())
     }
 
+    /// Whether it hands over a status.
+    pub(super) fn is_exit(&self) -> bool {
+        is_one_of("exit return", self.name())
+    }
+
     /// Whether it is a condition, which fails without a message.
     pub(super) fn is_condition(&self) -> bool {
         is_one_of("test [ [[", self.name())

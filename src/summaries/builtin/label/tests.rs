@@ -465,6 +465,12 @@ fn a_failure_names_the_command_that_failed() {
             true,
             "mvn verify failed",
         ),
+        (
+            "echo bad >&2; exit 7",
+            "Exit code 7\nbad",
+            true,
+            "Command failed",
+        ),
         ("npm test || exit 1", "Exit code 1", true, "npm test failed"),
         // The last command of a pipeline decides, unless it only passes text on.
         (
