@@ -12,7 +12,7 @@ use super::prose::{
     ENOUGH_WORDS, Kind, Line, has_word, informative_words, is_east_asian, lines, lines_of, split,
 };
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
-use crate::text::{display_width, pattern};
+use crate::text::{display_width, pattern, redact};
 
 /// Maximum number of polite phrases that are skipped before a request.
 const MAX_OPENINGS: usize = 5;
@@ -33,11 +33,12 @@ pub(super) fn any_of(section: &str, before: &str) -> Regex {
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = |section| lines_of(section).collect::<Vec<_>>().join("|");
     pattern(&format!(
-        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]|\s+-)\s*|(?<joined>{})[\s，。、！!,]*)",
+        r"(?i)^(?:(?<goal>{})[\s:,]*|(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!،–—]+|$)|(?:{})(?:\s?[,.:;!–—]+(?:\s+|$)|\s+-\s*)|(?<introduction>{})(?:\s?[,.:;!–—]+(?:\s+|$)|[，。、]\s*)|(?<joined>{})[\s，。、！!,]*)",
         phrases("announced goals"),
         phrases("requests"),
         phrases("openings"),
         phrases("openings before a comma"),
+        phrases("introductions"),
         phrases("openings without spaces"),
     ))
 });
@@ -138,7 +139,8 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
         _ => return None,
     };
     let is_of_user = message.role == Role::User && message.thread == Thread::Main;
-    (is_of_user && !text.is_empty() && !is_remark(&text)).then_some(text)
+    // A part of a secret is not recognisable.
+    (is_of_user && !text.is_empty() && !is_remark(&text)).then(|| redact(&text).into_owned())
 }
 
 /// Whether a prompt ends with thanks.
@@ -155,13 +157,26 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     };
     let text = TAG.replace_all(&text, "\n###### $1\n");
     let text = UNDERLINED.replace_all(&text, "# $1");
+    // Only fields before the first paragraph describe the environment.
+    let head = text.split_once("\n\n").map_or("", |(head, _)| head);
+    let is_block = head.contains('\n') && head.lines().all(|line| FIELD.is_match(line));
     let text = FIELD.replace_all(&text, |field: &Captures<'_>| {
+        let is_in_head = field.get(0).is_some_and(|all| all.start() < head.len());
         match rank_of_section(&field[1]) {
             Some(_) => format!("###### {}\n{}\n######\n", &field[1], &field[2]),
+            None if is_block && is_in_head => {
+                format!("###### Environment\n{}\n######\n", &field[0])
+            }
             None => field[0].to_owned(),
         }
     });
-    let lines = lines(&text, is_pasted);
+    let mut lines = lines(&text, is_pasted);
+    for at in 1..lines.len() {
+        let follows = lines[at].kind == Kind::Code && is_error(&lines[at].text.as_str());
+        if follows && is_command_with_options(&lines[at - 1].text) {
+            lines[at - 1].kind = Kind::Code;
+        }
+    }
     let mut found = ranked(&lines);
     let is_vague = |found: &Quotation| found.informative < ENOUGH_WORDS || found.rank == Rank::Role;
     if found.iter().all(is_vague) {
@@ -267,6 +282,12 @@ fn is_error(line: &&str) -> bool {
     errors.iter().any(|word| line.contains(word))
 }
 
+/// Whether a line has the form of a command with options.
+fn is_command_with_options(line: &str) -> bool {
+    let starts = line.starts_with(|sign: char| sign.is_ascii_lowercase() || sign == '.');
+    starts && line.contains(" -") && !line.ends_with(['.', '?', '!', ':', ','])
+}
+
 /// Whether the first sentence is too short for a request and ends like a salutation.
 fn is_salutation(text: &str) -> bool {
     /// Maximum width of a salutation in a script without spaces, in cells.
@@ -323,6 +344,8 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     if COURTESY.is_match(rest) {
         return None;
     }
+    let is_introduced = opened == Some(Rank::Aside);
+    opened = opened.filter(|_| !is_introduced);
     let mut rank = match opened {
         Some(Rank::Goal) => Rank::Goal,
         _ => rank.max(own_rank(rest)),
@@ -345,7 +368,7 @@ fn quote(sentence: &str, rank: Rank) -> Option<Quotation> {
     (!text.is_empty()).then(|| Quotation {
         informative: informative_words(&text),
         is_request: opened.is_some() || asks && !refers(&text, 6),
-        is_statement: is_first("statements", &sentence),
+        is_statement: is_introduced || is_first("statements", &sentence),
         announces: false,
         text: upper_first(&text),
         rank,
@@ -371,7 +394,8 @@ fn request_behind(text: &str) -> Option<(&str, Option<Rank>)> {
     })
 }
 
-/// Removes polite openings. Returns the rest, and the rank of a request that they open.
+/// Removes polite openings and introductions. Returns the rest, and the rank of a request that they open; an
+/// introduction opens an aside.
 fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
     let mut rank = None;
     for _ in 0..MAX_OPENINGS {
@@ -383,6 +407,7 @@ fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
         let has = |name| found.name(name).is_some();
         let opened = has("goal").then_some(Rank::Goal);
         let opened = opened.or((has("request") || has("joined")).then_some(Rank::Text));
+        let opened = opened.or(has("introduction").then_some(Rank::Aside));
         rank = rank.or(opened).min(opened.or(rank));
     }
     (rest, rank)
@@ -390,7 +415,11 @@ fn without_openings(mut rest: &str) -> (&str, Option<Rank>) {
 
 /// Shortens a hash, an address to its name, and a path to its last two parts.
 fn shown_word(word: &str) -> Cow<'_, str> {
-    let word = word.trim_matches('*');
+    let inner = word
+        .strip_prefix('*')
+        .and_then(|word| word.strip_suffix('*'));
+    let inner = inner.filter(|inner| inner.starts_with(char::is_alphanumeric));
+    let word = inner.unwrap_or(word);
     let core = word.trim_matches(|sign: char| "()<>,;:!?'\"".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
     let is_path = core.starts_with(['/', '~', '.']) || is_file(core);

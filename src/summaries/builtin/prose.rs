@@ -141,6 +141,10 @@ fn item_mark(line: &str) -> usize {
 /// Removes bullets, emphasis, link targets and emoji from a line.
 fn plain(line: &str) -> String {
     let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
+    let mut boxes = ["[ ] ", "[x] "].iter();
+    let line = boxes
+        .find_map(|mark| line.strip_prefix(mark))
+        .unwrap_or(line);
     let mut rest = line.replace("**", "");
     while let Some((before, after)) = rest.split_once("](") {
         let address_end = after.find(')').map_or(after.len(), |at| at + 1);

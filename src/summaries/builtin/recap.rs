@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::{Deserializer, Value};
 
 use super::clean::{clean, lower_first};
 use super::cut::{cut, fill};
@@ -142,7 +143,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let (before, after) = messages.split_at(end);
     let open = open_request(after, REQUEST_CELLS);
     let goal = latest_request(before, REQUEST_CELLS);
-    let text = before.last().map_or(String::new(), Message::text);
+    let text = before.last().map_or(String::new(), told_by);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open.is_none() && after.iter().any(is_stopped);
     let said = sentences(&text);
@@ -150,7 +151,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let done = done(after);
     let is_working = !done.is_empty();
     let replies = before.iter().rev().filter(|message| is_reply(message));
-    let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&reply.text()))));
+    let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&told_by(reply)))));
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|last| last.plan.take());
     let next = next(&said, opens_work).or(planned.map(Next::Step));
@@ -254,6 +255,20 @@ fn is_reply(message: &Message) -> bool {
         && !text.is_empty()
         && !NOT_SAID.iter().any(|start| text.starts_with(start))
         && !is_remark(text)
+}
+
+/// Returns the text of a reply; for an error of an API, what the JSON in it says.
+fn told_by(reply: &Message) -> String {
+    let text = reply.text();
+    let json = text
+        .split_once('{')
+        .filter(|_| text.starts_with("API Error"));
+    let json = json.and_then(|(start, _)| {
+        let mut values = Deserializer::from_str(&text[start.len()..]).into_iter::<Value>();
+        values.next()?.ok()
+    });
+    let said = json.and_then(|json| Some(json["error"]["message"].as_str()?.to_owned()));
+    said.map_or(text, |said| format!("The request failed: {said}"))
 }
 
 impl Reply {

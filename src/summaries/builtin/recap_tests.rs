@@ -374,6 +374,10 @@ fn the_report_is_the_outcome() {
         ),
         ("Fixed. `SHORY` → `SHORT`.", "SHORY → SHORT"),
         (
+            r#"API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            "The request failed: Overloaded",
+        ),
+        (
             "So `go test ./...` skips the files that are not compiled.",
             "So go test ./... skips the files that are not compiled",
         ),

@@ -201,7 +201,72 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (&["مرحبا"], ""),
     (&["继续"], ""),
+    // Introductions and fillers.
+    (
+        &[
+            "안녕하세요! 저는 백엔드 개발자입니다. 결제 완료 후 웹훅이 두 번 호출되는 원인을 찾아 주세요",
+        ],
+        "결제 완료 후 웹훅이 두 번 호출되는 원인을 찾아 주세요",
+    ),
+    (
+        &["我是一名刚入门的前端开发，想请你给登录表单加上验证"],
+        "给登录表单加上验证",
+    ),
+    (
+        &[
+            "Ich bin gerade dabei, unser Ticketsystem abzulösen. Anhänge gehen beim Import verloren.",
+        ],
+        "Anhänge gehen beim Import verloren",
+    ),
+    (
+        &["我是后端开发，负责订单服务。请把库存扣减改成脚本实现"],
+        "把库存扣减改成脚本实现",
+    ),
+    (
+        &["Je suis en train de migrer le site. Les traductions ne se chargent plus."],
+        "Les traductions ne se chargent plus",
+    ),
+    (
+        &["Ich bin Entwickler bei der Bahn. Baue den Export auf Streams um."],
+        "Baue den Export auf Streams um",
+    ),
+    (
+        &["I'm a Node.js developer, port the upload queue to Rust"],
+        "Port the upload queue to Rust",
+    ),
+    (
+        &["Je suis développeuse backend. La page de paiement plante."],
+        "La page de paiement plante",
+    ),
+    (
+        &["Soy ingeniera de datos. Corrige la consulta de ventas."],
+        "Corrige la consulta de ventas",
+    ),
+    (
+        &["Я начинающий разработчик, добавь тесты для парсера"],
+        "Добавь тесты для парсера",
+    ),
+    (
+        &["все нормально. теперь нужно проверить логику платежной системы"],
+        "Теперь нужно проверить логику платежной системы",
+    ),
+    (
+        &["крч тема такая, кнопка оплаты не работает на iOS"],
+        "Кнопка оплаты не работает на iOS",
+    ),
+    (
+        &["Подскажите, пожалуйста, как отключить кэш в nginx"],
+        "Как отключить кэш в nginx",
+    ),
     // Tags, headings and lists.
+    (
+        &["- [ ] rotate the logs of the worker\n- [x] done already"],
+        "Rotate the logs of the worker",
+    ),
+    (
+        &["Delete all *.tmp files under build/*"],
+        "Delete all *.tmp files under build/*",
+    ),
     (
         &["<context>\nWe use Playwright.\n</context>\n<task>\nFix the flaky login test\n</task>"],
         "Fix the flaky login test",
@@ -300,6 +365,18 @@ const ROWS: &[(&[&str], &str)] = &[
         "Tell me which request is slow",
     ),
     // Pasted text and forms.
+    (
+        &[
+            "System: Linux 6.8, Python 3.12\nModel: llama-3-8b\n\nTraining diverges after 900 steps with bf16.",
+        ],
+        "Training diverges after 900 steps with bf16",
+    ),
+    (
+        &[
+            "java -jar app-*.jar --spring.profiles.active=test    \nError: Unable to access jarfile app-*.jar 报错呢？",
+        ],
+        "Error: Unable to access jarfile app-*.jar 报错呢？",
+    ),
     (
         &["gcc: error: unrecognized option '-mx'\n\nwhy is the compiler of the host used?"],
         "Why is the compiler of the host used?",

@@ -142,8 +142,23 @@ pub enum CallOutcome {
     Cancelled,
 }
 
+/// Beginnings of results that agents do not mark as failed.
+const BEGINNINGS: [(&str, CallOutcome); 11] = [
+    ("<tool_use_error>", CallOutcome::Failed),
+    ("aborted by user", CallOutcome::Interrupted),
+    ("exec command rejected by user", CallOutcome::Declined),
+    ("patch rejected by user", CallOutcome::Declined),
+    ("patch rejected: ", CallOutcome::Denied),
+    ("apply_patch verification failed: ", CallOutcome::Failed),
+    ("exec_command failed", CallOutcome::Failed),
+    ("execution error: ", CallOutcome::Failed),
+    ("failed in sandbox ", CallOutcome::Failed),
+    ("failed to parse function arguments: ", CallOutcome::Failed),
+    ("unsupported call: ", CallOutcome::Failed),
+];
+
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 19] = [
+const REFUSALS: [(&str, CallOutcome); 20] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
@@ -157,10 +172,8 @@ const REFUSALS: [(&str, CallOutcome); 19] = [
     ("Tool execution denied by policy", CallOutcome::Denied),
     ("Tool execution blocked: ", CallOutcome::Denied),
     ("Command blocked by PreToolUse hook", CallOutcome::Denied),
-    (
-        "exec_command failed: CreateProcess { message: \"Rejected(",
-        CallOutcome::Denied,
-    ),
+    ("Rejected(\\\"rejected by user", CallOutcome::Declined),
+    ("CreateProcess { message: \"Rejected(", CallOutcome::Denied),
     ("<tool_use_error>The use of ", CallOutcome::Denied),
     (" hook blocked this call of ", CallOutcome::Denied),
     ("[Request interrupted by user", CallOutcome::Interrupted),
@@ -189,9 +202,16 @@ impl CallOutcome {
     /// Finds the outcome of a call in the text of its result, and in whether the agent marked it as failed.
     pub fn of_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);
+        let timed = start.strip_prefix("Wall time: ");
+        let behind_time = timed.and_then(|timed| Some(timed.split_once('\n')?.1));
+        let start = behind_time.unwrap_or(start);
+        let mut beginnings = BEGINNINGS.iter();
+        let known = beginnings.find(|(words, _)| start.starts_with(words));
+        let known = known.map(|(_, outcome)| *outcome);
+        let known = known.or(failed.then_some(Self::Failed));
         // The same words inside a file have no meaning.
         let says = |words: &str| {
-            if failed {
+            if known.is_some() {
                 start.contains(words)
             } else {
                 start
@@ -200,13 +220,10 @@ impl CallOutcome {
                     .starts_with(words)
             }
         };
-        if let Some((_, outcome)) = REFUSALS.iter().find(|(words, _)| says(words)) {
-            return *outcome;
-        }
-        if failed || start.starts_with("<tool_use_error>") {
-            return Self::Failed;
-        }
-        Self::Ok
+        let refusal = REFUSALS.iter().find(|(words, _)| says(words));
+        let refusal = refusal.map(|(_, outcome)| *outcome);
+        let known = known.filter(|known| refusal.is_none() || *known != Self::Failed);
+        known.or(refusal).unwrap_or(Self::Ok)
     }
 }
 
@@ -215,6 +232,7 @@ mod outcome_tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is a table")]
     fn results_show_the_outcome() {
         let table = [
             (
@@ -288,6 +306,55 @@ mod outcome_tests {
                 false,
                 CallOutcome::Failed,
             ),
+            (
+                "Wall time: 12.5 seconds\naborted by user",
+                false,
+                CallOutcome::Interrupted,
+            ),
+            ("aborted by user after 5.0s", true, CallOutcome::Interrupted),
+            (
+                "exec command rejected by user",
+                false,
+                CallOutcome::Declined,
+            ),
+            ("patch rejected by user", false, CallOutcome::Declined),
+            (
+                "patch rejected: writing outside of the project; rejected by user approval settings",
+                false,
+                CallOutcome::Denied,
+            ),
+            (
+                "exec_command failed for `rm x`: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }",
+                false,
+                CallOutcome::Declined,
+            ),
+            (
+                "exec_command failed: CreateProcess { message: \"Rejected(\\\"unacceptable risk\\\")\" }",
+                false,
+                CallOutcome::Denied,
+            ),
+            (
+                "exec_command failed for `x`: CreateProcess { message: \"No such file\" }",
+                false,
+                CallOutcome::Failed,
+            ),
+            (
+                "apply_patch verification failed: Failed to find expected lines in a.rs",
+                false,
+                CallOutcome::Failed,
+            ),
+            ("execution error: Io(NotFound)", false, CallOutcome::Failed),
+            (
+                "failed in sandbox LinuxSeccomp with execution error: Timeout",
+                false,
+                CallOutcome::Failed,
+            ),
+            (
+                "Wall time: 1 seconds\nOutput:\naborted by user",
+                false,
+                CallOutcome::Ok,
+            ),
+            ("12: aborted by user", false, CallOutcome::Ok),
             ("fine", false, CallOutcome::Ok),
         ];
         for (text, failed, expected) in table {

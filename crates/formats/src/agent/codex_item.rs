@@ -8,7 +8,9 @@ use super::content::{call, reply, results, shell_failed, string, user_messages, 
 use super::edits::{EditKind, FileEdit, added, unified};
 use crate::api::responses_parts;
 use turnpipe_core::json::{is, is_true, non_null, object, text};
-use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, ResultPart, ToolResult};
+use turnpipe_core::message::{
+    Block, CallEnd, CallOutcome, Media, Message, Origin, ResultPart, ToolResult,
+};
 
 object! {
     /// The payload of a row, which may be an item, or a bare item.
@@ -22,9 +24,6 @@ object! {
 
 object! { Output { content, output, success, metadata } }
 object! { Metadata { exit_code } }
-
-/// The beginnings of results of calls to an unknown tool, and of patches that do not apply.
-const FAILURES: [&str; 2] = ["unsupported call: ", "apply_patch verification failed: "];
 
 /// Returns the messages in an item of this time.
 pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
@@ -175,25 +174,19 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     };
     let object = object.unwrap_or_default();
     let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
+    let outcome = CallOutcome::of_result(plain.as_deref().unwrap_or_default(), false);
     let failed = code.is_some_and(|code| code.get() != "0")
         || object.success.is_some_and(|raw| raw.get() == "false")
-        || plain
-            .as_ref()
-            .is_some_and(|text| FAILURES.iter().any(|failure| text.starts_with(failure)));
+        || outcome != CallOutcome::Ok;
     let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
         Some(text) => vec![ResultPart::Text(text.into_owned())],
         None => responses_parts(raw),
     };
-    let is_aborted = plain.is_some_and(|text| {
-        let end = text.strip_prefix("Wall time: ");
-        let end = end.and_then(|text| Some(text.split_once('\n')?.1));
-        end.unwrap_or(&text).starts_with("aborted by user")
-    });
     ToolResult {
         id,
-        failed: failed || is_aborted || shell_failed(&parts),
+        failed: failed || shell_failed(&parts),
         parts,
-        end: is_aborted.then_some(CallEnd::Interrupted),
+        end: (outcome == CallOutcome::Interrupted).then_some(CallEnd::Interrupted),
     }
 }
 

@@ -146,7 +146,10 @@ impl Line<'_> {
 
     fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
         let commands = self.read.commands.iter();
-        let commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
+        let mut commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
+        if !is_ok {
+            self.drop_exit(&mut commands);
+        }
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
         let mut steps: Vec<Step<'_>> = Vec::new();
@@ -169,6 +172,28 @@ impl Line<'_> {
             });
         }
         steps
+    }
+
+    /// Drops `exit` at the end and what only prepares it: the status is of a command before.
+    fn drop_exit(&self, commands: &mut Vec<&CommandPart>) {
+        let saves_status = |command: &CommandPart| {
+            let mut marks = ["$?", "PIPESTATUS"].iter();
+            command.words.is_empty() && marks.any(|mark| command.assigned.contains(mark))
+        };
+        let last = commands.last();
+        if last.is_none_or(|last| !self.program(last).is_exit() || last.is_conditional()) {
+            return;
+        }
+        let end = commands.iter().rposition(|command| saves_status(command));
+        let before = &commands[..end.unwrap_or(commands.len() - 1)];
+        let last = before
+            .iter()
+            .rposition(|command| !self.program(command).is_glue())
+            .or_else(|| {
+                let may_fail = |command: &CommandPart| !self.program(command).is_loud();
+                before.iter().rposition(|command| may_fail(command))
+            });
+        commands.truncate(last.map_or(commands.len(), |last| last + 1));
     }
 
     fn program<'a>(&'a self, command: &'a CommandPart) -> Program<'a> {
@@ -232,15 +257,30 @@ impl Line<'_> {
 
     /// Finds the command that failed. A program that names itself in its errors and did not, succeeded.
     fn tell_failure(&self, steps: &[Step<'_>], code: Option<i64>) -> Told {
-        let may = |step: &Step<'_>| step.known == Known::MayHaveFailed || code.is_none();
-        let mut suspects: Vec<usize> = (0..steps.len()).filter(|at| may(&steps[*at])).collect();
+        let is_stopped = is_stopped_at_limit(self.output, code);
         // Without a code, the line may have been stopped anywhere.
+        let code = code.filter(|_| !is_stopped);
+        let may = |at: &usize| {
+            let is_piped = |step: &&Step<'_>| step.program.command.follows == Follows::Pipe;
+            let rest = steps[*at + 1..].iter().take_while(is_piped);
+            // The status behind one that only passes text on is of what feeds it.
+            let end = rest.last().filter(|end| end.program.is_passive());
+            let is_bad = |step: &Step<'_>| step.known == Known::MayHaveFailed;
+            code.is_none() || is_bad(&steps[*at]) || end.is_some_and(is_bad)
+        };
+        let mut suspects: Vec<usize> = (0..steps.len()).filter(may).collect();
+        let is_late = |step: &Step<'_>| code == Some(124) && step.program.is_behind("timeout");
         let is_silent = |step: &Step<'_>| code.is_some() && !step.program.is_loud();
-        let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
+        let may_end = |program: Program<'_>| match code {
+            Some(_) => !program.is_passive(),
+            None => !program.is_filter(),
+        };
+        let criteria: [&dyn Fn(&Step<'_>) -> bool; 5] = [
+            &is_late,
             &|step| step.has_error,
             &is_silent,
             &|step| !step.program.is_glue(),
-            &|step| !step.program.is_filter(),
+            &|step| may_end(step.program),
         ];
         for is_suspect in criteria {
             if suspects.iter().any(|at| is_suspect(&steps[*at])) {
@@ -249,8 +289,13 @@ impl Line<'_> {
         }
         let before = &steps[..suspects.first().copied().unwrap_or(0)];
         let suspects = || suspects.iter().map(|at| &steps[*at]);
-        // Status 1 may be an answer.
-        let answers = suspects().filter(|step| code == Some(1) && !step.has_error);
+        // Status 1 may be an answer, also as `xargs` tells it.
+        let may_answer = |step: &&Step<'_>| match code {
+            Some(1) => !step.has_error,
+            Some(123) => !step.has_error && step.program.is_behind("xargs"),
+            _ => false,
+        };
+        let answers = suspects().filter(may_answer);
         let answers: Vec<Act> = answers.filter_map(|step| step.program.answer()).collect();
         let is_alternative = |step: &Step<'_>| step.program.command.follows == Follows::Or;
         let are_alternatives = suspects().skip(1).all(is_alternative);
@@ -264,14 +309,22 @@ impl Line<'_> {
             return Told::Failed(Failure::new("Condition".to_owned(), "was false", before));
         }
         let may_answer = suspects().count() > 1 && !answers.is_empty();
-        let how = Some("ended with status 1").filter(|_| may_answer);
-        let how = how.unwrap_or_else(|| self.call.how_it_failed());
-        // Filters are named by what feeds them.
-        let is_fed = suspects().all(|step| step.program.is_filter());
-        let name = Some(name(suspects(), true)).filter(|_| !is_fed);
-        let name = name.unwrap_or_else(|| self::name(steps.iter(), true));
-        Told::Failed(Failure::new(name, how, before))
+        let how = match () {
+            () if is_stopped || suspects().next().is_some_and(is_late) => "timed out",
+            () if may_answer => "ended with status 1",
+            () => self.call.how_it_failed(),
+        };
+        Told::Failed(Failure::new(name(suspects(), true), how, before))
     }
+}
+
+/// Whether the tool says that it stopped the command at its time limit.
+fn is_stopped_at_limit(output: &str, code: Option<i64>) -> bool {
+    let says = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        line.starts_with("command timed out") || line.contains("command after exceeding timeout")
+    };
+    code.is_none_or(|code| matches!(code, 124 | 137 | 143)) && output.lines().any(says)
 }
 
 /// Returns the acts of the commands that are worth a name.
@@ -289,11 +342,14 @@ fn changes(steps: &[Step<'_>]) -> Vec<Act> {
 
 /// Names commands: by their words if there are up to two.
 fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: bool) -> String {
-    let is_named = |step: &&Step<'_>| !step.program.is_glue() && !step.program.is_filter();
+    let is_named = |step: &&Step<'_>| {
+        let is_part = is_one_of_them && !step.program.is_passive();
+        !step.program.is_glue() && (is_part || !step.program.is_filter())
+    };
     let words = |step: &Step<'_>| step.program.words();
     let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
     if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.map(words));
+        names.extend(steps.filter(|step| !step.program.is_exit()).map(words));
     }
     match names.as_slice() {
         [] => "Command".to_owned(),

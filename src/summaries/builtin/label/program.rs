@@ -39,6 +39,9 @@ const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source
 /// Glue that fails without a message.
 const SILENT: &str = "test [ [[ false exit return";
 
+/// Programs that fail on what they read from a pipe only with a message.
+const PASSIVE: &str = "cat column head less more nl rev sort tac tail tee uniq wc";
+
 /// Programs that change nothing with any arguments.
 const READERS: &str =
     "cat head tail nl strings od grep egrep fgrep rg ag ack ls diff cmp wc which type";
@@ -78,10 +81,15 @@ impl<'a> Program<'a> {
 
     /// Returns the operands; `$@` stands for those that `xargs` adds.
     fn operands(&self) -> Vec<&'a str> {
+        let more = self.is_behind("xargs").then_some("$@");
+        self.command.operands().into_iter().chain(more).collect()
+    }
+
+    /// Whether a wrapper starts it.
+    pub(super) fn is_behind(&self, wrapper: &str) -> bool {
         let wrappers = self.command.words.len() - self.command.own_words().len();
         let mut wrappers = self.command.words.iter().take(wrappers);
-        let more = wrappers.any(|word| word.label() == "xargs").then_some("$@");
-        self.command.operands().into_iter().chain(more).collect()
+        wrappers.any(|word| word.label() == wrapper)
     }
 
     fn arguments(&self) -> impl Iterator<Item = &'a str> + Clone {
@@ -111,6 +119,11 @@ impl<'a> Program<'a> {
         self.name().is_empty() || is_one_of(GLUE, self.name())
     }
 
+    /// Whether it hands over a status.
+    pub(super) fn is_exit(&self) -> bool {
+        is_one_of("exit return", self.name())
+    }
+
     /// Whether it is a condition, which fails without a message.
     pub(super) fn is_condition(&self) -> bool {
         is_one_of("test [ [[", self.name())
@@ -129,6 +142,11 @@ impl<'a> Program<'a> {
     /// Whether it only passes on what it reads from a pipe.
     pub(super) fn is_filter(&self) -> bool {
         self.command.follows == Follows::Pipe && self.reads()
+    }
+
+    /// Whether it passes on what it reads from a pipe and does not fail by itself.
+    pub(super) fn is_passive(&self) -> bool {
+        self.command.follows == Follows::Pipe && is_one_of(PASSIVE, self.name())
     }
 
     /// Whether it changes nothing.
@@ -298,6 +316,10 @@ impl<'a> Program<'a> {
         }
         let act = self.known()?;
         let verb = match act.verb {
+            // `xargs` may have started several, of which one found nothing.
+            Verb::Search if self.is_behind("xargs") && self.output.trim().lines().count() > 1 => {
+                Verb::Search
+            }
             Verb::Search => Verb::FindNothing,
             // Others of several may have been found.
             Verb::Locate if self.operands().len() < 2 => Verb::Miss,

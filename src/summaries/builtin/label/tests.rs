@@ -129,6 +129,24 @@ fn calls_are_named_by_their_act_and_object() {
             ("spawn_agent", json!({"message": "Find it"}), "{}", false),
             "Started agent \"Find it\"",
         ),
+        (
+            (
+                "apply_patch",
+                patch.clone(),
+                "apply_patch verification failed: no",
+                false,
+            ),
+            "Deletion of a.rs failed",
+        ),
+        (
+            (
+                "apply_patch",
+                patch.clone(),
+                "patch rejected by user",
+                false,
+            ),
+            "Deletion of a.rs declined",
+        ),
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
         (
             ("str_replace_editor", editor("view"), "ok", false),
@@ -428,6 +446,78 @@ fn a_failure_names_the_command_that_failed() {
             "a and 2 more declined",
         ),
         ("sleep 9; echo x", "Command aborted", true, "Command failed"),
+        // `exit` hands over the status of a command before it.
+        (
+            "pytest -q 2>&1 | tail -4; exit ${PIPESTATUS[0]}",
+            "Exit code 1",
+            true,
+            "pytest failed",
+        ),
+        (
+            "make x; rc=$?; echo $rc; exit $rc",
+            "Exit code 2\n2",
+            true,
+            "make x failed",
+        ),
+        (
+            "mvn verify; rc=$?; tail a.log; exit $rc",
+            "Exit code 1",
+            true,
+            "mvn verify failed",
+        ),
+        (
+            "echo bad >&2; exit 7",
+            "Exit code 7\nbad",
+            true,
+            "Command failed",
+        ),
+        ("npm test || exit 1", "Exit code 1", true, "npm test failed"),
+        // The last command of a pipeline decides, unless it only passes text on.
+        (
+            "head -50 a.json | jq . 2>/dev/null",
+            "Exit code 5",
+            true,
+            "jq failed",
+        ),
+        (
+            "cargo test | tee log | tail -3",
+            "Exit code 101",
+            true,
+            "cargo test failed",
+        ),
+        (
+            "set -o pipefail; cargo test | grep foo",
+            "Exit code 1\nx",
+            true,
+            "cargo test or grep foo ended with status 1",
+        ),
+        // `xargs` tells that a command ended with a status from 1 to 125.
+        (
+            "find . -name '*.md' | xargs grep -l foo",
+            "Exit code 123",
+            true,
+            "Looked for *.md files, no matches for foo",
+        ),
+        (
+            "find . -name '*.md' | xargs grep -l foo",
+            "Exit code 123\na.md",
+            true,
+            "Looked for *.md files, searched for foo",
+        ),
+        // Time limits.
+        (
+            "cd web && timeout 60 npm test | tail -5",
+            "Exit code 124",
+            true,
+            "npm test timed out",
+        ),
+        (
+            "make && npm test",
+            "Exit code 143\nCommand timed out after 2m 0.0s",
+            true,
+            "make or npm test timed out",
+        ),
+        ("npm test", "Exit code 124", true, "npm test failed"),
         // Status 1 is an answer of these.
         (
             "rg -n foo src",
@@ -509,7 +599,7 @@ fn a_failure_names_the_command_that_failed() {
             "until false; do :; done",
             "Command timed out",
             true,
-            "Command failed",
+            "Command timed out",
         ),
         ("test -f x", "Exit code 1", true, "Condition was false"),
     ]);
@@ -526,6 +616,18 @@ fn a_failure_names_the_command_that_failed() {
             "rg foo",
             "Process exited with code 1\nOutput:\n",
             "No matches for foo",
+        ),
+        (
+            "shell",
+            "npm run e2e",
+            "Wall time: 12.5 seconds\naborted by user",
+            "npm run e2e interrupted",
+        ),
+        (
+            "shell",
+            "npm run e2e",
+            "Exit code: 124\nWall time: 10 seconds\nOutput:\ncommand timed out after 10000 milliseconds\n",
+            "npm run e2e timed out",
         ),
         (
             "bash",
@@ -639,12 +741,13 @@ mod properties {
     use crate::text::{display_width, terminal_safe_line};
 
     /// The words of a label with a call that did not succeed. Status 1 of a search is an answer.
-    const BAD: [&str; 9] = [
+    const BAD: [&str; 10] = [
         "ended with status",
         "failed",
         "declined",
         "denied",
         "interrupted",
+        "timed out",
         "cancelled",
         "was false",
         "o match",
