@@ -54,7 +54,7 @@ fn module_of(file: &Path, modules: &[Module]) -> Module {
         let module = (root.to_string(), path.to_str().unwrap().to_owned());
         modules.contains(&module).then_some(module)
     });
-    listed.unwrap_or_else(|| panic!("{} is in no module of the page", file.display()))
+    listed.unwrap_or((root.to_string(), "(none of the page)".to_owned()))
 }
 
 fn sources(dir: &Path) -> Vec<PathBuf> {

@@ -15,12 +15,18 @@ use super::value::elements;
 /// A type that is read from any JSON value. A value of another kind is skipped, not an error.
 pub trait LenientVisitor<'a>: Sized {
     /// Reads an object.
+    ///
+    /// # Errors
+    /// The JSON is malformed.
     fn object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
     /// Reads an array.
+    ///
+    /// # Errors
+    /// The JSON is malformed.
     fn array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
         while array.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
@@ -32,6 +38,9 @@ pub trait LenientVisitor<'a>: Sized {
     }
 
     /// Reads a value.
+    ///
+    /// # Errors
+    /// The JSON is malformed.
     fn value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         deserializer.deserialize_any(AnyValue(PhantomData))
     }
@@ -192,6 +201,9 @@ pub use crate::object;
 /// An object that is read by its members.
 pub trait Members<'a> {
     /// Sets the members.
+    ///
+    /// # Errors
+    /// The JSON is malformed.
     fn fill<A: MapAccess<'a>>(&mut self, map: A) -> Result<(), A::Error>;
 }
 

@@ -103,6 +103,7 @@ impl Facts {
     }
 
     /// Returns the same facts with this directory, if there is one.
+    #[must_use]
     pub fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
@@ -110,6 +111,7 @@ impl Facts {
     }
 
     /// Merges the facts of these records with the facts of later ones.
+    #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         let last_activity = self.last_activity.max(later.last_activity);
         if later.is_head && self.session_id.is_some() {

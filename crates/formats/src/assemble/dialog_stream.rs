@@ -161,7 +161,7 @@ impl DialogStream {
         if let Some(messages) = self.agent.and_then(&mut of_agent) {
             return messages;
         }
-        if let Some(messages) = self.messages.record(&contents) {
+        if let Some(messages) = self.messages.record(contents) {
             return messages;
         }
         for agent in Agent::ALL {

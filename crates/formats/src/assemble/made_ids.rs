@@ -79,6 +79,7 @@ const MAX_ID: usize = 40;
 
 /// Returns an id that every API accepts and that no earlier call has. `taken` contains the ids of these
 /// calls, each with the number that was last appended to it: some servers give every call the same id.
+#[expect(clippy::implicit_hasher, reason = "every caller has the usual one")]
 pub fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let usual = |c: char| if is_usual(c) { c } else { '_' };

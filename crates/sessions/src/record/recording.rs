@@ -180,7 +180,7 @@ impl Recording {
             Value::Null
         };
         self.watch.record(&record);
-        if let Some(messages) = self.api_messages.record(&contents) {
+        if let Some(messages) = self.api_messages.record(contents) {
             return self.messages(messages, None);
         }
         let mut recorded = Vec::new();

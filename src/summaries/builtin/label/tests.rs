@@ -219,7 +219,7 @@ fn commands_are_named_by_what_they_may_change() {
         ),
         ("bash -c \"rm a.txt\"", "Deleted a.txt"),
         ("npx eslint . --fix", "Ran eslint"),
-        ("ls `rm a`", "Ran rm a"),
+        ("ls `rm a`", "Ran shell script"),
         (
             "kubectl get po > po.yml",
             "Wrote po.yml, ran kubectl get po",
