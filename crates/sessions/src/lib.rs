@@ -34,17 +34,20 @@
 //! | state that processes of a session share | [`state::StateRoot`] |
 
 pub mod archiver;
+mod calls;
 mod count;
 pub mod durable;
 mod files;
 mod follow;
 mod list;
+mod prices;
 mod read;
 pub mod record;
 pub mod search;
 pub mod state;
 
-pub use count::prices::Prices;
+pub use calls::events::{CallEvent, MAX_WAITING, SessionCall, calls_of_all};
+pub use calls::seen_call::{CallCounts, SeenCall};
 pub use count::stats::Tally;
 pub use files::dirs::TRAJECTORY_ENDING;
 pub use files::discover::subagent_id;
@@ -67,15 +70,14 @@ pub use list::in_use::has_agent;
 pub use list::listing::{Depth, Failures, Listing, list};
 pub use list::parts::ids_in;
 pub use list::selection::{Selection, counts_in, short_ids};
-pub use read::calls::{CallEvent, MAX_WAITING, SessionCall, calls_of_all};
+pub use prices::Prices;
 pub use read::check::SecretSearch;
 pub use read::description::session_description;
 pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
+pub use read::gist::command_of;
 pub use read::gist::{CONTENT, changed_files, gist, input_gist};
 pub use read::gist::{input_in_full, patch_in, text_edits};
 pub use read::patch::patch;
-pub use read::seen_call::command_of;
-pub use read::seen_call::{CallCounts, SeenCall};
 pub use read::session::{Session, holds_only_lines};
 pub use read::tail::{last_messages, start_of_last_records};
 pub use read::tree::Scope;

@@ -9,10 +9,8 @@ macro_rules! constants {
     ($($name:ident = $text:literal,)+) => {$(
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
         #[schemars(inline)]
-        #[doc = concat!("The text `", $text, "`.")]
         #[allow(unreachable_pub, reason = "some are only in records of this crate")]
         pub enum $name {
-            /// This one.
             #[default]
             #[serde(rename = $text)]
             Only,

@@ -16,14 +16,12 @@ use turnpipe_core::message::{SessionId, ToolUseId, Usage, rounded_dollars};
 #[serde(tag = "type", rename = "system")]
 pub struct ExecutorRecord {
     subtype: ExecutorSubtype,
-    /// The extension of turnpipe.
     pub turnpipe: ExecutorExtension,
 }
 
 /// The extension of an executor record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExecutorExtension {
-    /// The major version of the extension.
     pub v: Version,
     /// Prefix of the ids assigned from here on to calls without one; a sequence number follows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +67,6 @@ pub struct ToolProgressRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct TurnEndRecord {
-    /// The subtype.
     pub subtype: TurnEndSubtype,
     /// Calls of the turn that got a result here, in call order.
     pub tool_use_ids: Vec<ToolUseId>,
@@ -85,7 +82,6 @@ pub struct TurnEndRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct HookStoppedRecord {
-    /// The subtype.
     pub subtype: HookStoppedSubtype,
     /// The call that triggered the hook; absent if the hook ran after a reply without calls.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +107,6 @@ pub struct PlanRecord {
     pub tool_use_ids: Vec<ToolUseId>,
     /// Its calls, in call order.
     pub calls: Vec<PlannedCall>,
-    /// The extension of turnpipe.
     pub turnpipe: VersionOnly,
 }
 
@@ -148,7 +143,6 @@ pub struct PlannedCall {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_response")]
 pub struct ControlResponseRecord {
-    /// The response.
     pub response: ControlResponse,
 }
 
@@ -179,7 +173,6 @@ pub enum ControlResponse {
 pub struct ControlRequestRecord {
     /// Id of the request, repeated in the response.
     pub request_id: String,
-    /// The request.
     pub request: ControlRequest,
 }
 
@@ -249,7 +242,6 @@ pub struct StateCleanedRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct TurnInitRecord {
-    /// The subtype.
     pub subtype: InitSubtype,
     /// The working directory.
     pub cwd: String,
@@ -268,7 +260,6 @@ pub struct TurnInitRecord {
 /// The extension of the record that starts the stream of a reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TurnInitExtension {
-    /// The major version of the extension.
     pub v: Version,
     /// SHA-256 of the canonical path of the session file; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -293,7 +284,6 @@ pub struct StreamEventRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct ApiRetryRecord {
-    /// The subtype.
     pub subtype: RetrySubtype,
     /// Number of failed attempts so far.
     pub attempt: u32,

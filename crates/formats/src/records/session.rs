@@ -13,7 +13,6 @@ use turnpipe_core::text::names;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
 pub struct SessionRecord {
-    /// The session.
     #[serde(flatten)]
     pub about: SessionDescription,
     /// Start time, RFC 3339.
@@ -156,9 +155,7 @@ pub struct SessionCounts {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct SessionStartRecord {
-    /// The subtype.
     pub subtype: StartSubtype,
-    /// The session.
     #[serde(flatten)]
     pub about: SessionDescription,
 }
@@ -243,7 +240,6 @@ pub struct SessionStatsRecord {
     pub prompts: u64,
     /// Replies.
     pub replies: u64,
-    /// Tokens and costs.
     #[serde(flatten)]
     pub spending: Spending,
     /// Runs, if saved streams of runs are among the sessions.
@@ -291,7 +287,6 @@ pub struct UsageShare {
     pub name: Option<String>,
     /// Replies.
     pub replies: u64,
-    /// Tokens and costs.
     #[serde(flatten)]
     pub spending: Spending,
 }
@@ -339,7 +334,6 @@ pub struct SessionCostRecord {
     pub dimensions: BTreeMap<Dimension, Option<String>>,
     /// Replies.
     pub replies: u64,
-    /// Tokens and costs.
     #[serde(flatten)]
     pub spending: Spending,
 }

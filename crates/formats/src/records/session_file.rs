@@ -75,7 +75,6 @@ pub struct SessionRankedRecord {
     pub score: f64,
     /// Words of the query that the session contains.
     pub words: Vec<String>,
-    /// The session.
     #[serde(flatten)]
     pub about: SessionDescription,
     /// Latest time in its records, RFC 3339.
@@ -202,7 +201,6 @@ pub struct SessionChecksRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct SessionCursorRecord {
-    /// The subtype.
     pub subtype: CursorSubtype,
     /// Path of the file.
     pub path: String,
@@ -218,7 +216,6 @@ pub struct SessionCursorRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 pub struct SessionSwitchRecord {
-    /// The subtype.
     pub subtype: SwitchSubtype,
     /// Reason for the switch.
     pub reason: SwitchReason,

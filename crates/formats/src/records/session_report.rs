@@ -26,7 +26,6 @@ pub struct SessionReportRecord {
     pub denied: u64,
     /// Number of runs that ended with an error, by a limit or an interrupt, or without an end.
     pub errors: u64,
-    /// Tokens and costs.
     #[serde(flatten)]
     pub spending: Spending,
     /// Sum of the durations in milliseconds: of runs, as their streams state them, else from the first to the
@@ -44,7 +43,6 @@ pub struct SessionReportRecord {
 /// A session in a report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReportedSession {
-    /// The session.
     #[serde(flatten)]
     pub about: SessionDescription,
     /// The model's last report, extracted by built-in rules.

@@ -10,7 +10,6 @@ use turnpipe_core::message::{SessionId, ToolUseId, Usage};
 /// Model and cost of a label, title or recap.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SideExtension {
-    /// The major version of the extension.
     pub v: Version,
     /// Model, e.g. `openai:gpt-5-mini`; `builtin` for the rules that need no model.
     #[serde(skip_serializing_if = "Option::is_none")]

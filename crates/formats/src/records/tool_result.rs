@@ -155,14 +155,12 @@ impl Default for Version {
 /// An extension that contains only the version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersionOnly {
-    /// The major version of the extension.
     pub v: Version,
 }
 
 /// The extension of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolResultExtension {
-    /// The major version of the extension.
     pub v: Version,
     /// Outcome of the call.
     pub outcome: Outcome,
@@ -247,7 +245,6 @@ pub enum Lane {
 /// Result of analysing a call before it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerdictReport {
-    /// The access that the call needs.
     pub access: VerdictAccess,
     /// The word, construct or declaration that decided.
     #[serde(rename = "reason")]
@@ -322,7 +319,6 @@ pub struct WorkspaceReport {
 /// A permission decision and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permission {
-    /// The decision.
     pub decision: Decision,
     /// The rule, mode, hook or user that decided.
     #[serde(rename = "decided_by")]

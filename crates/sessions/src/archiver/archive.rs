@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::bundle::Bundle;
 use super::copy::{Comparison, Copy, Problem, compare, open, parent, remove_unfinished};
 use crate::files::open::SessionFile;
-use crate::files::origin::Origin;
+use crate::files::origin::ArchiveOrigin;
 use crate::list::in_use::IN_USE;
 use crate::read::title::read_names;
 use crate::state::{lock_within, open_private};
@@ -191,9 +191,9 @@ impl ArchiveDir {
         {
             size = end_of_records(&opened).map_err(|error| Problem::of(file, error))?;
         }
-        let origin = Origin::new(file, size, modified);
+        let origin = ArchiveOrigin::new(file, size, modified);
         let is_packed = bundle.is_packed(file);
-        let old = Origin::of(&target).filter(|_| is_packed);
+        let old = ArchiveOrigin::of(&target).filter(|_| is_packed);
         let is_unchanged = match &old {
             Some(old) if *old == origin => true,
             Some(old) if old.scope != origin.scope => {

@@ -12,7 +12,7 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
 use crate::files::compressed::unpack;
 use crate::files::open::{SessionError, SessionFile, open_safely};
-use crate::files::origin::Origin;
+use crate::files::origin::ArchiveOrigin;
 use turnpipe_core::io::{UNFINISHED, replace_below, uninterrupted};
 use turnpipe_formats::agent::ReadExtent;
 
@@ -51,7 +51,7 @@ pub(super) struct Copy<'a> {
     pub(super) root: &'a Path,
     pub(super) target: &'a Path,
     /// Written after the compressed content. `None` if the content is not compressed.
-    pub(super) origin: Option<&'a Origin>,
+    pub(super) origin: Option<&'a ArchiveOrigin>,
     pub(super) modified: SystemTime,
 }
 

@@ -8,9 +8,9 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::count::prices::Prices;
 use crate::count::stats::{Current, Tally};
 use crate::count::tally_items::{ReplyCounts, UsageContext, UsedTool};
+use crate::prices::Prices;
 use crate::read::session::Session;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;

@@ -3,6 +3,5 @@
 pub(crate) mod copies;
 pub(crate) mod costs;
 pub(crate) mod meter;
-pub(crate) mod prices;
 pub(crate) mod stats;
 pub(crate) mod tally_items;

@@ -11,9 +11,8 @@ use jiff::Timestamp;
 
 use crate::count::copies::CopyKeys;
 use crate::count::meter::{MeterLog, MeterReader, copied_readings};
-use crate::count::prices::{Prices, Unpriced};
 use crate::count::tally_items::{
-    CallResult, LabelCache, ReadSession, ReplyCounts, UsageContext, UsedTool,
+    LabelCache, ReadSession, ReplyCounts, TalliedResult, UsageContext, UsedTool,
 };
 use crate::files::discover::Candidate;
 use crate::files::distinct::{Distinct, Key};
@@ -21,6 +20,7 @@ use crate::files::open::SessionError;
 use crate::files::side_file::each_side_entry;
 use crate::list::listing::{Failures, Listing, unreadable};
 use crate::list::selection::{Selection, counts_in};
+use crate::prices::{Prices, Unpriced};
 use crate::read::session::Session;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;
@@ -447,7 +447,7 @@ impl Tally {
         for call in message.calls() {
             let model = message.model.as_deref().or(current.model.as_deref());
             let tool = UsedTool {
-                result: CallResult::default(),
+                result: TalliedResult::default(),
                 context: context(self.labels.of(model, None, Some(&call.name))),
             };
             let copied = current.keys.call(message, call, time);
@@ -458,7 +458,7 @@ impl Tally {
         for result in message.results() {
             let place = current.calls.get(Key::of(&result.id));
             if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                call.result.add(CallResult::of(result));
+                call.result.add(TalliedResult::of(result));
             }
         }
         if message.model.is_some() {

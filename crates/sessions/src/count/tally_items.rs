@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
-use crate::count::prices::Unpriced;
+use crate::prices::Unpriced;
 use turnpipe_core::message::{CallOutcome, ToolResult, Usage};
 
 /// A request: its counts and dimensions.
@@ -53,7 +53,7 @@ impl ReplyCounts {
 #[derive(Debug)]
 pub(crate) struct UsedTool {
     pub(crate) context: UsageContext,
-    pub(crate) result: CallResult,
+    pub(crate) result: TalliedResult,
 }
 
 impl UsedTool {
@@ -68,13 +68,13 @@ impl UsedTool {
 #[derive(Debug, Clone)]
 pub(crate) struct UsageContext {
     pub(crate) time: Option<Timestamp>,
-    pub(crate) labels: Arc<Labels>,
+    pub(crate) labels: Arc<UsageLabels>,
     /// Whether it was made in the session that this one was forked from.
     pub(crate) is_inherited: bool,
 }
 
 impl UsageContext {
-    pub(crate) fn new(time: Option<Timestamp>, labels: Arc<Labels>) -> Self {
+    pub(crate) fn new(time: Option<Timestamp>, labels: Arc<UsageLabels>) -> Self {
         Self {
             time,
             labels,
@@ -92,14 +92,14 @@ impl UsageContext {
 
 /// The dimensions of a request or a call that many of them share.
 #[derive(Debug)]
-pub(crate) struct Labels {
+pub(crate) struct UsageLabels {
     pub(crate) model: Option<String>,
     pub(crate) prompt_id: Option<String>,
     pub(crate) tool: Option<String>,
     source: Arc<OnceLock<ReadSession>>,
 }
 
-impl Labels {
+impl UsageLabels {
     /// Returns the session, after it was read.
     pub(crate) fn source(&self) -> Option<&ReadSession> {
         self.source.get()
@@ -130,7 +130,7 @@ pub(crate) struct LabelCache {
     /// Set when the session was read.
     pub(crate) source: Arc<OnceLock<ReadSession>>,
     /// The labels that were used last.
-    recent: Vec<Arc<Labels>>,
+    recent: Vec<Arc<UsageLabels>>,
 }
 
 /// Maximum number of labels in a cache.
@@ -143,9 +143,9 @@ impl LabelCache {
         model: Option<&str>,
         prompt_id: Option<&str>,
         tool: Option<&str>,
-    ) -> Arc<Labels> {
+    ) -> Arc<UsageLabels> {
         let wanted = (model, prompt_id, tool);
-        let is_wanted = |known: &Arc<Labels>| {
+        let is_wanted = |known: &Arc<UsageLabels>| {
             let labels = [&known.model, &known.prompt_id, &known.tool];
             let [model, prompt_id, tool] = labels.map(Option::as_deref);
             (model, prompt_id, tool) == wanted
@@ -154,7 +154,7 @@ impl LabelCache {
             self.recent.swap(0, at);
             return Arc::clone(&self.recent[0]);
         }
-        let labels = Arc::new(Labels {
+        let labels = Arc::new(UsageLabels {
             model: model.map(str::to_owned),
             prompt_id: prompt_id.map(str::to_owned),
             tool: tool.map(str::to_owned),
@@ -168,13 +168,13 @@ impl LabelCache {
 
 /// The results of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CallResult {
+pub(crate) struct TalliedResult {
     pub(crate) failed: bool,
     /// The length of the text in bytes, if there is a result.
     pub(crate) bytes: Option<usize>,
 }
 
-impl CallResult {
+impl TalliedResult {
     /// Returns the failure and the size of a result.
     pub(crate) fn of(result: &ToolResult) -> Self {
         Self {

@@ -10,7 +10,7 @@ use crate::files::compressed::unpacked_name;
 pub use crate::files::dirs::Candidate;
 use crate::files::dirs::{DirContext, FileTimes, may_be_a_session, walk};
 use crate::files::open::{is_database, session_at, sessions_in, subagents_of};
-use crate::files::origin::Origin;
+use crate::files::origin::ArchiveOrigin;
 use crate::state::SessionScope;
 use turnpipe_formats::agent::{Agent, Root, SubagentFiles, is_subagent_file, session_stem};
 
@@ -164,7 +164,7 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
     }
     let origin = |file: &Candidate| {
         unpacked_name(file.path.file_name()?.to_str()?)?;
-        Some(Origin::of(&file.path)?.scope)
+        Some(ArchiveOrigin::of(&file.path)?.scope)
     };
     let origins: Vec<Option<String>> = found.iter().map(origin).collect();
     if origins.iter().all(Option::is_none) {

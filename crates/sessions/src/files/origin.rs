@@ -21,7 +21,7 @@ const MAX_SIZE: u32 = 64 * 1024;
 
 /// The file that an archived file is a copy of, as of the time of copying.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct ArchiveOrigin {
     /// The digest of its path.
     pub(crate) scope: String,
     /// Its path, for people.
@@ -32,7 +32,7 @@ pub(crate) struct Origin {
     pub(crate) modified: u64,
 }
 
-impl Origin {
+impl ArchiveOrigin {
     /// Describes a file.
     pub(crate) fn new(path: &Path, size: u64, modified: SystemTime) -> Self {
         let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -87,17 +87,17 @@ mod tests {
     fn decoders_skip_the_origin() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl.zst");
-        let origin = Origin::new(&path, 7, UNIX_EPOCH + std::time::Duration::from_nanos(9));
+        let origin = ArchiveOrigin::new(&path, 7, UNIX_EPOCH + std::time::Duration::from_nanos(9));
         let level = ruzstd::encoding::CompressionLevel::Fastest;
         let packed = ruzstd::encoding::compress_to_vec(&b"content"[..], level);
         std::fs::write(&path, [packed.clone(), origin.frame()].concat()).unwrap();
-        assert_eq!(Origin::of(&path), Some(origin));
+        assert_eq!(ArchiveOrigin::of(&path), Some(origin));
         let mut content = Vec::new();
         unpack(&File::open(&path).unwrap(), &mut content, ReadExtent::Whole).unwrap();
         assert_eq!(content, b"content");
         for other in [&b""[..], b"abc", b"content\0\0\0\0", &packed] {
             std::fs::write(&path, other).unwrap();
-            assert_eq!(Origin::of(&path), None);
+            assert_eq!(ArchiveOrigin::of(&path), None);
         }
     }
 }

@@ -10,7 +10,6 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use crate::count::prices::Prices;
 use crate::files::dirs::DirContext;
 use crate::files::discover::{Candidate, subagent_files};
 use crate::files::listed::{Listed, Sessions};
@@ -18,6 +17,7 @@ use crate::files::open::SessionError;
 use crate::files::parallel::{each_in_order, stream_in_order};
 use crate::list::parts::{Spawned, ids_in, join, name};
 use crate::list::selection::{MIN_ID_CHARS, Selection, timestamp};
+use crate::prices::Prices;
 use crate::read::session::Session;
 use crate::read::title::NameIndexes;
 use turnpipe_core::jsonl::Mapping;

@@ -126,7 +126,7 @@ fn end_lines(hunk: &mut Hunk, has_returns: bool, is_cut: bool) {
 }
 
 /// The way a patch removes a file that a session changed before.
-pub(crate) enum Removal {
+pub(crate) enum WholeRemoval {
     /// It removes nothing, because the session made the file.
     Nothing,
     /// It removes the file as it was at first.
@@ -136,21 +136,21 @@ pub(crate) enum Removal {
 }
 
 /// Returns how a patch makes all these changes, the last of which removes the file.
-pub(crate) fn whole_removal(edits: &[&FileEdit]) -> Removal {
+pub(crate) fn whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
     let Some(first) = edits.first().filter(|first| first.kind != EditKind::Add) else {
-        return Removal::Nothing;
+        return WholeRemoval::Nothing;
     };
     let mut text = FileText::whole("");
     let mut later = edits.iter().rev();
     let is_undone = later.all(|edit| text.undo(&edit.hunks));
     match text.content().filter(|_| is_undone) {
-        Some(content) => Removal::Whole(FileEdit {
+        Some(content) => WholeRemoval::Whole(FileEdit {
             kind: EditKind::Remove,
             hunks: unified(&content, ""),
             moved_to: None,
             ..(*first).clone()
         }),
-        None => Removal::Unknown,
+        None => WholeRemoval::Unknown,
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use turnpipe_core::message::Call;
 use turnpipe_core::text::marked_diff;
-use turnpipe_core::tool_facts::{Parameter, parameters, patched_files};
+use turnpipe_core::tool_facts::{Parameter, command_line, parameters, patched_files};
 use turnpipe_formats::records::FileChange;
 use turnpipe_guard::shell::inside_sandbox;
 
@@ -200,6 +200,13 @@ fn below(path: &str, directory: Option<&str>) -> String {
         Some(rest) => rest.to_owned(),
         None => path.to_owned(),
     }
+}
+
+/// Returns the command line of an input, without the sandbox in which it runs.
+pub fn command_of(input: &Map<String, Value>) -> Option<String> {
+    let mut names = parameters(Parameter::Command).iter();
+    let line = names.find_map(|name| command_line(input.get(*name)?))?;
+    Some(inside_sandbox(&line).unwrap_or(line))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What a session contains: messages, titles, calls, changes of files.
 
-pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod conversation;
 pub(crate) mod description;
@@ -9,7 +8,6 @@ pub(crate) mod ends;
 pub(crate) mod file_state;
 pub(crate) mod gist;
 pub(crate) mod patch;
-pub(crate) mod seen_call;
 pub(crate) mod session;
 pub(crate) mod side_threads;
 pub(crate) mod tail;

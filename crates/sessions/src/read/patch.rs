@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::read::file_state::{Removal, whole_removal};
+use crate::read::file_state::{WholeRemoval, whole_removal};
 use turnpipe_formats::agent::{EditKind, FileEdit};
 
 /// The changes of one file in a patch.
@@ -54,8 +54,8 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
         let removal = Some(file).filter(|file| file.is_removed && file.edits.len() > 1);
         let removal = removal.map(|file| whole_removal(&file.edits));
         let edits = match &removal {
-            Some(Removal::Nothing) => continue,
-            Some(Removal::Whole(edit)) => vec![edit],
+            Some(WholeRemoval::Nothing) => continue,
+            Some(WholeRemoval::Whole(edit)) => vec![edit],
             _ => file.edits.clone(),
         };
         let last = edits

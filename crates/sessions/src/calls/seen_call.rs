@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use crate::calls::events::SessionCall;
 use crate::list::selection::counts_in;
-use crate::read::calls::SessionCall;
-use crate::read::gist::{changed_files, input_gist};
+use crate::read::gist::{changed_files, command_of, input_gist};
 use crate::read::session::Session;
 use turnpipe_core::json::spelling;
 use turnpipe_core::message::CallOutcome;
-use turnpipe_core::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
+use turnpipe_core::tool_facts::{Parameter, Purpose, texts};
 use turnpipe_formats::agent::timestamp;
 use turnpipe_formats::records::{
     FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription,
@@ -74,13 +74,6 @@ impl SeenCall {
         }
         command_of(&self.input)
     }
-}
-
-/// Returns the command line of an input, without the sandbox in which it runs.
-pub fn command_of(input: &Map<String, Value>) -> Option<String> {
-    let mut names = parameters(Parameter::Command).iter();
-    let line = names.find_map(|name| command_line(input.get(*name)?))?;
-    Some(inside_sandbox(&line).unwrap_or(line))
 }
 
 impl SessionCall {

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use turnpipe_core::message::{Tier, Usage};
 use turnpipe_core::text::pattern;
 
-const FILE: &str = include_str!("../../data/prices.toml");
+const FILE: &str = include_str!("../data/prices.toml");
 
 /// The part of a recorded model name that has a price: without the provider before it and without
 /// the date, service version, routing variant and context size after it.
