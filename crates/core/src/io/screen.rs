@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, fcntl_lock};
+use rustix::io::Errno;
 use rustix::process::{FlockType, fcntl_getlk, getpgid, getpgrp};
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
@@ -142,11 +143,22 @@ impl State {
     /// Locks the terminal, unless another process of this job prevents that. Other jobs do not count: they may be
     /// stopped at a question.
     fn locks(&self, operation: FlockOperation) -> bool {
-        self.terminal.as_ref().is_none_or(|file| {
-            let other = || fcntl_getlk(file, &FlockType::WriteLock.into()).ok()?;
-            let is_ours = |pid| getpgid(pid).ok() == Some(getpgrp());
-            fcntl_lock(file, operation).is_ok() || !other().is_some_and(|lock| is_ours(lock.pid))
-        })
+        let Some(terminal) = &self.terminal else {
+            return true;
+        };
+        loop {
+            match fcntl_lock(terminal, operation) {
+                Err(Errno::AGAIN | Errno::ACCESS) => {}
+                // Where nothing can be locked, nobody waits.
+                _ => return true,
+            }
+            match fcntl_getlk(terminal, &FlockType::WriteLock.into()) {
+                // It was released in between.
+                Ok(None) => {}
+                Ok(Some(lock)) => return getpgid(lock.pid).ok() != Some(getpgrp()),
+                Err(_) => return true,
+            }
+        }
     }
 }
 
@@ -193,5 +205,67 @@ impl Write for ScreenWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    const FILE: &str = "TURNPIPE_TEST_LOCKED_FILE";
+
+    fn on(path: &std::ffi::OsStr) -> State {
+        let file = File::options().read(true).write(true).open(path);
+        State {
+            terminal: Some(file.unwrap()),
+            ..State::default()
+        }
+    }
+
+    /// The other process of the next test.
+    #[test]
+    fn another_process_locks_and_unlocks() {
+        let Some(path) = std::env::var_os(FILE) else {
+            return;
+        };
+        let state = on(&path);
+        while std::fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
+            for _ in 0..1_000 {
+                state.locks(FlockOperation::NonBlockingLockShared);
+                state.locks(FlockOperation::Unlock);
+            }
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_taken_only_by_its_lock() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let state = on(file.path().as_os_str());
+        let mut other = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "io::screen::tests::another_process_locks_and_unlocks",
+            ])
+            .env(FILE, file.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut taken, mut refused) = (0, 0);
+        while taken < 20_000 || refused < 20_000 {
+            if state.locks(FlockOperation::NonBlockingLockExclusive) {
+                let terminal = state.terminal.as_ref().unwrap();
+                // Succeeds again if this process has the lock.
+                let lock = fcntl_lock(terminal, FlockOperation::NonBlockingLockExclusive);
+                lock.expect("the lock is held");
+                taken += 1;
+                state.locks(FlockOperation::Unlock);
+            } else {
+                refused += 1;
+            }
+        }
+        std::fs::write(file.path(), "end").unwrap();
+        assert!(other.wait().unwrap().success());
     }
 }
