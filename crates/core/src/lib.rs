@@ -14,6 +14,7 @@ pub mod io;
 pub mod json;
 pub mod jsonl;
 pub mod message;
+#[cfg(target_os = "linux")]
 pub mod process_table;
 pub mod text;
 pub mod tool_facts;

@@ -19,7 +19,6 @@ mod orphans;
 mod own_memory;
 mod own_process;
 mod posix_spawn;
-#[cfg(target_os = "linux")]
 mod process_tree;
 #[cfg(sandbox)]
 mod sandbox;

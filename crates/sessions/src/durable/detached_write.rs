@@ -73,7 +73,7 @@ pub(super) fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<u
 /// # Errors
 /// The write failed.
 #[cfg(not(target_os = "linux"))]
-pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+pub(super) fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::write(file, bytes)?)
 }
 

@@ -36,7 +36,7 @@ impl RunningProcesses {
 
     /// Reads no processes: this system does not show them as files.
     #[cfg(not(target_os = "linux"))]
-    pub fn read() -> Self {
+    pub(crate) fn read() -> Self {
         Self::default()
     }
 
