@@ -16,6 +16,7 @@ fn main() -> io::Result<()> {
     let is_known = ["x86_64", "aarch64"].map(|known| is("CARGO_CFG_TARGET_ARCH", known));
     if is("CARGO_CFG_TARGET_OS", "linux") && is_known.contains(&true) {
         println!("cargo::rustc-cfg=sandbox");
+        println!("cargo::metadata=sandbox=1");
     }
     println!("cargo::rerun-if-changed=src/shell/rows.rs");
     println!("cargo::rerun-if-changed=src/shell/tables");
