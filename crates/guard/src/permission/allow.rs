@@ -4,8 +4,8 @@ use super::command_pattern::CommandPattern;
 use super::invocation::joined;
 use super::outline::outline;
 use super::path_context::PathContext;
+use super::pattern::{GLOB, UNKNOWN};
 use super::programs;
-use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{CommandPart, PartWord, is_connection};
 
 /// Variables that may be set before a command without making it another one.

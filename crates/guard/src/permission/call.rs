@@ -5,14 +5,13 @@ use std::cell::OnceCell;
 use super::Action;
 use super::command::{Command, commands};
 use super::domain::host;
-use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 
 /// A parsed call.
 pub(super) struct ParsedCall<'a> {
     pub(super) context: &'a PathContext<'a>,
     /// Files that it only reads.
-    pub(super) reads: Vec<NamedFile>,
+    pub(super) reads: Vec<ResolvedPath>,
     /// Files that it writes.
     pub(super) writes: Vec<ResolvedPath>,
     /// Host that it connects to.
@@ -28,10 +27,7 @@ impl<'a> ParsedCall<'a> {
         };
         Self {
             context,
-            reads: reads
-                .iter()
-                .map(|path| NamedFile::read(path, context))
-                .collect(),
+            reads: reads.iter().map(|path| context.resolve(path)).collect(),
             writes: writes.iter().map(|path| context.resolve(path)).collect(),
             host: match context.request.action {
                 Action::Fetch { url } => host(url),

@@ -5,9 +5,8 @@ use std::path::Path;
 use super::allow::is_harmlessly_set;
 use super::command::Command;
 use super::invocation::joined;
-use super::named_file::NamedFile;
 use super::path_context::PathContext;
-use super::wildcard::{GLOB, UNKNOWN};
+use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{PartWord, analyse};
 
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
@@ -49,15 +48,10 @@ impl Command<'_> {
         !directory.starts_with('-')
             && !directory.contains([UNKNOWN, GLOB])
             && (self.directories.is_open && Path::new(directory).is_relative()
-                || self
-                    .file(directory, context)
+                || context
+                    .files(directory, &self.directories)
                     .iter()
-                    .any(|file| context.is_critical(&file.resolved())))
-    }
-
-    /// Returns the file that a word names in its directories.
-    fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
-        NamedFile::of(name, &self.directories, context)
+                    .any(|file| context.is_critical(file)))
     }
 
     /// Whether its only effect is known changes to files in the working directories.
@@ -82,9 +76,8 @@ impl Command<'_> {
                         .chars()
                         .all(|letter| "EPRadfinprvcm".contains(letter))
                 } else {
-                    self.file(value, context).iter().all(
-                        |file| matches!(file, NamedFile::Known(path) if context.is_inside(path)),
-                    )
+                    let files = context.files(value, &self.directories);
+                    files.iter().all(|file| context.is_inside(file))
                 }
             })
         };

@@ -8,10 +8,10 @@ use super::command_pattern::CommandPattern;
 use super::directories::{Directories, Target};
 use super::domain::host;
 use super::invocation::Invocation;
-use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
+use super::pattern::UNKNOWN;
 use super::programs::{Kind, Usage};
 use super::started::{Started, unread};
 use super::{directories, programs};
@@ -30,9 +30,9 @@ pub(super) struct Command<'a> {
     /// The command line, if it has several commands and this is the first.
     line: Option<&'a str>,
     allowable: Allowable,
-    named: OnceCell<Vec<NamedFile>>,
-    redirected: OnceCell<Vec<NamedFile>>,
-    changed: OnceCell<Vec<NamedFile>>,
+    named: OnceCell<Vec<ResolvedPath>>,
+    redirected: OnceCell<Vec<ResolvedPath>>,
+    changed: OnceCell<Vec<ResolvedPath>>,
 }
 
 /// Returns the commands of a command line. The part that was not read is one more command, with a text only.
@@ -149,8 +149,8 @@ impl Command<'_> {
             .flat_map(|text| text.split(is_name_end))
             .filter(|name| !name.is_empty());
         names.any(|name| {
-            let files = NamedFile::of(name, &self.directories, context);
-            files.iter().any(|file| pattern.may_restrict(file, context))
+            let files = context.files(name, &self.directories);
+            files.iter().any(|file| pattern.restricts(file, context))
         })
     }
 
@@ -197,17 +197,11 @@ impl Command<'_> {
         context: &PathContext<'_>,
     ) -> Option<Vec<&ResolvedPath>> {
         let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
-        let is_known = words
-            .into_iter()
-            .all(|word| !NamedFile::is_unknown(&outline(word, context)));
-        if !is_known || self.directories.is_open {
-            return None;
-        }
-        let targets = self.redirected(context).iter().map(|file| match file {
-            NamedFile::Known(path) => Some(path),
-            NamedFile::Glob(_) => None,
-        });
-        targets.collect()
+        let mut words = words.map(|word| outline(word, context));
+        let targets: Vec<_> = self.redirected(context).iter().collect();
+        let is_known =
+            !words.any(|word| word.contains(UNKNOWN)) && !targets.iter().any(|path| path.has_gap());
+        (is_known && !self.directories.is_open).then_some(targets)
     }
 
     /// Whether its redirections are known to be its only changes.
@@ -236,7 +230,7 @@ impl Command<'_> {
     }
 
     /// Returns the files that its words and input redirections may name.
-    pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
+    pub(super) fn named(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
         self.named.get_or_init(|| {
             let files = self.invocations().iter().flat_map(|one| {
                 let values = one.assignments.iter().map(|set| &set.word);
@@ -249,18 +243,18 @@ impl Command<'_> {
     }
 
     /// Returns the targets of its redirections.
-    pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[NamedFile] {
+    pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
         self.redirected.get_or_init(|| {
             let files = self.invocations().iter().flat_map(|one| {
                 let words = one.writes.iter().map(|word| outline(word, context));
-                words.flat_map(|name| NamedFile::of(&name, &one.directories, context))
+                words.flat_map(|name| context.files(&name, &one.directories))
             });
             files.collect()
         })
     }
 
     /// Returns the files that the operands of writing programs name.
-    pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
+    pub(super) fn changed(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
         self.changed.get_or_init(|| {
             let mut changed = Vec::new();
             for one in self.invocations() {
@@ -280,7 +274,7 @@ fn changed_by(
     writer: Usage,
     at: usize,
     context: &PathContext<'_>,
-) -> Vec<NamedFile> {
+) -> Vec<ResolvedPath> {
     let words = one.words.get(at + 1..).unwrap_or_default();
     // Whether a word is an option, or has its letter.
     let is_given = |word: &PartWord| {
@@ -309,7 +303,7 @@ fn changed_by(
     let copies = sources.iter().flat_map(|source| {
         let source = outline(source, context);
         let name = programs::name(source.trim_end_matches('/'));
-        NamedFile::of(&format!("{directory}/{name}"), &one.directories, context)
+        context.files(&format!("{directory}/{name}"), &one.directories)
     });
     let target = files(one, std::iter::once(*target), context);
     copies.chain(target).collect()
@@ -320,12 +314,12 @@ fn files<'w>(
     one: &Invocation,
     words: impl Iterator<Item = &'w PartWord>,
     context: &PathContext<'_>,
-) -> Vec<NamedFile> {
+) -> Vec<ResolvedPath> {
     let mut files = Vec::new();
     for word in words {
         let outline = outline(word, context);
         for name in names_in(&outline) {
-            files.extend(NamedFile::of(name, &one.directories, context));
+            files.extend(context.files(name, &one.directories));
         }
     }
     files

@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
+use super::pattern::{GAP, Pattern};
 use super::programs;
-use super::wildcard::{GAP, Wildcard};
 use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
     text: String,
-    pattern: Wildcard,
+    pattern: Pattern,
     /// The pattern without its arguments, if they are optional.
-    without_arguments: Option<Wildcard>,
+    without_arguments: Option<Pattern>,
     /// Its words, for deny and ask rules; `None` if the program has a star.
     words: Option<Words>,
     /// The words of its words without a star, in their order: those that a text in another language must have.
@@ -37,7 +37,7 @@ enum Operand {
     /// Any number of words.
     Any,
     /// One word; a star matches within it.
-    Word(Wildcard),
+    Word(Pattern),
 }
 
 /// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
@@ -52,11 +52,11 @@ impl CommandPattern {
             Some(prefix) => format!("{prefix} *"),
             None => pattern.to_owned(),
         };
-        let wildcard = Wildcard::parse(&pattern);
+        let wildcard = Pattern::of_text(&pattern);
         let without_arguments = pattern
             .strip_suffix(" *")
             .filter(|_| wildcard.stars() == 1)
-            .map(Wildcard::parse);
+            .map(Pattern::of_text);
         let literals = pattern
             .split_whitespace()
             .filter(|word| !word.contains('*'));
@@ -152,7 +152,7 @@ impl Words {
 
     fn has_options(&self, arguments: &[&str]) -> bool {
         self.options.iter().all(|option| {
-            let wildcard = Wildcard::parse(option);
+            let wildcard = Pattern::of_text(option);
             let is_same = |word: &&str| {
                 let name = word.split('=').next().unwrap_or_default();
                 wildcard.covers(word) || is_long(option) && wildcard.covers(name)
@@ -216,7 +216,7 @@ impl Operand {
         if word == "*" {
             Self::Any
         } else {
-            Self::Word(Wildcard::parse(word))
+            Self::Word(Pattern::of_text(word))
         }
     }
 }
@@ -262,7 +262,7 @@ pub(super) enum ToolName {
     /// One tool; `Read`, `Edit` and `Bash` include all tools of the same purpose.
     Exact(String),
     /// Tools whose names match.
-    Matching(Wildcard),
+    Matching(Pattern),
 }
 
 /// Returns the canonical name of a tool of any agent; unknown names are unchanged.
@@ -275,7 +275,7 @@ impl ToolName {
     pub(super) fn parse(name: &str) -> Self {
         let name = without_signs(name);
         if name.contains('*') {
-            Self::Matching(Wildcard::parse(&name))
+            Self::Matching(Pattern::of_text(&name))
         } else {
             Self::Exact(name.into_owned())
         }

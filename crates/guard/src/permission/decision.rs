@@ -210,7 +210,7 @@ impl Rules {
             .redirected(context)
             .iter()
             .chain(command.changed(context));
-        if written.any(|file| PathContext::is_protected(&file.resolved())) {
+        if written.any(|file| PathContext::is_protected(file)) {
             return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::glob::Glob;
 use super::path_pattern::PathPattern;
+use super::pattern::Pattern;
 use super::rule::Specifier;
 use super::{Behavior, Rule, Rules};
 
@@ -26,7 +26,7 @@ pub struct DeniedFiles {
     pub denied: FileUse,
     /// The directory. Its links are not followed.
     pub directory: PathBuf,
-    glob: Arc<Glob>,
+    below: Arc<Pattern>,
 }
 
 impl DeniedFiles {
@@ -41,25 +41,25 @@ impl DeniedFiles {
         directory: PathBuf,
         pattern: &str,
     ) -> Result<Self, String> {
-        let glob = Arc::new(Glob::parse(pattern)?);
+        let below = Arc::new(Pattern::of_path(pattern)?);
         Ok(Self {
             rule,
             denied,
             directory,
-            glob,
+            below,
         })
     }
 
     /// Returns the path up to the first wildcard, and whether it has none: then the path is all that the rule names.
     pub fn literal_start(&self) -> (PathBuf, bool) {
-        let (start, is_whole) = self.glob.literal_start();
+        let (start, is_whole) = self.below.literal_start();
         (self.directory.join(start), is_whole)
     }
 
     /// Whether the rule names a file or directory, by its path below the directory. Of what is in a directory that it
     /// names, only the directory itself.
     pub fn is_named(&self, below: &Path) -> bool {
-        self.glob.is_match(below.as_os_str().as_encoded_bytes())
+        self.below.covers(&below.to_string_lossy())
     }
 }
 
@@ -78,7 +78,7 @@ impl Rules {
                 rule: rule.text.clone(),
                 denied,
                 directory: root.to_owned(),
-                glob: Arc::clone(pattern.glob()),
+                below: Arc::clone(pattern.below()),
             })
         });
         denied.collect()
@@ -100,7 +100,7 @@ impl Rules {
         let rules = self.of_files(Behavior::Allow);
         let edits = rules.filter(|(_, denied, _)| *denied == FileUse::Changing);
         let allowed = edits.filter_map(|(_, _, pattern)| {
-            let below = pattern.glob().directory()?;
+            let below = pattern.below().directory()?;
             let roots = pattern.roots(home, working_directories, first(working_directories));
             Some(roots.into_iter().map(move |root| root.join(&below)))
         });

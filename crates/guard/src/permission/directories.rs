@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::outline::outline;
 use super::path_context::{PathContext, normalised};
-use super::wildcard::{GLOB, UNKNOWN};
+use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{CommandPart, PartWord};
 
 /// Maximum number of possible directories.

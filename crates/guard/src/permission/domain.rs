@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::wildcard::Wildcard;
+use super::pattern::Pattern;
 
 /// The host pattern of a rule.
 #[derive(Debug, Clone)]
@@ -10,7 +10,7 @@ pub struct DomainPattern {
     /// In lower case and without a trailing dot.
     pub(super) text: String,
     /// Label patterns, last label first; `*` matches within a label. Empty: any host.
-    labels: Vec<Wildcard>,
+    labels: Vec<Pattern>,
     /// Whether it matches subdomains only.
     is_below: bool,
 }
@@ -27,7 +27,7 @@ impl DomainPattern {
         let domain = below.unwrap_or(&pattern);
         let labels = domain.rsplit('.').filter(|_| domain != "*");
         Some(Self {
-            labels: labels.map(Wildcard::parse).collect(),
+            labels: labels.map(Pattern::of_text).collect(),
             is_below: below.is_some(),
             text: pattern,
         })

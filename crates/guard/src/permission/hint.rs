@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::command::Command;
 use super::domain::host;
 use super::path_context::PathContext;
+use super::pattern::escaped;
 use super::programs::Kind;
-use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, RuleSource, programs};
 use crate::shell::{is_subcommand, is_wrapper};
 

@@ -6,8 +6,8 @@ use super::command_pattern::CommandPattern;
 use super::directories::Directories;
 use super::outline::outline;
 use super::path_context::PathContext;
+use super::pattern::{GLOB, UNKNOWN};
 use super::programs::{self, Kind, Usage};
-use super::wildcard::{GLOB, UNKNOWN};
 use crate::shell::{PartAssignment, PartWord, pattern_index};
 
 /// Programs whose operands are text, not files.

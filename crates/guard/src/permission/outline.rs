@@ -1,7 +1,7 @@
 //! Words before the command runs, and the names of files in them.
 
 use super::path_context::PathContext;
-use super::wildcard::{GLOB, UNKNOWN};
+use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{PartWord, WordPiece};
 
 /// Maximum length of a word that may name files, in bytes: the limit of paths.

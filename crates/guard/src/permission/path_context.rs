@@ -6,7 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::glob::Glob;
+use super::directories::Directories;
+use super::pattern::{GAP, GLOB, Pattern};
 use super::programs;
 use super::request::{Action, Request};
 
@@ -34,7 +35,7 @@ struct Listed {
     is_excluded: bool,
     /// Whether it matches names in any directory.
     is_name: bool,
-    glob: Glob,
+    pattern: Pattern,
 }
 
 impl FileList {
@@ -52,11 +53,11 @@ impl FileList {
 
     /// Whether it lists an absolute path itself; `None` if it does not name it.
     fn lists(&self, path: &Path) -> Option<bool> {
-        let path = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
+        let path = path.to_string_lossy().to_ascii_lowercase();
         let path = path.get(1..)?;
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let name = programs::name(path);
         let mut rows = self.0.iter().rev();
-        let listed = rows.find(|row| row.glob.is_match(if row.is_name { name } else { path }))?;
+        let listed = rows.find(|row| row.pattern.covers(if row.is_name { name } else { path }))?;
         Some(!listed.is_excluded)
     }
 }
@@ -69,7 +70,7 @@ impl Listed {
         Self {
             is_excluded: line.starts_with('!'),
             is_name: !pattern.contains('/'),
-            glob: Glob::parse(&glob).expect("the tables are valid patterns"),
+            pattern: Pattern::of_path(&glob).expect("the tables are valid patterns"),
         }
     }
 }
@@ -91,7 +92,8 @@ pub fn is_named_protected_from_commands(path: &Path) -> bool {
     PROTECTED_FROM_COMMANDS.lists(path).unwrap_or_default()
 }
 
-/// A path with and without links resolved.
+/// A path with and without links resolved. It may have [`GLOB`] for parts that the shell expands, or [`GAP`] for parts that
+/// a tool does; other parts that are known only at run time are names that no pattern has.
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedPath {
     pub(super) name: PathBuf,
@@ -100,11 +102,22 @@ pub(super) struct ResolvedPath {
 }
 
 impl ResolvedPath {
+    /// Whether it may be several files.
+    pub(super) fn has_gap(&self) -> bool {
+        has_gap(&self.name)
+    }
+
     /// Whether the path before or after following links satisfies `is_wanted`.
     pub(super) fn any_name(&self, mut is_wanted: impl FnMut(&Path) -> bool) -> bool {
         is_wanted(&self.name)
             || (self.real.as_deref()).is_some_and(|real| *real != *self.name && is_wanted(real))
     }
+}
+
+/// Whether a path may be several ones.
+pub(super) fn has_gap(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    [GAP, GLOB].iter().any(|gap| name.contains(&(*gap as u8)))
 }
 
 /// Paths of a request, with a cache of resolved links.
@@ -190,10 +203,34 @@ impl<'a> PathContext<'a> {
 
     /// Resolves an absolute path.
     pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
-        ResolvedPath {
-            name: normalised(path),
-            real: self.opened(path),
-        }
+        let name = normalised(path);
+        let real = if has_gap(&name) {
+            // The directory before the first gap may be a link.
+            let above = name.ancestors().find(|above| !has_gap(above));
+            above.and_then(|above| {
+                Some(
+                    self.real(above)?
+                        .join(name.strip_prefix(above).ok()?)
+                        .into(),
+                )
+            })
+        } else {
+            self.opened(path)
+        };
+        ResolvedPath { name, real }
+    }
+
+    /// Returns the file that `name`, a word or part of one, names in each directory.
+    pub(super) fn files(&self, name: &str, directories: &Directories) -> Vec<ResolvedPath> {
+        // A program may expand it.
+        let home = name.strip_prefix("~/");
+        let home = home.and_then(|below| Some(self.home()?.join(below)));
+        let path = home.unwrap_or_else(|| PathBuf::from(name));
+        let count = if path.is_absolute() { 1 } else { usize::MAX };
+        let known = directories.known.iter().take(count);
+        known
+            .map(|directory| self.resolve(&directory.join(&path)))
+            .collect()
     }
 
     /// Resolves a path as the kernel does: links are followed before `..` applies.
@@ -223,7 +260,7 @@ impl<'a> PathContext<'a> {
                             .is_some_and(|directory| path.starts_with(directory))
                 })
         };
-        is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
+        !path.has_gap() && is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
     }
 
     /// Whether a path is never removed without approval: the root and its direct children, the home

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Behavior;
-use super::glob::Glob;
-use super::named_file::NamedFile;
-use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::{GAP, GLOB, Wildcard, escaped};
+use super::path_context::{PathContext, ResolvedPath, has_gap};
+use super::pattern::{GAP, Pattern};
 
 /// The source of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +22,9 @@ pub struct RuleSource {
 pub(super) struct PathPattern {
     anchor: Anchor,
     /// Relative to the anchor.
-    glob: Arc<Glob>,
-    /// The text of the glob.
-    text: String,
+    below: Arc<Pattern>,
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
-}
-
-fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
 }
 
 /// Names without an extension that are files.
@@ -102,22 +94,42 @@ impl PathPattern {
         };
         Ok(Self {
             anchor,
-            glob: Arc::new(Glob::parse(&text)?),
-            text,
+            below: Arc::new(Pattern::of_path(&text)?),
             may_be_directory,
         })
     }
 
-    /// Whether it matches a path before or after following links.
+    /// Whether it matches a path, or one of those that it may be.
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
-        let is_covered = |below: &Path| self.glob.covers(bytes(below));
-        self.anchor.any_below(path, context, is_covered)
+        let text = path.to_string_lossy();
+        // Files of a name have no files below.
+        let is_within = !self.may_be_directory && text.contains(GAP);
+        let is_covered = |root: &Path| {
+            if !has_gap(path) {
+                let below = path.strip_prefix(root);
+                return below.is_ok_and(|below| self.below.may_contain(&below.to_string_lossy()));
+            }
+            let pattern = self.below.below(&root.to_string_lossy());
+            if is_within {
+                return pattern.may_cover(&text)
+                    || pattern.may_contain(text.split(GAP).next().unwrap_or_default());
+            }
+            pattern.may_contain(&text)
+        };
+        let roots = self.anchor.roots(context);
+        roots.into_iter().any(|root| {
+            is_covered(root)
+                || context
+                    .real(root)
+                    .is_some_and(|real| *real != *root && is_covered(&real))
+        })
     }
 
     /// Whether it allows a file: it must match both before and after following links.
     pub(super) fn allows(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         let real = path.real.as_ref();
-        self.covers(&path.name, context)
+        !path.has_gap()
+            && self.covers(&path.name, context)
             && real.is_some_and(|real| **real == *path.name || self.covers(real, context))
     }
 
@@ -136,46 +148,14 @@ impl PathPattern {
         matches!(self.anchor, Anchor::Home)
     }
 
-    /// Returns the glob below these directories.
-    pub(super) fn glob(&self) -> &Arc<Glob> {
-        &self.glob
+    /// Returns the pattern of files below these directories.
+    pub(super) fn below(&self) -> &Arc<Pattern> {
+        &self.below
     }
 
-    /// Whether it restricts a file: it must match before or after following links.
+    /// Whether it restricts a file, or one of those that it may be: it must match before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         path.any_name(|path| self.covers(path, context))
-    }
-
-    /// Whether it restricts a file named in a command line, or one of the files that a glob may name.
-    pub(super) fn may_restrict(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
-        let path = match file {
-            NamedFile::Known(path) => return self.restricts(path, context),
-            NamedFile::Glob(path) => path,
-        };
-        // Everything in a restricted directory is restricted.
-        let known = path.split([GAP, GLOB]).next().unwrap_or_default();
-        let directory = known
-            .rsplit_once('/')
-            .map_or("", |(directory, _)| directory);
-        if self.covers(Path::new(directory), context) {
-            return true;
-        }
-        let may_cover = |pattern: &str| Wildcard::parse(pattern).may_cover(path);
-        let outlines = self.outlines();
-        self.anchor.roots(context).into_iter().any(|root| {
-            let root = escaped(&root.to_string_lossy());
-            outlines.iter().any(|outline| {
-                let itself = format!("{}/{outline}", root.trim_end_matches('/'));
-                may_cover(&itself)
-                    || (self.may_be_directory || !path.contains(GAP))
-                        && may_cover(&format!("{itself}/*"))
-            })
-        })
-    }
-
-    /// Returns the glob with `*` for each construct: `**/` matching no directory, and matching some.
-    fn outlines(&self) -> [String; 2] {
-        ["", "*/"].map(|between| outline(&self.text.replace("**/", between)))
     }
 }
 
@@ -206,37 +186,4 @@ impl Anchor {
             }
         }
     }
-
-    /// Whether a path, before or after following links, is below the anchor and satisfies
-    /// `is_wanted`.
-    fn any_below(
-        &self,
-        path: &Path,
-        context: &PathContext<'_>,
-        mut is_wanted: impl FnMut(&Path) -> bool,
-    ) -> bool {
-        self.roots(context).into_iter().any(|root| {
-            path.strip_prefix(root).is_ok_and(&mut is_wanted)
-                || context.real(root).is_some_and(|real| {
-                    &*real != root && path.strip_prefix(&*real).is_ok_and(&mut is_wanted)
-                })
-        })
-    }
-}
-
-/// Returns a glob with `*` for each part that is not literal.
-fn outline(glob: &str) -> String {
-    let mut outline = String::new();
-    let mut rest = glob.to_owned();
-    while let Some(at) = rest.find(['?', '[']) {
-        let end = if rest[at..].starts_with('[') {
-            rest[at..].find(']').map_or(rest.len(), |end| at + end + 1)
-        } else {
-            at + 1
-        };
-        outline.push_str(&rest[..at]);
-        outline.push('*');
-        rest.drain(..end);
-    }
-    outline + &rest
 }

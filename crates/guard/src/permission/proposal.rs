@@ -1,7 +1,7 @@
 //! Proposed rules for past calls, and their other effects.
 
 use super::hint::changes_operands;
-use super::wildcard::escaped;
+use super::pattern::escaped;
 use super::{Behavior, Decided, programs};
 use crate::shell::program_name;
 use turnpipe_core::message::DecidedBy;

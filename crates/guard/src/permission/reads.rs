@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use super::command::Command;
-use super::named_file::NamedFile;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::{GLOB, Wildcard, escaped};
+use super::pattern::{GLOB, Pattern, UNKNOWN, escaped};
 
 /// Whether the shell may expand a name with wildcards to a link in a directory, or to `..`, as dash and old versions of
 /// bash do with `.*`.
 fn may_lead_elsewhere(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
-    let pattern = Wildcard::parse(&escaped(name).replace(GLOB, "*"));
+    let pattern = Pattern::of_text(&escaped(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);
     name.starts_with('.') && pattern.covers("..")
         || links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))
@@ -29,21 +28,18 @@ impl Command<'_> {
             |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
         // The names that match a pattern may be printed only, and not opened.
         let leads_outside = |name: &str, is_opened: bool| {
-            let files = NamedFile::of(name, &self.directories, context);
-            NamedFile::is_unknown(name)
+            // A glob may match links, and in several directories.
+            let is_elsewhere = |path: &Path| {
+                let (above, name) = (path.parent(), path.file_name());
+                let (above, name) = (above.unwrap_or(path), name.unwrap_or_default());
+                !is_inside(&context.resolve(above))
+                    || is_opened && may_lead_elsewhere(&name.to_string_lossy(), above, context)
+            };
+            let mut files = context.files(name, &self.directories).into_iter();
+            name.contains(UNKNOWN)
                 || name.contains("{}")
-                || files.iter().any(|file| match file {
-                    NamedFile::Known(path) => !is_inside(path),
-                    // A glob may match links, and in several directories.
-                    NamedFile::Glob(path) => {
-                        let (above, name) = path.rsplit_once('/').unwrap_or_default();
-                        let above = Path::new(above);
-                        above.to_string_lossy().contains(GLOB)
-                            || !is_inside(&context.resolve(above))
-                            || is_opened
-                                && (!name.contains(GLOB)
-                                    || may_lead_elsewhere(name, above, context))
-                    }
+                || files.any(|file| {
+                    !is_inside(&file) && (!file.has_gap() || file.any_name(is_elsewhere))
                 })
         };
         let names = self.invocations().iter().flat_map(|one| {

@@ -8,10 +8,9 @@ use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
 use super::domain::DomainPattern;
-use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
-use super::wildcard::Wildcard;
+use super::pattern::Pattern;
 use super::{Action, Behavior, Request};
 use turnpipe_core::tool_facts::{Purpose, is_known, similar_tool, started_name};
 
@@ -67,7 +66,7 @@ pub enum OutsideAccess {
 pub(super) struct Argument {
     /// `None` is the name of the agent or skill that the call starts.
     pub(super) name: Option<String>,
-    pub(super) value: Wildcard,
+    pub(super) value: Pattern,
 }
 
 impl Rule {
@@ -166,8 +165,8 @@ impl Rule {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        let any = |files: &[NamedFile], pattern: &PathPattern| {
-            files.iter().any(|file| pattern.may_restrict(file, context))
+        let any = |files: &[ResolvedPath], pattern: &PathPattern| {
+            files.iter().any(|file| pattern.restricts(file, context))
         };
         match &self.specifier {
             Specifier::Command(pattern) => command.runs(pattern, context),
@@ -240,10 +239,10 @@ impl Rule {
             }
     }
 
-    pub(super) fn restricts_reading(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
+    pub(super) fn restricts_reading(&self, file: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Reading(pattern) => pattern.may_restrict(file, context),
-            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(&file.resolved()),
+            Specifier::Reading(pattern) => pattern.restricts(file, context),
+            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(file),
             _ => false,
         }
     }

@@ -7,8 +7,8 @@ use super::Behavior;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
 use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
+use super::pattern::Pattern;
 use super::rule::{Argument, Rule, Specifier};
-use super::wildcard::Wildcard;
 use crate::shell::parse;
 use turnpipe_core::tool_facts::Purpose;
 
@@ -61,7 +61,7 @@ impl Rule {
             (_, pattern) if Purpose::of(tool).starts_named() => {
                 arguments.push(Argument {
                     name: None,
-                    value: Wildcard::parse(pattern.trim_start_matches('/')),
+                    value: Pattern::of_text(pattern.trim_start_matches('/')),
                 });
                 Specifier::Argument
             }
@@ -132,6 +132,6 @@ fn argument(specifier: &str) -> Option<Argument> {
     );
     (is_name && !is_canonical).then(|| Argument {
         name: Some(name.to_owned()),
-        value: Wildcard::parse(value.trim()),
+        value: Pattern::of_text(value.trim()),
     })
 }

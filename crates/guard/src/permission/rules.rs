@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::command::Command;
 use super::command_pattern::ToolName;
-use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::rule::{OutsideAccess, Specifier};
 use super::{Behavior, Request, Rule};
@@ -46,7 +45,7 @@ impl Rules {
         let context = PathContext::new(request);
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
-            let file = NamedFile::Known(ResolvedPath { name, real });
+            let file = ResolvedPath { name, real };
             self.that(Behavior::Deny)
                 .any(|rule| rule.restricts_reading(&file, &context))
         };
