@@ -33,7 +33,6 @@ pub struct CheckShellRecord {
 pub(crate) fn verdict_access(verdict: &Verdict) -> VerdictAccess {
     match verdict {
         Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
-        Verdict::Writes => VerdictAccess::Writes,
         Verdict::Unknown => VerdictAccess::Unknown,
     }
 }

@@ -81,8 +81,8 @@ fn part(part: &CommandPart) -> String {
         .map(|assignment| format!("{}={}", assignment.name, value(&assignment.word)))
         .collect();
     words.extend(part.words.iter().map(value));
-    words.extend(part.reads.iter().map(|word| format!("<{}", value(word))));
-    words.extend(part.writes.iter().map(|word| format!(">{}", value(word))));
+    words.extend(part.reads().map(|word| format!("<{}", value(word))));
+    words.extend(part.writes().map(|word| format!(">{}", value(word))));
     words.extend(part.input.text().map(|text| format!("<<<{text}")));
     let inner = part.unwrapped().map(|inner| self::part(&inner));
     words.extend(inner.map(|inner| format!("[{inner}]")));

@@ -10,7 +10,6 @@ pub(crate) fn describe(command: &str) -> Vec<String> {
     let analysis = analyse(command);
     let verdict = match &analysis.verdict {
         Verdict::ReadOnly { .. } => "read-only",
-        Verdict::Writes => "writes",
         Verdict::Unknown => "unknown",
     };
     let mut lines = vec![format!("{verdict}: {}", analysis.why)];

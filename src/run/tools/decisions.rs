@@ -136,7 +136,7 @@ impl PastDecisions {
             input.extend(inside.map(|line| ("command".to_owned(), line.into())));
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
             let line = command(&call).map(str::to_owned);
-            let proposals = decided.proposals(line.as_deref());
+            let proposals = decided.proposals();
             self.decisions.restrict(&mut decided);
             let counted = counted(&call, line.as_deref(), &decided);
             let open = proposals.map(|proposals| {

@@ -142,7 +142,7 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
                 || level.words.iter().skip(1).any(evaluates)
                 || level.input.text().is_some_and(may_substitute)
                 || assigned.any(|value| may_substitute(&value)))
-        || level.reads.iter().any(may_connect)
+        || level.reads().any(may_connect)
 }
 
 fn starts_unknown(name: &str) -> bool {

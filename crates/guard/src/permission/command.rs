@@ -15,7 +15,7 @@ use super::pattern::UNKNOWN;
 use super::programs::{Kind, Usage};
 use super::started::{Started, unread};
 use super::{directories, programs};
-use crate::shell::{CommandLine, CommandPart, PartWord};
+use crate::shell::{CommandLine, CommandPart, PartWord, Redirection};
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -196,7 +196,7 @@ impl Command<'_> {
         &self,
         context: &PathContext<'_>,
     ) -> Option<Vec<&ResolvedPath>> {
-        let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
+        let words = self.levels.iter().take(1).flat_map(CommandPart::writes);
         let mut words = words.map(|word| outline(word, context));
         let targets: Vec<_> = self.redirected(context).iter().collect();
         let is_known =
@@ -235,7 +235,7 @@ impl Command<'_> {
             let files = self.invocations().iter().flat_map(|one| {
                 let values = one.assignments.iter().map(|set| &set.word);
                 let words = one.files().filter_map(|index| one.words.get(index));
-                let words = words.chain(&one.reads).chain(values);
+                let words = words.chain(one.opened(Redirection::reads)).chain(values);
                 files(one, words, context)
             });
             files.collect()
@@ -246,7 +246,9 @@ impl Command<'_> {
     pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
         self.redirected.get_or_init(|| {
             let files = self.invocations().iter().flat_map(|one| {
-                let words = one.writes.iter().map(|word| outline(word, context));
+                let words = one
+                    .opened(Redirection::writes)
+                    .map(|word| outline(word, context));
                 words.flat_map(|name| context.files(&name, &one.directories))
             });
             files.collect()

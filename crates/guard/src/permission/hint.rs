@@ -1,15 +1,16 @@
 //! Suggested rules for calls that no rule decides.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::command::Command;
 use super::domain::host;
+use super::invocation::joined;
 use super::path_context::PathContext;
 use super::pattern::escaped;
 use super::programs::Kind;
-use super::{Action, Behavior, Request, Rule, RuleSource, programs};
-use crate::shell::{is_subcommand, is_wrapper};
+use super::proposal::wide_rules;
+use super::{Action, Behavior, Request, Rule, programs};
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -43,24 +44,6 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     })
 }
 
-/// Whether a rule that allows anything behind the name of a program would allow anything: the program starts others,
-/// evaluates code or changes files.
-fn needs_exact_rule(program: &str) -> bool {
-    const OTHERS: [&str; 7] = ["make", "just", "docker", "podman", "ssh", "su", "curl"];
-    OTHERS.contains(&program)
-        || changes_operands(program)
-        || is_wrapper(program)
-        || programs::known(program)
-            .iter()
-            .any(|(kind, usage)| match kind {
-                Kind::Starts => true,
-                Kind::Shell | Kind::Code | Kind::Text => {
-                    ["stdin", "all", "first"].iter().any(|form| usage.has(form))
-                }
-                Kind::Writer => false,
-            })
-}
-
 /// Whether a program changes the files that its operands name, with any options.
 pub(super) fn changes_operands(program: &str) -> bool {
     programs::known(program)
@@ -68,8 +51,7 @@ pub(super) fn changes_operands(program: &str) -> bool {
         .any(|(kind, usage)| *kind == Kind::Writer && usage.options().next().is_none())
 }
 
-/// Suggests a rule for one command: its program and subcommand with any arguments. Programs that
-/// run other programs or change files get a rule for exactly this command. If the command is
+/// Suggests a rule for one command: a listed one with any arguments, else one for exactly this command. If the command is
 /// allowed except for its redirection (`is_allowed`), the rule is for the target.
 pub(super) fn of_command(
     command: &Command<'_>,
@@ -83,22 +65,17 @@ pub(super) fn of_command(
         }
         _ => return None,
     }
-    let words = command.known_words()?;
-    let program = *words.first()?;
-    let name = programs::name(program);
-    let pattern = if needs_exact_rule(name) {
-        escaped(command.text)
-    } else if let Some(subcommand) = words.get(1).filter(|word| is_subcommand(word)) {
-        format!("{program} {subcommand} *")
-    } else {
-        format!("{program} *")
+    let known = joined(command.known_words()?.into_iter().take(2));
+    let begins = |words: &str| {
+        let rest = known.strip_prefix(words);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    let rule = format!("Bash({pattern})");
-    let source = Arc::new(RuleSource {
-        name: String::new(),
-        anchor: PathBuf::new(),
-    });
-    let allows =
-        Rule::parse(&rule, Behavior::Allow, &source).is_ok_and(|rule| rule.allows_command(command));
+    let listed = wide_rules().find(|(words, _)| begins(words));
+    let rule = match listed {
+        Some((words, _)) => format!("Bash({words} *)"),
+        None => format!("Bash({})", escaped(command.text)),
+    };
+    let parsed = Rule::parse(&rule, Behavior::Allow, &Arc::default());
+    let allows = parsed.is_ok_and(|rule| rule.allows_command(command));
     (allows && !rule.contains('\n')).then_some(rule)
 }

@@ -8,7 +8,7 @@ use super::outline::outline;
 use super::path_context::PathContext;
 use super::pattern::{GLOB, UNKNOWN};
 use super::programs::{self, Kind, Usage};
-use crate::shell::{PartAssignment, PartWord, pattern_index};
+use crate::shell::{PartAssignment, PartWord, Redirection, pattern_index};
 
 /// Programs whose operands are text, not files.
 const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
@@ -21,8 +21,7 @@ pub(super) struct Invocation {
     pub(super) outlines: Vec<String>,
     /// The assignments before it.
     pub(super) assignments: Vec<PartAssignment>,
-    pub(super) reads: Vec<PartWord>,
-    pub(super) writes: Vec<PartWord>,
+    pub(super) redirections: Vec<Redirection>,
     /// Its possible directories.
     pub(super) directories: Rc<Directories>,
 }
@@ -38,8 +37,7 @@ impl Invocation {
             outlines: words.iter().map(|word| outline(word, context)).collect(),
             words: words.to_vec(),
             assignments,
-            reads: Vec::new(),
-            writes: Vec::new(),
+            redirections: Vec::new(),
             directories: Rc::clone(directories),
         }
     }
@@ -49,6 +47,15 @@ impl Invocation {
         self.outlines
             .first()
             .map_or("", |word| programs::name(word))
+    }
+
+    /// Returns the words that name files to read, or to write.
+    pub(super) fn opened(
+        &self,
+        opens: fn(&Redirection) -> bool,
+    ) -> impl Iterator<Item = &PartWord> {
+        let opened = self.redirections.iter().filter(move |one| opens(one));
+        opened.map(|one| &one.target)
     }
 
     /// Whether the program is known only at run time.
@@ -110,7 +117,9 @@ impl Invocation {
         let set = self.assignments.iter();
         let set = set.map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
         let set = set.collect::<String>() + &meant;
-        let targets = self.writes.iter().map(|word| outline(word, context));
+        let targets = self
+            .opened(Redirection::writes)
+            .map(|word| outline(word, context));
         let redirected = targets.map(|target| format!("{meant} > {target}"));
         let redirected: Vec<String> = redirected.collect();
         [meant, by_name, set].into_iter().chain(redirected)

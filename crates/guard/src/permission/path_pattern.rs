@@ -9,7 +9,7 @@ use super::path_context::{PathContext, ResolvedPath, has_gap};
 use super::pattern::{GAP, Pattern};
 
 /// The source of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleSource {
     /// The flag, or the file as it was named.
     pub name: String,

@@ -1,7 +1,6 @@
 //! Proposed rules for past calls, and their other effects.
 
 use super::hint::changes_operands;
-use super::pattern::escaped;
 use super::{Behavior, Decided, programs};
 use crate::shell::program_name;
 use turnpipe_core::message::DecidedBy;
@@ -19,88 +18,73 @@ pub struct Proposal {
 }
 
 impl Decided {
-    /// Returns rules that together would allow a call that no rule decided; `command` is its command line. `None` if
-    /// there are none, or their further effects are not known.
-    pub fn proposals(&self, command: Option<&str>) -> Option<Vec<Proposal>> {
-        let is_open = |decision, by: &DecidedBy| {
-            decision == Behavior::Ask && matches!(by, DecidedBy::Default { .. })
-        };
-        if !is_open(self.decision, &self.by) {
+    /// Returns rules that together would allow a call that no rule decided. `None` if there are none, or their further
+    /// effects are not known.
+    pub fn proposals(&self) -> Option<Vec<Proposal>> {
+        let is_open = |by: &DecidedBy| matches!(by, DecidedBy::Default { .. });
+        let open = self
+            .parts
+            .iter()
+            .filter(|part| part.decision != Behavior::Allow);
+        if self.decision != Behavior::Ask
+            || !is_open(&self.by)
+            || !open.clone().all(|part| is_open(&part.by))
+        {
             return None;
         }
-        if self.parts.is_empty() {
-            return Some(vec![proposal(self.hint.as_deref()?, command)?]);
-        }
-        let parts = self.parts.iter();
-        let open = parts.filter(|part| part.decision != Behavior::Allow);
-        let mut proposals = open
-            .map(|part| {
-                let hint = part
-                    .hint
-                    .as_deref()
-                    .filter(|_| is_open(part.decision, &part.by));
-                proposal(hint?, Some(&part.command))
-            })
-            .collect::<Option<Vec<_>>>()?;
+        let hints = self.hints()?.into_iter().map(proposal);
+        let mut proposals = hints.collect::<Option<Vec<_>>>()?;
         proposals.sort_unstable();
         proposals.dedup();
-        Some(proposals)
+        Some(proposals).filter(|proposals| !proposals.is_empty())
     }
 }
 
-/// Returns the proposal for a hint, or a rule for exactly the command if the hint has a program without a subcommand
-/// whose effects are not known.
-fn proposal(hint: &str, command: Option<&str>) -> Option<Proposal> {
-    let words = hint
-        .strip_prefix("Bash(")
-        .and_then(|hint| hint.strip_suffix(" *)"));
-    let program = words.and_then(|words| words.split_once(' '));
-    let for_program = program.map(|(program, _)| format!("Bash({program} *)"));
-    let listed = [Some(hint), for_program.as_deref()];
-    let mut listed = listed.into_iter().flatten();
-    let known = listed.find_map(|rule| Some((rule.to_owned(), further_effects(rule)?.to_owned())));
-    let (rule, also_allows) = match (known, command) {
-        (Some(known), _) => known,
-        (None, Some(command)) if program.is_none() => exact(command.trim())?,
-        (None, _) => return None,
-    };
-    Some(Proposal { rule, also_allows })
-}
-
-/// Returns a rule for exactly this command, and its effects.
-fn exact(command: &str) -> Option<(String, String)> {
-    let program = command.split(' ').next().map(program_name)?;
-    if changes_operands(program) || command.len() > MAX_EXACT || command.contains(['\n', '\0']) {
-        return None;
-    }
-    let effects = "no other command; this one may write outside the project and use the network";
-    Some((format!("Bash({})", escaped(command)), effects.to_owned()))
-}
-
-/// Returns the effects of a proposed rule, without the effects of the call that led to it.
-fn further_effects(rule: &str) -> Option<&'static str> {
-    let Some((tool, specifier)) = rule.strip_suffix(')').and_then(|rule| rule.split_once('('))
-    else {
+/// Returns the proposal for a hint, if its effects besides the call that led to it are known.
+fn proposal(rule: &str) -> Option<Proposal> {
+    let (tool, specifier) = rule
+        .strip_suffix(')')
+        .unwrap_or(rule)
+        .split_once('(')
+        .unwrap_or((rule, ""));
+    let also_allows = match tool {
+        "Bash" => match specifier.strip_suffix(" *") {
+            Some(words) => {
+                wide_rules().find_map(|(known, effects)| (known == words).then_some(effects))?
+            }
+            None if may_be_proposed(specifier) => {
+                "no other command; this one may write outside the project and use the network"
+            }
+            None => return None,
+        },
+        "Edit" if specifier.starts_with("//") => "writes outside the project: this file",
+        "Edit" if specifier.ends_with("/**") => "changes every file below this directory",
+        "Edit" => "changes only this file, in every project",
+        "WebFetch" => "uses the network: every page of this host",
         // Other tools may run commands.
-        let effects =
-            "every call of this tool, which may write outside the project and use the network";
-        return rule.starts_with("mcp__").then_some(effects);
-    };
-    match tool {
-        "Bash" => {
-            let words = specifier.strip_suffix(" *")?;
-            wide_rules().find_map(|(known, effects)| (known == words).then_some(effects))
+        _ if tool.starts_with("mcp__") => {
+            "every call of this tool, which may write outside the project and use the network"
         }
-        "Edit" if specifier.starts_with("//") => Some("writes outside the project: this file"),
-        "Edit" if specifier.ends_with("/**") => Some("changes every file below this directory"),
-        "Edit" => Some("changes only this file, in every project"),
-        "WebFetch" => Some("uses the network: every page of this host"),
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Proposal {
+        rule: rule.to_owned(),
+        also_allows: also_allows.to_owned(),
+    })
+}
+
+/// Whether a rule for exactly this command is proposed: not if its program changes files, or has other listed rules.
+fn may_be_proposed(command: &str) -> bool {
+    let name = command.split(' ').next().map_or("", program_name);
+    let mut listed = wide_rules().filter_map(|(words, _)| words.split_once(' '));
+    !changes_operands(name)
+        && command.len() <= MAX_EXACT
+        && !command.contains('\0')
+        && !listed.any(|(program, _)| program == name)
 }
 
 /// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
-fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(super) fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = programs::lines(include_str!("tables/proposals.txt"));
     let rows = rows.filter_map(|row| row.split_once(" | "));
     rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
@@ -187,7 +171,7 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            let proposals = row.decided().proposals(Some(command)).unwrap();
+            let proposals = row.decided().proposals().unwrap();
             let [proposal] = proposals.as_slice() else {
                 panic!("{command}: {proposals:?}");
             };
@@ -199,7 +183,7 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            assert_eq!(row.decided().proposals(Some(command)), None, "{command}");
+            assert_eq!(row.decided().proposals(), None, "{command}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::command::Command;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::pattern::{GLOB, Pattern, UNKNOWN, escaped};
+use crate::shell::CommandPart;
 
 /// Whether the shell may expand a name with wildcards to a link in a directory, or to `..`, as dash and old versions of
 /// bash do with `.*`.
@@ -46,14 +47,14 @@ impl Command<'_> {
             let files: Vec<usize> = one.files().collect();
             let names = one.outlines.iter().enumerate().skip(1);
             let names = names.map(move |(index, name)| (name.clone(), files.contains(&index)));
-            let repeated = one.reads.iter().filter(|_| one.words.is_empty());
-            let repeated = repeated.map(|word| (outline(word, context), false));
+            let repeated = one.assignments.iter().filter(|_| one.words.is_empty());
+            let repeated = repeated.map(|set| (outline(&set.word, context), false));
             names
                 .chain(repeated)
                 .filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no program.
-        let redirected = self.levels.iter().flat_map(|level| &level.reads);
+        let redirected = self.levels.iter().flat_map(CommandPart::reads);
         let redirected = redirected.map(|word| (outline(word, context), true));
         let directories = &self.directories;
         directories.is_open

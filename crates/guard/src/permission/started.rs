@@ -7,7 +7,9 @@ use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs::{self, Kind, Usage};
-use crate::shell::{CommandLine, CommandPart, PartInput, PartWord, behind_wrapper, parse};
+use crate::shell::{
+    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, behind_wrapper, parse,
+};
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
@@ -66,8 +68,7 @@ impl Started {
             directories,
             scope.context,
         );
-        invocation.reads.clone_from(&command.reads);
-        invocation.writes.clone_from(&command.writes);
+        invocation.redirections.clone_from(&command.redirections);
         self.add(invocation, index, scope.depth, scope);
     }
 
@@ -79,8 +80,8 @@ impl Started {
         context: &PathContext<'_>,
     ) {
         if !words.is_empty() {
-            let mut named = Invocation::new(&[], Vec::new(), directories, context);
-            named.reads = words.to_vec();
+            let values = words.iter().cloned().map(PartAssignment::unnamed).collect();
+            let named = Invocation::new(&[], values, directories, context);
             self.invocations.push(named);
         }
     }

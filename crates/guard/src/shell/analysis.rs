@@ -3,13 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::call::Effects;
-use super::check::check;
+use super::command_check::{CheckedCommand, GitCall};
 use super::line::CommandLine;
-use super::parts::CommandPart;
+use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::read;
-use super::verdict::{GitScope, GitUse, Verdict, excerpt};
+use super::table::COMMANDS;
+use super::verdict::{Checked, GitScope, GitUse, Refusal, Verdict, excerpt};
 use turnpipe_core::text::terminal_safe_line;
+
+/// Maximum number of commands and redirections. A shell that fails to start a process, or to open a file, may abandon a
+/// pipeline that is partly started.
+const MAX_COMMANDS: usize = 64;
 
 /// The result of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,45 +40,132 @@ pub struct Analysis {
 /// Assumes bash without start-up files, aliases and a terminal, and a cleaned environment: no
 /// exported functions, no variables that choose programs. Takes linear time and has no side
 /// effects.
-pub fn analyse(command: &str) -> Analysis {
-    let mut reading = read(command);
-    let effects = check(command, &mut reading);
-    let line = Arc::new(CommandLine::new(reading));
-    match effects.and_then(|effects| Ok((effects.git_uses(&effects.moves)?, effects))) {
-        Ok((requires, effects)) => Analysis {
-            why: harmless(&effects),
-            verdict: Verdict::ReadOnly { requires },
-            span: None,
-            changes_directory: effects.changes_directory(),
-            programs: effects.programs(),
-            language: effects.language,
+pub fn analyse(script: &str) -> Analysis {
+    let mut line = read(script);
+    if script.len() > MAX_LENGTH {
+        let why = "the command exceeds 16 KiB, the limit of the analysis";
+        return refused(Refusal::new(0..0, why), line);
+    }
+    let mut refusals = std::mem::take(&mut line.refusals);
+    let mut checked = Vec::new();
+    for command in &line.commands {
+        let (found, whole) = CheckedCommand::of(script, command);
+        refusals.extend(whole.err());
+        checked.push(found);
+    }
+    let moves = line.commands.iter().zip(&checked);
+    let moves =
+        moves.flat_map(|(command, found)| found.moves.iter().map(|to| (command.context, to)));
+    let moves: Vec<_> = moves.collect();
+    let changes_directory = moves.iter().any(|(context, _)| !context.is_in_subshell);
+    // The change may fail, be skipped, come later or affect only a subshell.
+    let starts = match moves.as_slice() {
+        [] => vec![Vec::new()],
+        [(context, Some(target))] if !context.is_repeated => vec![Vec::new(), vec![target.clone()]],
+        _ => Vec::new(),
+    };
+    let mut is_clean = line.unread.is_none();
+    let mut requires: Vec<GitUse> = Vec::new();
+    for (command, found) in line.commands.iter_mut().zip(&checked) {
+        let uses = distinct(found.git_uses(&starts));
+        requires.extend(uses.iter().cloned());
+        // In an unknown directory, git does not only read; earlier commands could change the configuration.
+        let may_require = is_clean && !command.context.is_repeated && !uses.is_empty();
+        command.only_reads = found.only_reads && (found.git.is_empty() || may_require);
+        is_clean &= command.only_reads && command.writes().next().is_none();
+        command.requires = if command.only_reads { uses } else { Vec::new() };
+    }
+    let secret = line.secrets.iter().find(|name| !line.sets(name));
+    let secret = secret.map(|name| format!("${name}"));
+    line.reveals = checked
+        .iter()
+        .find_map(|found| found.reveals.clone())
+        .or(secret);
+    if let Err(refusal) = check_whole(script, &line, refusals) {
+        return refused(refusal, line);
+    }
+    let mut git = checked.iter().flat_map(|found| &found.git);
+    if let Some(GitCall { span, .. }) = git.next().filter(|_| starts.is_empty()) {
+        return refused(
+            Refusal::new(span.clone(), "git in an unknown directory"),
             line,
+        );
+    }
+    let names = distinct(checked.iter().flat_map(|found| &found.names));
+    Analysis {
+        why: harmless(&names),
+        verdict: Verdict::ReadOnly {
+            requires: distinct(requires),
         },
-        Err(refusal) => Analysis {
-            verdict: refusal.verdict,
-            // The reason quotes parts of the command.
-            why: terminal_safe_line(&refusal.why),
-            span: Some(refusal.span).filter(|span| !span.is_empty()),
-            changes_directory: true,
-            programs: Vec::new(),
-            language: None,
-            line,
-        },
+        span: None,
+        changes_directory,
+        programs: programs(&names),
+        language: checked.iter().find_map(|found| found.language.clone()),
+        line: Arc::new(line),
     }
 }
 
-fn harmless(effects: &Effects) -> String {
+/// Returns the first reason against a command line that is about no single command, or about one of them.
+fn check_whole(script: &str, line: &CommandLine, mut refusals: Vec<Refusal>) -> Checked {
+    refusals.sort_by_key(|refusal| refusal.span.start);
+    let commands = line.commands.iter();
+    let size = commands.map(|command| 1 + command.redirections.len());
+    if size.sum::<usize>() > MAX_COMMANDS {
+        return Err(Refusal::new(0..0, "too many commands"));
+    }
+    if let Some(refusal) = refusals.into_iter().next() {
+        return Err(refusal);
+    }
+    if script.trim_ascii().is_empty() {
+        return Err(Refusal::new(0..0, "the command is empty"));
+    }
+    match &line.unread {
+        Some(unread) => Err(Refusal::new(unread.token.clone(), unread.why.clone())),
+        None => Ok(()),
+    }
+}
+
+fn refused(refusal: Refusal, line: CommandLine) -> Analysis {
+    Analysis {
+        verdict: Verdict::Unknown,
+        // The reason quotes parts of the command.
+        why: terminal_safe_line(&refusal.why),
+        span: Some(refusal.span).filter(|span| !span.is_empty()),
+        changes_directory: true,
+        programs: Vec::new(),
+        language: None,
+        line: Arc::new(line),
+    }
+}
+
+/// Returns the reason for accepting commands.
+fn harmless(names: &[&String]) -> String {
     /// Maximum number of names in the reason.
     const NAMED: usize = 6;
-    if effects.commands.is_empty() {
+    if names.is_empty() {
         return "nothing is run".to_owned();
     }
-    let names = effects.commands.iter().take(NAMED);
-    let mut names: Vec<String> = names.map(|name| excerpt(name)).collect();
-    if effects.commands.len() > NAMED {
-        names.push("…".to_owned());
+    let mut shown: Vec<String> = names.iter().take(NAMED).map(|name| excerpt(name)).collect();
+    shown.extend((names.len() > NAMED).then(|| "…".to_owned()));
+    format!("{}: options within the accepted set", shown.join(", "))
+}
+
+/// Returns the names of programs, without subcommands, and of programs that they start.
+fn programs(names: &[&String]) -> Vec<String> {
+    let names = names.iter().filter_map(|name| name.split(' ').next());
+    let started = names.clone().filter_map(|name| COMMANDS.get(name));
+    let started = started.flat_map(|command| command.starts.iter().copied());
+    distinct(names.chain(started).map(str::to_owned))
+}
+
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
     }
-    format!("{}: options within the accepted set", names.join(", "))
+    distinct
 }
 
 impl Analysis {
@@ -111,18 +202,18 @@ impl Analysis {
     /// Returns the analysis of a command of the line that only reads, on its own.
     #[must_use]
     pub fn of_command(&self, command: &CommandPart) -> Self {
-        let mut effects = Effects::default();
-        for program in command.levels().iter().filter_map(CommandPart::program) {
-            effects.ran(program);
-        }
+        let levels = command.levels();
+        let names = levels.iter().filter_map(CommandPart::program);
+        let names = distinct(names.map(str::to_owned));
+        let names = names.iter().collect::<Vec<_>>();
         Self {
             verdict: Verdict::ReadOnly {
                 requires: command.requires.clone(),
             },
-            why: harmless(&effects),
+            why: harmless(&names),
             span: Some(command.span.clone()),
             changes_directory: self.changes_directory,
-            programs: effects.programs(),
+            programs: programs(&names),
             language: None,
             line: Arc::clone(&self.line),
         }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::check::check;
+use super::analysis::analyse;
 use super::parts::CommandPart;
-use super::reader::read;
+use super::verdict::Refusal;
 use super::word::PartWord;
-use turnpipe_core::text::terminal_safe_line;
 
 /// The commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,50 +27,41 @@ pub struct CommandLine {
     pub documents: Vec<Range<usize>>,
     /// Whether a construct in it means something else to zsh or dash.
     pub differs: bool,
-    /// Whether all commands are simple ones in lists and pipelines.
+    /// Whether all commands are simple ones in lists and pipelines, and all of it was read.
     pub is_flat: bool,
+    /// The constructs outside of commands that may change something.
+    pub(super) refusals: Vec<Refusal>,
+    /// The variables in it that may be secret.
+    pub(super) secrets: Vec<String>,
 }
 
 /// The end of a command line that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
-    /// Its first byte.
+    /// Its first byte: the start of the command that contains the token.
     pub start: usize,
+    /// The token that is not understood.
+    pub(super) token: Range<usize>,
     /// The reason, on one line.
     pub why: String,
 }
 
 /// Reads a command line, in linear time and without side effects.
 pub fn parse(script: &str) -> CommandLine {
-    let mut reading = read(script);
-    // It marks the commands that only read; the verdict about the whole line is not needed.
-    let _ = check(script, &mut reading);
-    CommandLine::new(reading)
+    // The analysis marks the commands that only read.
+    Arc::unwrap_or_clone(analyse(script).line)
 }
 
 impl CommandLine {
-    pub(super) fn new(reading: super::reader::Reading) -> Self {
-        let unread = reading.stop.map(|stop| Unread {
-            start: stop.start,
-            why: terminal_safe_line(&stop.why),
-        });
-        Self {
-            is_flat: reading.is_flat && unread.is_none(),
-            commands: reading.commands,
-            words: reading.words,
-            reveals: reading.reveals,
-            unread,
-            names: reading.names,
-            documents: reading.documents,
-            differs: reading.differs,
-        }
-    }
-
     /// Reads a line that may mean something else where it is run: all of it counts as not read.
     pub fn guessed(script: &str) -> Self {
-        let why = "it is not known how it is read".to_owned();
+        let unread = Unread {
+            start: 0,
+            token: 0..0,
+            why: "it is not known how it is read".to_owned(),
+        };
         Self {
-            unread: Some(Unread { start: 0, why }),
+            unread: Some(unread),
             ..parse(script)
         }
     }
@@ -78,5 +69,14 @@ impl CommandLine {
     /// Returns its commands, if all of it was read.
     pub fn all_commands(&self) -> Option<&[CommandPart]> {
         self.unread.is_none().then_some(&*self.commands)
+    }
+
+    /// Whether it sets a variable.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        let reads = |command: &CommandPart| {
+            let mut words = command.words.iter();
+            command.program() == Some("read") && words.any(|word| word.literal() == Some(name))
+        };
+        self.names.contains(name) || self.commands.iter().any(reads)
     }
 }

@@ -5,8 +5,7 @@
 //! is not read-only. Both take linear time and have no side effects.
 
 mod analysis;
-mod call;
-mod check;
+mod command_check;
 mod command_words;
 mod commands;
 mod expansion;
@@ -17,8 +16,6 @@ mod pattern;
 mod portability;
 mod reader;
 mod redirection;
-#[cfg(test)]
-mod rows;
 mod sandbox_call;
 mod table;
 mod variables;
@@ -29,7 +26,6 @@ pub use analysis::{Analysis, analyse};
 pub use command_words::{
     behind_wrapper, is_subcommand, is_wrapper, program_and_subcommand, program_name,
 };
-pub use commands::{has_reading_form, may_verify_signatures};
 pub use expansion::is_identifier;
 pub use line::{CommandLine, Unread, parse};
 pub use parts::{CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};

@@ -27,7 +27,7 @@ pub(super) fn read<'words>(
     {
         return Ok(arguments);
     }
-    Err(Refusal::unknown(0..0, may_change(name)))
+    Err(Refusal::new(0..0, may_change(name)))
 }
 
 /// Returns the reason against the arguments of a command.
@@ -234,6 +234,6 @@ pub(super) fn arguments<'words>(
 ) -> Result<Arguments<'words>, Refusal> {
     match COMMANDS.get(name) {
         Some(command) => read(command, name, words),
-        None => Err(Refusal::unknown(0..0, format!("`{name}` is not listed"))),
+        None => Err(Refusal::new(0..0, format!("`{name}` is not listed"))),
     }
 }

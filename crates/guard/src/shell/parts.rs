@@ -36,10 +36,6 @@ pub struct CommandPart {
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
     pub input: PartInput,
-    /// Input redirections.
-    pub reads: Vec<PartWord>,
-    /// Output redirections.
-    pub writes: Vec<PartWord>,
     /// Whether it changes nothing in any directory, apart from its redirections and assignments, if `requires` holds.
     /// Words in other languages are not checked.
     pub only_reads: bool,
@@ -72,6 +68,14 @@ pub struct PartAssignment {
     pub name: String,
     /// The value.
     pub word: PartWord,
+}
+
+impl PartAssignment {
+    /// Creates a value of a loop, whose variable does not matter.
+    pub(crate) fn unnamed(word: PartWord) -> Self {
+        let name = String::new();
+        Self { name, word }
+    }
 }
 
 /// The operator between two commands.
@@ -113,6 +117,18 @@ impl PartInput {
 }
 
 impl CommandPart {
+    /// Returns the files that its input redirections name.
+    pub fn reads(&self) -> impl Iterator<Item = &PartWord> {
+        let opened = self.redirections.iter().filter(|one| one.reads());
+        opened.map(|one| &one.target)
+    }
+
+    /// Returns the files that its output redirections name.
+    pub fn writes(&self) -> impl Iterator<Item = &PartWord> {
+        let opened = self.redirections.iter().filter(|one| one.writes());
+        opened.map(|one| &one.target)
+    }
+
     /// Returns the first word, unless it is known only at run time.
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.value.as_deref()

@@ -36,26 +36,31 @@ impl Redirection {
             _ => {
                 let file = excerpt(&target.text);
                 let why = format!("`{operator}` writes to `{file}`");
-                return Err(Refusal::writes(self.span.clone(), why));
+                return Err(Refusal::new(self.span.clone(), why));
             }
         };
         if is_safe {
             return Ok(());
         }
         let why = format!("`{operator}` with a target that is not known to be a file");
-        Err(Refusal::unknown(self.span.clone(), why))
+        Err(Refusal::new(self.span.clone(), why))
     }
 
-    /// Whether it opens a file for reading and for writing.
-    pub(super) fn opens(&self) -> (bool, bool) {
+    /// Whether it opens a file to read.
+    pub(crate) fn reads(&self) -> bool {
+        self.operator.contains('<') && self.opens_file()
+    }
+
+    /// Whether it opens a file to write.
+    pub(crate) fn writes(&self) -> bool {
+        self.operator.contains('>') && self.opens_file()
+    }
+
+    fn opens_file(&self) -> bool {
         let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
-        let is_file = !self.operator.starts_with("<<")
+        !self.operator.starts_with("<<")
             && !copies_descriptor
-            && self.target.literal() != Some(HARMLESS_TARGET);
-        (
-            is_file && self.operator.contains('<'),
-            is_file && self.operator.contains('>'),
-        )
+            && self.target.literal() != Some(HARMLESS_TARGET)
     }
 
     /// Whether it redirects standard input.
@@ -74,7 +79,7 @@ impl Redirection {
     pub(super) fn output_file(&self) -> Option<&str> {
         let file = self.target.label();
         let is_stream = matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr");
-        (self.opens().1 && self.descriptor != Some(2) && !is_stream).then_some(file)
+        (self.writes() && self.descriptor != Some(2) && !is_stream).then_some(file)
     }
 
     /// Whether it discards standard error.

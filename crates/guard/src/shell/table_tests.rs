@@ -26,7 +26,6 @@ fn text<'row>(row: &'row Value, field: &str) -> &'row str {
 fn verdict(command: &str) -> &'static str {
     match analyse(command).without_a_look().verdict {
         Verdict::ReadOnly { .. } => "read-only",
-        Verdict::Writes => "writes",
         Verdict::Unknown => "unknown",
     }
 }

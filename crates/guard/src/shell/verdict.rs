@@ -12,8 +12,6 @@ pub enum Verdict {
         /// The uses of git; empty for most commands.
         requires: Vec<GitUse>,
     },
-    /// The command line changes something.
-    Writes,
     /// The command line is not known to be read-only.
     Unknown,
 }
@@ -62,23 +60,13 @@ pub(super) type Checked = Result<(), Refusal>;
 /// The first construct that is not known to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    pub(super) verdict: Verdict,
     pub(super) why: String,
     pub(super) span: Range<usize>,
 }
 
 impl Refusal {
-    pub(super) fn unknown(span: Range<usize>, why: impl Into<String>) -> Self {
+    pub(super) fn new(span: Range<usize>, why: impl Into<String>) -> Self {
         Self {
-            verdict: Verdict::Unknown,
-            why: why.into(),
-            span,
-        }
-    }
-
-    pub(super) fn writes(span: Range<usize>, why: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::Writes,
             why: why.into(),
             span,
         }

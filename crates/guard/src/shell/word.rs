@@ -134,12 +134,7 @@ impl PartWord {
 
     /// Returns a refusal of this word, whose effect is unknown.
     pub(super) fn refusal(&self, why: impl Into<String>) -> Refusal {
-        Refusal::unknown(self.span.clone(), why)
-    }
-
-    /// Returns a refusal of this word, which changes something.
-    pub(super) fn writes(&self, why: impl Into<String>) -> Refusal {
-        Refusal::writes(self.span.clone(), why)
+        Refusal::new(self.span.clone(), why)
     }
 
     /// Whether it becomes exactly one argument.

@@ -134,23 +134,19 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
 /// Marks as writing the commands whose words name a program of the workspace, that may print secrets, or whose
 /// requirements do not hold; or all commands if the shell is such a program.
 fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) -> CommandLine {
-    let line = &analysis.line;
+    let mut line = CommandLine::clone(&analysis.line);
+    let is_open = context.shell.has_clean_environment || line.reveals.is_none();
     let mut workspace = WorkspacePrograms::new(context);
-    let parts = line.commands.iter().cloned().map(|mut part| {
+    for part in line.commands.iter_mut().filter(|part| part.only_reads) {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
-        let is_open = context.shell.has_clean_environment || line.reveals.is_none();
-        part.only_reads = part.only_reads && is_open && workspace.find(names).is_none();
+        part.only_reads = is_open && workspace.find(names).is_none();
         if part.only_reads && !part.requires.is_empty() {
-            let settled = settled(analysis.of_command(&part), context);
+            let settled = settled(analysis.of_command(part), context);
             part.only_reads = settled.verdict.is_read_only();
         }
-        part
-    });
-    CommandLine {
-        commands: parts.collect(),
-        ..CommandLine::clone(line)
     }
+    line
 }
 
 /// The directory where a call starts.

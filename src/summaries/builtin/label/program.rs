@@ -152,7 +152,7 @@ impl<'a> Program<'a> {
     /// Whether it changes nothing.
     pub(super) fn reads(&self) -> bool {
         let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
-        (is_reader || self.command.only_reads) && self.command.writes.is_empty()
+        (is_reader || self.command.only_reads) && self.command.writes().next().is_none()
     }
 
     fn verb(&self) -> Option<Verb> {

@@ -9,13 +9,14 @@ use crate::shell::verdict::Refusal;
 use crate::shell::word::{PartWord, WordShape};
 
 /// Programs of fields, numbers, texts, patterns, a few variables and operators, which all versions of awk read alike. A
-/// slash starts a pattern only where nothing can be divided, and nothing behind `print` is greater.
+/// slash starts a pattern only where nothing can be divided, and nothing behind `print` is greater. Versions
+/// read other parentheses in different ways.
 static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r#"/[^/\[\\\n"]*/"#;
     let token = format!(
-        r#""(?:[^"\\\n]|\\[nt])*" | \b[0-9]+(?:\.[0-9]+)?\b | \b(?:BEGIN|END|else|if|in|next|length)\b
+        r#""(?:[^"\\\n]|\\[nt])*" | \b[0-9]+(?:\.[0-9]+)?\b | \b(?:BEGIN|END|else|in|next|length)\b | \blength\(\$[0-9]\)
         | \b(?:FILENAME|FNR|FS|NF|NR|OFS|ORS|RS|[a-z][0-9]?|count|key|line|max|min|name|seen|sum|total|value)\b
-        | [$+*%^!<=~?:,()\[\]{{&\s-] | [(,!~&]\s*{pattern} | \|\|(?:\s*{pattern})?"#
+        | [$+*%^!<=~?:,\[\]{{&\s-] | [,!~&]\s*{pattern} | \|\|(?:\s*{pattern})?"#
     );
     let all = format!(
         r"(?x)\A(?:\s*{pattern})?(?:{token} | [;>] | [;}}\n]\s*{pattern} | \}} | \bprintf?\b(?:{token})*(?:[;}}]|\z))*\z"
@@ -23,50 +24,29 @@ static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&all).ok()
 });
 
-/// Whether the options, the program, and the files and assignments after it only print.
+/// Whether the program, and the files after it, only print.
 pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
     let arguments = arguments("awk", words)?;
-    let mut options = arguments.options.iter();
-    let is_harmless = options.all(|given| {
-        let variable = given.text().and_then(|text| text.split_once('='));
-        given.name != "v" || variable.is_some_and(|(name, _)| is_variable(name))
-    });
     let Some([program, files @ ..]) = words.get(arguments.read..) else {
         return Ok(false);
     };
-    Ok(is_harmless
-        && program.literal().is_some_and(only_prints)
-        && files.iter().all(is_harmless_operand))
+    Ok(program.literal().is_some_and(only_prints) && files.iter().all(is_file))
 }
 
 fn only_prints(program: &str) -> bool {
-    // Versions disagree about variables and numbers before a parenthesis.
-    let is_called = |(at, _): (usize, &str)| {
-        let before = program[..at].trim_end();
-        let may_precede = ["if", "in", "print", "printf"];
-        before.ends_with(|sign: char| sign.is_ascii_alphanumeric())
-            && !program[..at].ends_with("length")
-            && !may_precede.iter().any(|word| before.ends_with(word))
-    };
     let printing = PRINTING.as_ref();
     printing.is_some_and(|printing| printing.is_match(program))
-        && !program.match_indices('(').any(is_called)
 }
 
-fn is_variable(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && only_prints(name)
-}
-
-/// Whether an operand is a file or an assignment, and not a connection name of gawk.
-fn is_harmless_operand(word: &PartWord) -> bool {
-    let (prefix, is_known) = (word.prefix(), word.literal().is_some());
+/// Whether an operand is a file, and neither an assignment nor a connection name of gawk.
+fn is_file(word: &PartWord) -> bool {
+    let prefix = word.prefix();
     // A word that starts with a pattern matches files or is literal.
     let may_connect = prefix.starts_with("/inet")
-        || !is_known && "/inet".starts_with(prefix) && word.shape() != WordShape::Matches;
-    match prefix.split_once('=') {
-        Some((variable, _)) if !variable.contains('/') => is_variable(variable),
-        _ => !may_connect,
-    }
+        || word.literal().is_none()
+            && "/inet".starts_with(prefix)
+            && word.shape() != WordShape::Matches;
+    !prefix.contains('=') && !may_connect
 }
 
 #[cfg(test)]
@@ -81,14 +61,13 @@ mod tests {
             "$1 > 5 {print $1}",
             "NR>=2 && NR<=4",
             "/foo/{c++} END{print c}",
-            "{print length($0)}",
             "length > 10",
+            "{print length($0)}",
             "{ print*2 }",
             "BEGIN { print \"user@example.com\" }",
             "{ printf \"%s\\n\", $2 }",
             "BEGIN{FS=\":\"} {print $1}",
             "$0 ~ /a|b/",
-            "{ if ($3 > 10) print $1 }",
             "!seen[$0]++",
             "/a > b/ {print}",
             "$NF ~ /x$/ || $1 == \"|\"",
@@ -102,6 +81,7 @@ mod tests {
     fn programs_that_do_more_are_refused() {
         for program in [
             "{print > \"out\"}",
+            "{ if ($3 > 10) print $1 }",
             "{print >> \"out\"}",
             "{print | \"sh\"}",
             "{print |& \"sh\"}",

@@ -1,15 +1,15 @@
 //! Commands of the shell itself, and wrappers: commands that start a command in their arguments.
 
-use crate::shell::call::{CheckedCommand, Move};
+use crate::shell::command_check::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::parts::CommandPart;
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, is_one_of};
-use crate::shell::word::{PartWord, Value, WordShape};
+use crate::shell::word::PartWord;
 
 /// `cd`
 pub(super) fn change_directory(
-    call: &mut CheckedCommand<'_>,
+    call: &mut CheckedCommand,
     _: &PartWord,
     words: &[PartWord],
 ) -> Checked {
@@ -23,8 +23,7 @@ pub(super) fn change_directory(
         .and_then(|word| word.literal())
         .filter(|target| *target != "-" && !target.is_empty())
         .map(str::to_owned);
-    let context = call.context;
-    call.effects.moves.push(Move { target, context });
+    call.moves.push(target);
     Ok(())
 }
 
@@ -63,7 +62,7 @@ pub(super) fn prints_a_format(words: &[PartWord]) -> bool {
 }
 
 /// Refuses `eval`, `source` and `exec`: their commands are not in the text.
-pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[PartWord]) -> Checked {
+pub(super) fn unknown_code(_: &mut CheckedCommand, name: &PartWord, _: &[PartWord]) -> Checked {
     Err(name.refusal(format!(
         "`{}` runs something that cannot be analysed",
         name.prefix()
@@ -71,11 +70,7 @@ pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &PartWord, _: &[Par
 }
 
 /// `command`, `env`, `time` and `timeout`, with options and variables before the command that they start.
-pub(super) fn wrapper(
-    call: &mut CheckedCommand<'_>,
-    name: &PartWord,
-    words: &[PartWord],
-) -> Checked {
+pub(super) fn wrapper(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments(name.prefix(), words)?;
     if name.prefix() == "command" && arguments.has_one_of(&["v", "V"]) {
         return Ok(());
@@ -93,41 +88,22 @@ pub(super) fn wrapper(
     match inner {
         Some(inner) => call.check_inner(name, &inner.words),
         None if name.prefix() == "env" => {
-            call.effects.reveals = Some(name.prefix().to_owned());
+            call.reveals = Some(name.prefix().to_owned());
             Ok(())
         }
         None => Err(name.refusal(format!("`{}` without a known command", name.prefix()))),
     }
 }
 
-/// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
-/// so they are not accepted together.
-pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+/// `xargs` with a fixed command. The arguments that it reads are unknown words.
+pub(super) fn xargs(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments("xargs", words)?;
-    let replaced = arguments.options.iter().find(|given| given.name == "I");
-    let replaced = replaced.map(|given| given.value);
-    let is_clear = arguments.options.iter().all(|given| match given.name {
-        "I" => !arguments.has("n") && !matches!(given.value, Value::Text("") | Value::Begins(_)),
-        "n" => given.value == Value::Text("1"),
-        _ => true,
-    });
-    if !is_clear {
-        return Err(name.refusal("`xargs` with options that cannot be combined"));
-    }
     let mut inner = words.get(arguments.read..).unwrap_or_default().to_vec();
     if inner.is_empty() {
         // Without a command, it prints like `echo`.
         return Ok(());
     }
-    if let Some(Value::Text(text)) = replaced {
-        for word in &mut inner {
-            if let Some((before, _)) = word.prefix().split_once(text) {
-                *word = word.starting_with(before, word.shape().max(WordShape::Single));
-            }
-        }
-    } else {
-        inner.push(PartWord::unknown(name.span.clone(), ""));
-    }
+    inner.push(PartWord::unknown(name.span.clone(), ""));
     call.check_inner(name, &inner)
 }
 

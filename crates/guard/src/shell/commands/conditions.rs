@@ -1,7 +1,7 @@
 //! `test`, `[`, `[[` and `find`: conditions that evaluate nothing, and the actions of `find` that only print.
 
-use crate::shell::call::CheckedCommand;
-use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
+use crate::shell::command_check::CheckedCommand;
+use crate::shell::verdict::{Checked, excerpt, is_one_of};
 use crate::shell::word::{PartWord, WordShape};
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
@@ -60,7 +60,7 @@ const WITH_ARGUMENT: &str = "\
     -uid -user -wholename -xtype -printf";
 
 /// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
-pub(super) fn find(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn find(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
     let is_action = |word: &PartWord| word.prefix().starts_with(['-', '(', ')', '!', ',']);
     let is_paths = |words: &[PartWord]| {
         let mut paths = words.iter().take_while(|word| !is_action(word));
@@ -94,11 +94,12 @@ pub(super) fn find(call: &mut CheckedCommand<'_>, name: &PartWord, words: &[Part
                 return Err(word.refusal(format!("`find {text}` without a clear argument")));
             };
             if argument.literal().is_none() {
-                call.effects.read_language("find");
+                call.read_language("find");
             }
             words = rest.get(1..).unwrap_or_default();
         } else if text.starts_with('-') && !is_one_of(ALONE, text) {
-            return Err(refused(word, text));
+            let shown = excerpt(text);
+            return Err(word.refusal(format!("`find`: `{shown}` is not in the accepted set")));
         }
     }
     Ok(())
@@ -127,15 +128,4 @@ fn started(words: &[PartWord]) -> Option<(Vec<PartWord>, &[PartWord])> {
     });
     let inner: Vec<PartWord> = inner.collect::<Option<_>>()?;
     (!inner.is_empty()).then(|| (inner, &words[end + 1..]))
-}
-
-fn refused(word: &PartWord, text: &str) -> Refusal {
-    match text {
-        "-delete" => word.writes("`find -delete` removes files"),
-        "-execdir" | "-ok" | "-okdir" => word.writes(format!("`find {text}` starts a program")),
-        _ => word.refusal(format!(
-            "`find`: `{}` is not in the accepted set",
-            excerpt(text)
-        )),
-    }
 }

@@ -1,12 +1,12 @@
 //! The check of one simple command: its assignments, then its name.
 
 use super::{awk, builtins, conditions, git, prints_environment, sed};
-use crate::shell::call::{CheckedCommand, Own};
+use crate::shell::command_check::{CheckedCommand, Own};
 use crate::shell::options::{self, arguments, may_change};
 use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::table::{COMMANDS, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
-use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
+use crate::shell::verdict::{Checked, Refusal, excerpt};
 use crate::shell::word::PartWord;
 
 /// Checks the variables that a command sets.
@@ -26,15 +26,10 @@ pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -
             } else {
                 format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
             };
-            return Err(Refusal::unknown(span, why));
+            return Err(Refusal::new(span, why));
         }
     }
     Ok(())
-}
-
-/// Whether some commands of this program only read, by the analysis.
-pub fn has_reading_form(program: &str) -> bool {
-    own_check(program).is_some() || own_rule(program).is_some() || COMMANDS.get(program).is_some()
 }
 
 /// Whether a command only reads with its arguments.
@@ -71,7 +66,7 @@ fn own_check(name: &str) -> Option<Own> {
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
 const MAX_LEVELS: usize = 6;
 
-impl CheckedCommand<'_> {
+impl CheckedCommand {
     /// Checks a command and its arguments.
     pub(in crate::shell) fn check(&mut self, words: &[PartWord]) -> Checked {
         let Some((first, arguments)) = words.split_first() else {
@@ -87,15 +82,15 @@ impl CheckedCommand<'_> {
             )));
         }
         if prints_environment(name, arguments) {
-            self.effects.reveals = Some(name.to_owned());
+            self.reveals = Some(name.to_owned());
         }
         let listed = COMMANDS.get(name);
         if listed.is_some_and(|command| command.is(Property::Language)) {
-            self.effects.read_language(name);
+            self.read_language(name);
         }
         if name != "git" {
             // `git` is recorded with its subcommand.
-            self.effects.ran(name);
+            self.names.push(name.to_owned());
         }
         if let Some(only_reads) = own_rule(name) {
             let only_reads = only_reads(arguments)?;
@@ -108,13 +103,10 @@ impl CheckedCommand<'_> {
         match (own_check(name), listed) {
             (Some(check), _) => check(self, first, arguments),
             (None, Some(command)) => options::read(command, name, arguments).map(|_| ()),
-            (None, None) => Err(match what_it_changes(name) {
-                Some(what) => first.writes(format!("`{name}` {what}")),
-                None => first.refusal(format!(
-                    "`{}` is not a command known to be read-only",
-                    excerpt(name)
-                )),
-            }),
+            (None, None) => {
+                let shown = excerpt(name);
+                Err(first.refusal(format!("`{shown}` is not a command known to be read-only")))
+            }
         }
     }
 
@@ -123,36 +115,21 @@ impl CheckedCommand<'_> {
         if self.level >= MAX_LEVELS {
             return Err(outer.refusal("too many nested commands"));
         }
-        let mut inner = CheckedCommand {
-            context: self.context,
-            effects: &mut *self.effects,
-            level: self.level + 1,
-        };
-        inner.check(words)
+        self.level += 1;
+        let checked = self.check(words);
+        self.level -= 1;
+        checked
     }
 }
 
-/// Whether `tar` lists an archive of this machine. It accepts option letters without a dash.
+/// Whether `tar` lists an archive of this machine. Its first operand could be options.
 fn lists_archive(words: &[PartWord]) -> Result<bool, Refusal> {
-    let mut words = words.to_vec();
-    if let Some(first) = words.first_mut()
-        && let Some(letters) = first.literal().filter(|text| !text.starts_with('-'))
-    {
-        // In letters before the last one, `f` and `C` would have their values elsewhere.
-        *first = PartWord::plain(first.span.clone(), &format!("-{letters}"));
-    }
     let is_local = |word: &PartWord| word.literal().is_some_and(|text| !text.contains(':'));
-    let lists = arguments("tar", &words)?.has_one_of(&["t", "list"]);
-    Ok(lists && words.iter().all(is_local))
-}
-
-/// Returns the effect of a command, as text that follows its name.
-fn what_it_changes(name: &str) -> Option<&'static str> {
-    let mut rows = include_str!("../tables/writers.txt").lines();
-    rows.find_map(|row| {
-        let (what, names) = row.split_once(" | ")?;
-        is_one_of(names, name).then_some(what)
-    })
+    let lists = arguments("tar", words)?.has_one_of(&["t", "list"]);
+    let begins = words
+        .first()
+        .is_some_and(|first| first.prefix().starts_with('-'));
+    Ok(lists && begins && words.iter().all(is_local))
 }
 
 #[cfg(test)]

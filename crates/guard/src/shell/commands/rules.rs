@@ -75,7 +75,7 @@ fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
 
 /// Whether a format or sort key of git may request a signature, which another program verifies.
 /// Padding or colors may separate the `%` and the `G` of `%G?`.
-pub fn may_verify_signatures(format: &str) -> bool {
+fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }

@@ -117,19 +117,19 @@ impl<'text> Reader<'text> {
         self.skip_blanks();
         while self.keyword() == "!" {
             self.position += 1;
-            self.reading.is_flat = false;
+            self.line.is_flat = false;
             self.skip_blanks();
         }
         let input = self.scope.input.clone();
         let mut stages = 0;
         loop {
-            let first = self.reading.commands.len();
+            let first = self.line.commands.len();
             self.command()?;
             self.skip_blanks();
             stages += 1;
             let is_pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
             if is_pipe || stages > 1 {
-                for command in self.reading.commands.iter_mut().skip(first) {
+                for command in self.line.commands.iter_mut().skip(first) {
                     command.context.is_in_subshell = true;
                 }
             }
@@ -137,7 +137,7 @@ impl<'text> Reader<'text> {
                 break;
             }
             let takes_errors = self.peek_at(1) == Some(b'&');
-            self.scope.input = PartInput::Pipe(first..self.reading.commands.len());
+            self.scope.input = PartInput::Pipe(first..self.line.commands.len());
             self.scope.follows = Follows::Pipe;
             self.operator(if takes_errors { 2 } else { 1 });
             self.skip_line_breaks()?;
@@ -229,7 +229,7 @@ impl<'text> Reader<'text> {
         }
         refuse_other_command(&part.words)?;
         // Zsh starts `cat`.
-        self.reading.differs |= part.words.is_empty() && !redirections.is_empty();
+        self.line.differs |= part.words.is_empty() && !redirections.is_empty();
         part.span = match (part.words.first(), part.words.last()) {
             (Some(first), Some(last)) => first.span.start..last.span.end,
             _ => start..end,
@@ -241,7 +241,7 @@ impl<'text> Reader<'text> {
     /// Reads `NAME=value`.
     fn assignment(&mut self, rest: &str, length: usize) -> Read<PartAssignment> {
         let name = rest.get(..length).unwrap_or_default().to_owned();
-        self.reading.names.insert(name.clone());
+        self.line.names.insert(name.clone());
         self.position += length + 1;
         let here = self.position;
         let word = match self.peek() {
@@ -274,15 +274,6 @@ impl<'text> Reader<'text> {
             ..
         } = &mut self.scope;
         part.has_processes = std::mem::take(has_processes);
-        for redirection in &redirections {
-            let (reads, writes) = redirection.opens();
-            if reads {
-                part.reads.push(redirection.target.clone());
-            }
-            if writes {
-                part.writes.push(redirection.target.clone());
-            }
-        }
         let input = redirections.iter().rfind(|one| one.is_input());
         if let Some(redirection) = input {
             part.input = match redirection.operator {
@@ -292,7 +283,7 @@ impl<'text> Reader<'text> {
             };
         }
         let mut is_fed = matches!(part.input, PartInput::Text(_));
-        let index = self.reading.commands.len();
+        let index = self.line.commands.len();
         for document in documents.iter_mut().filter(|one| one.command.is_none()) {
             is_fed = true;
             document.command = Some(index);
@@ -300,9 +291,9 @@ impl<'text> Reader<'text> {
         }
         part.redirections = redirections;
         let is_empty = part.words.is_empty() && part.assignments.is_empty();
-        let opens_nothing = part.reads.is_empty() && part.writes.is_empty() && !is_fed;
-        if !is_empty || !opens_nothing {
-            self.reading.commands.push(part);
+        let opens = part.reads().chain(part.writes()).next().is_some();
+        if !is_empty || opens || is_fed {
+            self.line.commands.push(part);
         }
     }
 }

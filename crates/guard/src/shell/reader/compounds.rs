@@ -11,7 +11,7 @@ use crate::shell::variables::may_be_set;
 impl Reader<'_> {
     /// Reads a compound command and its redirections, which also apply to the commands in it.
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
-        self.reading.is_flat = false;
+        self.line.is_flat = false;
         let outer = self.scope.context;
         self.nested(read)?;
         self.scope.context = outer;
@@ -115,7 +115,7 @@ impl Reader<'_> {
         if name.is_empty() || next.is_some_and(|next| !ends_word(*next)) || !may_be_set(name) {
             return self.stop(name.len().max(1), "`for` without an ordinary variable");
         }
-        self.reading.names.insert(name.to_owned());
+        self.line.names.insert(name.to_owned());
         self.position += name.len();
         self.skip_line_breaks()?;
         if self.keyword() == "in" {
@@ -126,7 +126,7 @@ impl Reader<'_> {
                     None | Some(b';' | b'\n' | b'#') => break,
                     _ => {
                         let word = self.word(Expansions::All)?;
-                        self.reading.words.push(word);
+                        self.line.words.push(word);
                     }
                 }
             }

@@ -37,9 +37,7 @@ impl Reader<'_> {
         }
         self.position += 1;
         for document in std::mem::take(&mut self.scope.documents) {
-            let command = document
-                .command
-                .and_then(|at| self.reading.commands.get(at));
+            let command = document.command.and_then(|at| self.line.commands.get(at));
             let start = command.map_or(document.span.start, |command| command.span.start);
             self.here_document_text(document)
                 .map_err(|stop| stop.before(start))?;
@@ -69,9 +67,9 @@ impl Reader<'_> {
         let text = self.slice(start..text_end);
         let is_expanded = document.is_expanded && text.contains(['$', '`', '\\']);
         if is_expanded {
-            self.reading.differs = true;
+            self.line.differs = true;
         } else {
-            self.reading.documents.push(start..end);
+            self.line.documents.push(start..end);
         }
         if document.is_expanded && text.contains("\\\n") {
             return stop_at(document.span, "a here-document with continued lines");
@@ -82,7 +80,7 @@ impl Reader<'_> {
             self.expanded_text(start..text_end)?;
         }
         let index = document.command.unwrap_or(usize::MAX);
-        if let Some(command) = self.reading.commands.get_mut(index)
+        if let Some(command) = self.line.commands.get_mut(index)
             && document.is_input
         {
             command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));

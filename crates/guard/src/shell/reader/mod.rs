@@ -11,4 +11,3 @@ mod state;
 mod words;
 
 pub(super) use self::read::read;
-pub(super) use self::state::Reading;

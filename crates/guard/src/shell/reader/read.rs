@@ -1,9 +1,10 @@
 //! The reading of a whole command line.
 
-use super::state::{Reader, Reading, Scope};
+use super::state::{Reader, Scope};
+use crate::shell::line::CommandLine;
 
 /// Reads a command line.
-pub(in crate::shell) fn read(script: &str) -> Reading {
+pub(in crate::shell) fn read(script: &str) -> CommandLine {
     let control = |byte: u8| (byte < b' ' && byte != b'\t' && byte != b'\n') || byte == 0x7f;
     let mut reader = Reader {
         text: script,
@@ -12,19 +13,19 @@ pub(in crate::shell) fn read(script: &str) -> Reading {
         depth: 0,
         control: script.bytes().position(control).unwrap_or(usize::MAX),
         scope: Scope::default(),
-        reading: Reading {
+        line: CommandLine {
             is_flat: true,
-            ..Reading::default()
+            ..CommandLine::default()
         },
     };
-    let stop = reader.script().err();
-    let mut reading = reader.reading;
-    if let Some(stop) = &stop {
-        reading
-            .commands
-            .retain(|command| command.span.start < stop.start);
+    let unread = reader.script().err();
+    let mut line = reader.line;
+    if let Some(unread) = &unread {
+        line.commands
+            .retain(|command| command.span.start < unread.start);
+        line.is_flat = false;
     }
-    reading.stop = stop;
-    reading.commands.sort_by_key(|command| command.span.start);
-    reading
+    line.unread = unread;
+    line.commands.sort_by_key(|command| command.span.start);
+    line
 }

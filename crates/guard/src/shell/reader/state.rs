@@ -1,28 +1,18 @@
 //! The state of the reader, and what all parts of the grammar need.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::shell::parts::{CommandContext, CommandPart, Follows, PartInput};
+use crate::shell::line::{CommandLine, Unread};
+use crate::shell::parts::{CommandContext, Follows, PartInput};
 use crate::shell::verdict::Refusal;
-use crate::shell::word::PartWord;
+use turnpipe_core::text::terminal_safe_line;
 
 /// Maximum nesting depth of substitutions and compound commands.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// The token that ended the reading.
-#[derive(Debug)]
-pub(in crate::shell) struct Stop {
-    /// The token.
-    pub(in crate::shell) span: Range<usize>,
-    /// Start of the command that contains it.
-    pub(in crate::shell) start: usize,
-    pub(in crate::shell) why: String,
-}
+pub(super) type Read<T> = Result<T, Unread>;
 
-pub(super) type Read<T> = Result<T, Stop>;
-
-impl Stop {
+impl Unread {
     /// Ends the reading before the command that starts here.
     pub(super) fn before(self, start: usize) -> Self {
         Self {
@@ -30,30 +20,6 @@ impl Stop {
             ..self
         }
     }
-}
-
-/// A command line that was read.
-#[derive(Debug, Default)]
-pub(in crate::shell) struct Reading {
-    /// In text order.
-    pub(in crate::shell) commands: Vec<CommandPart>,
-    pub(in crate::shell) stop: Option<Stop>,
-    /// Whether a construct in it means something else to zsh or dash.
-    pub(in crate::shell) differs: bool,
-    /// The texts of here-documents in which nothing is expanded.
-    pub(in crate::shell) documents: Vec<Range<usize>>,
-    /// Whether all commands are simple ones in lists and pipelines.
-    pub(in crate::shell) is_flat: bool,
-    /// The words of loops, which belong to no command.
-    pub(in crate::shell) words: Vec<PartWord>,
-    /// The constructs outside of commands that may change something.
-    pub(in crate::shell) refusals: Vec<Refusal>,
-    /// The variables in it that may be secret.
-    pub(in crate::shell) secrets: Vec<String>,
-    /// The first command or variable that may print secrets of the environment.
-    pub(in crate::shell) reveals: Option<String>,
-    /// The variables that the line sets.
-    pub(in crate::shell) names: BTreeSet<String>,
 }
 
 pub(super) struct Reader<'text> {
@@ -65,7 +31,7 @@ pub(super) struct Reader<'text> {
     /// Position of the first control character.
     pub(super) control: usize,
     pub(super) scope: Scope,
-    pub(super) reading: Reading,
+    pub(super) line: CommandLine,
 }
 
 /// The surroundings of a command.
@@ -157,7 +123,7 @@ impl<'text> Reader<'text> {
 
     /// Records a construct that may change something.
     pub(super) fn refuse(&mut self, span: Range<usize>, why: impl Into<String>) {
-        self.reading.refusals.push(Refusal::unknown(span, why));
+        self.line.refusals.push(Refusal::new(span, why));
     }
 
     /// Reads a substitution, which starts with two signs.
@@ -194,10 +160,10 @@ impl<'text> Reader<'text> {
 }
 
 pub(super) fn stop_at<T>(span: Range<usize>, why: impl Into<String>) -> Read<T> {
-    Err(Stop {
+    Err(Unread {
         start: span.start,
-        span,
-        why: why.into(),
+        token: span,
+        why: terminal_safe_line(&why.into()),
     })
 }
 

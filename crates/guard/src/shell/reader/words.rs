@@ -330,7 +330,7 @@ impl<'text> Reader<'text> {
             let names = text.split('$').map(|rest| rest.trim_start_matches('{'));
             let names = names.map(|rest| rest.get(..identifier_length(rest)).unwrap_or_default());
             let secret = names.filter(|name| !name.is_empty() && may_be_secret(name));
-            self.reading.secrets.extend(secret.map(str::to_owned));
+            self.line.secrets.extend(secret.map(str::to_owned));
         }
         match expanded {
             Expanded::Dollar => word.push("$"),
