@@ -4,9 +4,9 @@ use super::command_pattern::CommandPattern;
 use super::invocation::joined;
 use super::outline::outline;
 use super::path_context::PathContext;
-use super::pattern::{GLOB, UNKNOWN};
+use super::pattern::UNKNOWN;
 use super::programs;
-use crate::shell::{CommandPart, PartWord, is_connection};
+use crate::shell::{CommandPart, PartInput, PartWord, is_connection};
 
 /// Variables that may be set before a command without making it another one.
 const HARMLESS_VARIABLES: &str = "NODE_ENV LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ \
@@ -19,11 +19,10 @@ const UNSEEN: &str = "watch setsid ionice flock";
 /// Variables that change which programs later commands start.
 const PROGRAM_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
 
-/// Builtins that set the variables that their arguments name, and those that evaluate their arguments, which runs
-/// command substitutions in them.
-const SETS: &str =
-    "printf read declare typeset local export readonly let mapfile readarray for select getopts";
-const EVALUATES: &str = "test [ [[ unset wait shift exit return break continue";
+/// Builtins that set variables or evaluate their arguments, which can run command substitutions in them: `test -v
+/// 'x[$(rm y)]'`.
+const EVALUATES: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts test \
+    [ [[ unset wait shift exit return break continue";
 
 fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
@@ -111,42 +110,26 @@ fn starts_unseen(part: &CommandPart) -> bool {
     }
 }
 
-/// Whether a command may run a substitution in a word, as in `test -v 'x[$(rm y)]'`, or may connect to a server, as in
-/// `cat < "$x"`.
+/// Whether a command may run a substitution in a word, or may connect to a server, as in `cat < "$x"`.
 fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
-    let program = level.program().unwrap_or_default();
-    let (sets, compares) = (has(SETS, program), matches!(program, "test" | "[" | "[["));
-    let may_substitute = |text: &str| text.contains("$(") || text.contains('`');
-    let script = context.script();
-    // A later arithmetic evaluation runs substitutions in an index.
-    let has_index = || script.contains("[$(") || script.contains("[`");
-    let evaluates = |word: &PartWord| {
-        let text = word.value_or_text();
-        // After `declare -i y`, a value of `y` is evaluated.
-        may_substitute(&text.replace('\\', ""))
-            || sets && text.starts_with('-') && text.contains('i')
-            || word.text.starts_with("-v") && (compares || program == "printf")
-            || !compares && program != "printf" && starts_unknown(&outline(word, context))
-    };
-    let mut assigned = level
-        .assignments
-        .iter()
-        .map(|set| outline(&set.word, context));
     let may_connect = |word: &PartWord| {
         let name = outline(word, context);
         !word.text.starts_with("<(") && (name.starts_with(UNKNOWN) || is_connection(&name))
     };
+    let is_plain = |word: &PartWord| {
+        let value = word.value.as_deref();
+        value.is_some_and(|value| !value.starts_with('-') && !value.contains(['$', '`']))
+    };
+    // A later evaluation runs substitutions in an index.
+    let may_substitute = || {
+        context.script().contains('[')
+            || level.input != PartInput::Other
+            || !level.assignments.is_empty()
+            || !level.words.iter().skip(1).all(is_plain)
+    };
     context.sets_programs()
-        || (sets || has(EVALUATES, program))
-            && (has_index()
-                || level.words.iter().skip(1).any(evaluates)
-                || level.input.text().is_some_and(may_substitute)
-                || assigned.any(|value| may_substitute(&value)))
+        || has(EVALUATES, level.program().unwrap_or_default()) && may_substitute()
         || level.reads().any(may_connect)
-}
-
-fn starts_unknown(name: &str) -> bool {
-    name.starts_with([UNKNOWN, GLOB])
 }
 
 /// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part

@@ -30,9 +30,17 @@ pub(super) struct Command<'a> {
     /// The command line, if it has several commands and this is the first.
     line: Option<&'a str>,
     allowable: Allowable,
-    named: OnceCell<Vec<ResolvedPath>>,
-    redirected: OnceCell<Vec<ResolvedPath>>,
-    changed: OnceCell<Vec<ResolvedPath>>,
+    files: OnceCell<NamedFiles>,
+}
+
+/// The files that a command names.
+pub(super) struct NamedFiles {
+    /// Those that its words and input redirections may name.
+    pub(super) read: Vec<ResolvedPath>,
+    /// The targets of its redirections.
+    pub(super) redirected: Vec<ResolvedPath>,
+    /// Those that the operands of writing programs name.
+    pub(super) changed: Vec<ResolvedPath>,
 }
 
 /// Returns the commands of a command line. The part that was not read is one more command, with a text only.
@@ -93,9 +101,7 @@ impl<'a> Command<'a> {
             started,
             directories,
             line: None,
-            named: OnceCell::new(),
-            redirected: OnceCell::new(),
-            changed: OnceCell::new(),
+            files: OnceCell::new(),
         }
     }
 }
@@ -198,7 +204,7 @@ impl Command<'_> {
     ) -> Option<Vec<&ResolvedPath>> {
         let words = self.levels.iter().take(1).flat_map(CommandPart::writes);
         let mut words = words.map(|word| outline(word, context));
-        let targets: Vec<_> = self.redirected(context).iter().collect();
+        let targets: Vec<_> = self.files(context).redirected.iter().collect();
         let is_known =
             !words.any(|word| word.contains(UNKNOWN)) && !targets.iter().any(|path| path.has_gap());
         (is_known && !self.directories.is_open).then_some(targets)
@@ -229,44 +235,38 @@ impl Command<'_> {
             && !self.reads_outside(context)
     }
 
-    /// Returns the files that its words and input redirections may name.
-    pub(super) fn named(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
-        self.named.get_or_init(|| {
-            let files = self.invocations().iter().flat_map(|one| {
+    /// Returns the files that it names.
+    pub(super) fn files(&self, context: &PathContext<'_>) -> &NamedFiles {
+        self.files.get_or_init(|| {
+            let all = self.invocations().iter();
+            let read = all.clone().flat_map(|one| {
                 let values = one.assignments.iter().map(|set| &set.word);
                 let words = one.files().filter_map(|index| one.words.get(index));
                 let words = words.chain(one.opened(Redirection::reads)).chain(values);
                 files(one, words, context)
             });
-            files.collect()
-        })
-    }
-
-    /// Returns the targets of its redirections.
-    pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
-        self.redirected.get_or_init(|| {
-            let files = self.invocations().iter().flat_map(|one| {
-                let words = one
-                    .opened(Redirection::writes)
-                    .map(|word| outline(word, context));
+            let redirected = all.clone().flat_map(|one| {
+                let words = one.opened(Redirection::writes);
+                let words = words.map(|word| outline(word, context));
                 words.flat_map(|name| context.files(&name, &one.directories))
             });
-            files.collect()
+            let changed = all.flat_map(|one| {
+                let known = one.known().into_iter();
+                let writers = known.filter(|(kind, ..)| *kind == Kind::Writer);
+                writers.flat_map(|(_, writer, at)| changed_by(one, writer, at, context))
+            });
+            NamedFiles {
+                read: read.collect(),
+                redirected: redirected.collect(),
+                changed: changed.collect(),
+            }
         })
     }
 
-    /// Returns the files that the operands of writing programs name.
-    pub(super) fn changed(&self, context: &PathContext<'_>) -> &[ResolvedPath] {
-        self.changed.get_or_init(|| {
-            let mut changed = Vec::new();
-            for one in self.invocations() {
-                let known = one.known().into_iter();
-                for (_, writer, at) in known.filter(|(kind, ..)| *kind == Kind::Writer) {
-                    changed.extend(changed_by(one, writer, at, context));
-                }
-            }
-            changed
-        })
+    /// Returns the files that it is known to write.
+    pub(super) fn written(&self, context: &PathContext<'_>) -> impl Iterator<Item = &ResolvedPath> {
+        let files = self.files(context);
+        files.redirected.iter().chain(&files.changed)
     }
 }
 

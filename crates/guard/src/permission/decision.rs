@@ -206,15 +206,11 @@ impl Rules {
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
-        let mut written = command
-            .redirected(context)
-            .iter()
-            .chain(command.changed(context));
-        if written.any(|file| PathContext::is_protected(file)) {
+        if command.written(context).any(PathContext::is_protected) {
             return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan {
-            let writes = !command.redirected(context).is_empty();
+            let writes = !command.files(context).redirected.is_empty();
             return if !writes && command.only_reads(context) {
                 reads_only()
             } else {

@@ -165,24 +165,19 @@ impl Rule {
         command: &Command<'_>,
         context: &PathContext<'_>,
     ) -> bool {
-        let any = |files: &[ResolvedPath], pattern: &PathPattern| {
-            files.iter().any(|file| pattern.restricts(file, context))
+        let writes = |pattern: &PathPattern| {
+            command
+                .written(context)
+                .any(|file| pattern.restricts(file, context))
         };
         match &self.specifier {
             Specifier::Command(pattern) => command.runs(pattern, context),
             Specifier::Reading(pattern) => {
-                any(command.named(context), pattern)
-                    || any(command.redirected(context), pattern)
-                    || any(command.changed(context), pattern)
+                let read = &command.files(context).read;
+                read.iter().any(|file| pattern.restricts(file, context)) || writes(pattern)
             }
-            Specifier::Writing(pattern) => {
-                any(command.redirected(context), pattern) || any(command.changed(context), pattern)
-            }
-            Specifier::Any => {
-                self.tool.is("Edit")
-                    && !(command.redirected(context).is_empty()
-                        && command.changed(context).is_empty())
-            }
+            Specifier::Writing(pattern) => writes(pattern),
+            Specifier::Any => self.tool.is("Edit") && command.written(context).next().is_some(),
             Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
             Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,

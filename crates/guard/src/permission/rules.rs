@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use super::command::Command;
-use super::command_pattern::ToolName;
 use super::path_context::{PathContext, ResolvedPath};
 use super::rule::{OutsideAccess, Specifier};
 use super::{Behavior, Request, Rule};
@@ -57,22 +56,8 @@ impl Rules {
     /// Returns a warning for each well-formed rule that has no effect. `has_tool` knows the names of tools that
     /// are not those of a coding agent.
     pub fn warnings(&self, has_tool: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let unmatched = self.all.iter().filter_map(|rule| rule.warning(has_tool));
-        let shadowed = self.that(Behavior::Allow).filter_map(|allow| {
-            let ToolName::Exact(tool) = &allow.tool else {
-                return None;
-            };
-            let stricter = self.all.iter().find(|rule| {
-                rule.behavior != Behavior::Allow
-                    && matches!(rule.specifier, Specifier::Any)
-                    && rule.tool.covers(tool)
-            })?;
-            Some(format!(
-                "{}: the rule `{}` has no effect: `{}` of {} comes first",
-                allow.source.name, allow.text, stricter.text, stricter.source.name
-            ))
-        });
-        unmatched.chain(shadowed).collect()
+        let warnings = self.all.iter().filter_map(|rule| rule.warning(has_tool));
+        warnings.collect()
     }
 
     /// Returns the rules with a behavior.
