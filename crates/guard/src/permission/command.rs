@@ -53,7 +53,7 @@ pub(super) fn commands<'a>(
         known: vec![context.request.directory.to_owned()],
         is_open: false,
     });
-    let directories = directories::of(script, &line.commands, &start, context);
+    let directories = directories::of(line, &start, context);
     let parts = line.commands.iter().enumerate().zip(directories);
     let read = parts.map(|((index, part), directories)| {
         let levels = part.levels();

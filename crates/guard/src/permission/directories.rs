@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::outline::outline;
 use super::path_context::{PathContext, normalised};
 use super::pattern::{GLOB, UNKNOWN};
-use crate::shell::{CommandPart, PartWord};
+use crate::shell::{CommandLine, CommandPart, Follows, PartWord};
 
 /// Maximum number of possible directories.
 const MAX_DIRECTORIES: usize = 16;
@@ -23,11 +23,11 @@ pub(super) struct Directories {
 /// Returns the directories of each command of a line that starts in one of `start`. A `cd` may fail or not run, so the
 /// directory before it stays possible unless all commands are joined by `&&`.
 pub(super) fn of(
-    script: &str,
-    commands: &[CommandPart],
+    line: &CommandLine,
     start: &Rc<Directories>,
     context: &PathContext<'_>,
 ) -> Vec<Rc<Directories>> {
+    let commands = &line.commands;
     let targets: Vec<_> = commands
         .iter()
         .map(|command| target(command, context))
@@ -41,7 +41,7 @@ pub(super) fn of(
         });
     }
     let mut found = Vec::with_capacity(commands.len());
-    for (command, target) in commands.iter().zip(targets) {
+    for target in targets {
         found.push(Rc::clone(&current));
         let Some(target) = target else {
             continue;
@@ -50,7 +50,7 @@ pub(super) fn of(
         match target {
             Target::Unknown => after.is_open = true,
             Target::Known(to) => {
-                if is_certain(script, command) {
+                if found.len() == 1 && begins_with_condition(line) {
                     after.known.clear();
                 }
                 let from = current.known.iter();
@@ -107,13 +107,15 @@ fn operand(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
     (is_known && operands.next().is_none()).then(|| to.into())
 }
 
-/// Whether the rest of the command line runs only if its first command, a `cd`, succeeds.
-fn is_certain(script: &str, first: &CommandPart) -> bool {
-    let before = script.get(..first.span.start).unwrap_or_default();
-    let after = script.get(first.span.end..).unwrap_or_default();
-    let joined_otherwise = after.replace("&&", "").replace(">&", "").replace("&>", "");
-    before.trim().is_empty()
-        && after.trim_start().starts_with("&&")
-        && !joined_otherwise.contains([';', '\n', '&'])
-        && !joined_otherwise.contains("||")
+/// Whether the rest of the command line runs only if its first command succeeds.
+fn begins_with_condition(line: &CommandLine) -> bool {
+    let rest = line
+        .commands
+        .iter()
+        .skip(1)
+        .filter(|command| !command.is_substituted);
+    let mut follows = rest.map(|command| command.follows);
+    line.is_flat
+        && follows.next() == Some(Follows::And)
+        && follows.all(|follows| matches!(follows, Follows::And | Follows::Pipe))
 }

@@ -195,7 +195,7 @@ impl Started {
             context,
         };
         let start = directories;
-        let directories = directories::of(script, &line.commands, start, context);
+        let directories = directories::of(&line, start, context);
         for (index, directories) in directories.iter().enumerate() {
             self.add_command(index, directories, &scope);
         }

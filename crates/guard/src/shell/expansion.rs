@@ -1,5 +1,9 @@
 //! Expansions: variables, parameters, arithmetic.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
 /// The result of an expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expanded {
@@ -67,58 +71,24 @@ fn arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
     }
 }
 
-/// Parses `${…}`, if it neither assigns nor evaluates anything.
+/// `${…}` that neither assigns nor evaluates anything: a name, an index, and an operator with an operand, or numbers.
+static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let operand = r#"(?:[^`\\'"{}\n<>&()$]|\$[A-Za-z_])*"#;
+    let name = r"(?:[A-Za-z_]\w*|[0-9]+|(@)|[*\#?$-])(?:\[(?:([@*])|[0-9]*)\])?";
+    let operator = format!(r"(?::?[-+?]{operand}|[\#%/^,]{operand}|:[0-9:]*)?");
+    Regex::new(&format!(r"\A\$\{{(\#)?{name}{operator}\}}")).ok()
+});
+
+/// Parses `${…}`.
 fn braced(text: &str) -> Result<(Expanded, usize), &'static str> {
-    let Some((inside, _)) = text
-        .strip_prefix("${")
-        .and_then(|rest| rest.split_once('}'))
-    else {
-        return Err("`${…` is not closed");
+    let found = BRACED.as_ref().and_then(|braced| braced.captures(text));
+    let found = found.ok_or("`${…}` in a form that is not accepted")?;
+    let expanded = match (found.get(1), found.get(2).or(found.get(3))) {
+        (Some(_), _) => Expanded::Number,
+        (None, Some(_)) => Expanded::List,
+        (None, None) => Expanded::Value,
     };
-    let counted = inside.strip_prefix('#').filter(|rest| !rest.is_empty());
-    let named = counted.unwrap_or(inside);
-    let digits = named.bytes().take_while(u8::is_ascii_digit).count();
-    let is_special = named.starts_with(['@', '*', '#', '?', '$', '-']);
-    let name = identifier_length(named)
-        .max(digits)
-        .max(usize::from(is_special));
-    if name == 0 {
-        return Err("`${…}` without a name");
-    }
-    let mut is_list = named.starts_with('@');
-    let mut operator = named.get(name..).unwrap_or_default();
-    if let Some((index, after)) = operator
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-    {
-        is_list |= matches!(index, "@" | "*");
-        if !is_list && !index.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err("an index that is not a number is evaluated");
-        }
-        operator = after;
-    }
-    let is_accepted = match operator.as_bytes() {
-        []
-        | [b'-' | b'+' | b'?' | b'#' | b'%' | b'/' | b'^' | b',', ..]
-        | [b':', b'-' | b'+' | b'?', ..] => true,
-        // A substring; its bounds are arithmetic.
-        [b':', bounds @ ..] => bounds
-            .iter()
-            .all(|byte| byte.is_ascii_digit() || *byte == b':'),
-        _ => false,
-    };
-    let mut expansions = operator.split('$').skip(1);
-    let is_plain = !operator.contains(['`', '\\', '\'', '"', '{', '\n', '<', '>', '&', '(', ')'])
-        && expansions.all(|after| identifier_length(after) > 0);
-    if !is_accepted || !is_plain {
-        return Err("`${…}` with an operator or operand that is not accepted");
-    }
-    let expanded = match counted {
-        Some(_) => Expanded::Number,
-        None if is_list => Expanded::List,
-        None => Expanded::Value,
-    };
-    Ok((expanded, inside.len() + 3))
+    Ok((expanded, found[0].len()))
 }
 
 #[cfg(test)]

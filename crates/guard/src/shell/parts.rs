@@ -30,8 +30,6 @@ pub struct CommandPart {
     pub words: Vec<PartWord>,
     /// The variables that are assigned before it.
     pub assignments: Vec<PartAssignment>,
-    /// The source text of these assignments, each followed by a space.
-    pub assigned: String,
     /// Its redirections.
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
@@ -117,6 +115,13 @@ impl PartInput {
 }
 
 impl CommandPart {
+    /// Returns the source text of its assignments, each followed by a space.
+    pub fn assigned(&self) -> String {
+        let set = self.assignments.iter();
+        set.map(|set| format!("{}={} ", set.name, set.word.text))
+            .collect()
+    }
+
     /// Returns the files that its input redirections name.
     pub fn reads(&self) -> impl Iterator<Item = &PartWord> {
         let opened = self.redirections.iter().filter(|one| one.reads());
@@ -154,12 +159,10 @@ impl CommandPart {
             return None;
         }
         let mut assignments = self.assignments.clone();
-        let mut assigned = self.assigned.clone();
         while let Some((word, rest)) = inner.split_first()
             && let Some(variable) = word.assigned_by(name)
         {
             assignments.push(variable);
-            assigned = assigned + &word.text + " ";
             inner = rest;
         }
         let mut words = inner.to_vec();
@@ -171,7 +174,6 @@ impl CommandPart {
             span: start..self.span.end,
             words,
             assignments,
-            assigned,
             ..self.clone()
         })
     }
@@ -190,11 +192,8 @@ impl PartWord {
         };
         let name = name.to_owned();
         let word = match value {
-            Some(value) => Self {
-                span: self.span.clone(),
-                ..Self::known(value)
-            },
-            None => Self::unknown(self.span.clone(), &self.text),
+            Some(value) => Self::plain(self.span.clone(), value),
+            None => Self::unknown(self.span.clone(), self.text.split_once('=')?.1),
         };
         Some(PartAssignment { name, word })
     }

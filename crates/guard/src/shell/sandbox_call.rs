@@ -2,39 +2,31 @@
 
 use std::path::Path;
 
-use super::analysis::analyse;
+use super::line::parse;
 
 /// Returns the command line that a command line runs with `turnpipe sandbox`. `None` unless it is nothing but that call.
 pub fn inside_sandbox(line: &str) -> Option<String> {
     // Most lines are not parsed.
-    if !line.contains("turnpipe") {
-        return None;
-    }
-    let read = analyse(line).line;
-    let parts = read.all_commands()?;
-    let [call] = parts else {
+    let read = line.contains("turnpipe").then(|| parse(line))?;
+    let [call] = read.all_commands()? else {
         return None;
     };
-    let values: Vec<Option<&str>> = call
-        .words
-        .iter()
-        .map(|word| word.value.as_deref())
-        .collect();
+    let values = call.words.iter().map(|word| word.value.as_deref());
+    let values: Vec<_> = values.collect();
     let end = values.iter().position(|value| *value == Some("--"))?;
-    let is_known = values.iter().take(end).all(Option::is_some);
-    let [Some(program), Some("sandbox"), ..] = *values.as_slice() else {
-        return None;
-    };
     let is_alone = call.assignments.is_empty() && call.span == (0..line.trim_end().len());
-    if !is_known || !is_alone || !Path::new(program).ends_with("turnpipe") {
-        return None;
-    }
-    match values.get(end + 1..)? {
+    let is_call = match values.get(..end)? {
+        [Some(program), Some("sandbox"), options @ ..] => {
+            Path::new(program).ends_with("turnpipe") && options.iter().all(Option::is_some)
+        }
+        _ => false,
+    };
+    match values.get(end + 1..).filter(|_| is_alone && is_call)? {
         [Some("bash"), Some("-c"), script] => script.map(str::to_owned),
-        _ => Some(
-            line.get(call.words.get(end + 1)?.span.start..call.span.end)?
-                .to_owned(),
-        ),
+        _ => {
+            let start = call.words.get(end + 1)?.span.start;
+            line.get(start..call.span.end).map(str::to_owned)
+        }
     }
 }
 

@@ -20,14 +20,16 @@ pub(in crate::run::tools) fn assess(
 ) -> Assessment {
     let mut settled = settled(analysis.clone(), context);
     let is_ambiguous = context.shell.is_ambiguous(command, &analysis.line);
-    if is_ambiguous && settled.verdict.is_read_only() {
+    let unclear = if is_ambiguous {
+        Some("bash, zsh and dash do not parse it alike")
+    } else if !command.is_ascii() && !keeps_ascii(context) {
+        Some("characters of the shell's locale may contain signs of its syntax")
+    } else {
+        None
+    };
+    if let Some(why) = unclear.filter(|_| settled.verdict.is_read_only()) {
         settled.verdict = Verdict::Unknown;
-        "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);
-    }
-    if !command.is_ascii() && settled.verdict.is_read_only() && !keeps_ascii(context) {
-        settled.verdict = Verdict::Unknown;
-        "characters of the shell's locale may contain signs of its syntax"
-            .clone_into(&mut settled.why);
+        why.clone_into(&mut settled.why);
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::everything(),

@@ -2,7 +2,6 @@
 //! no files.
 
 use std::ffi::OsString;
-use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
@@ -25,33 +24,9 @@ pub(super) enum FinalDirectory {
     Unknown,
 }
 
-/// Returns the arguments of bash after `-c` for a command.
-///
-/// # Errors
-/// The command contains a NUL.
-pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
-    let quoted = shlex::bytes::try_quote(command.as_bytes())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))?;
-    let (evaluated, parameters) = if quoted.len() <= MAX_ARGUMENT {
-        (quoted.into_owned(), Vec::new())
-    } else {
-        in_parameters(command)
-    };
-    // On one line, because bash reads a line as a whole before it evaluates the command, whose syntax
-    // errors can upset its parser. The command does not see the descriptor. A group, so that errors
-    // of the report itself (a removed directory) are not shown as the command's; with `set -e`
-    // they would end the shell.
-    let report = format!(
-        " {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
-         2>/dev/null; exit \"$turnpipe_status\""
-    );
-    let script = [b"eval ", evaluated.as_slice(), report.as_bytes()].concat();
-    Ok([vec![OsString::from_vec(script)], parameters].concat())
-}
-
-/// Splits a command that is too long for one argument: returns the expression that joins the
-/// parameters, which are unset before the command runs, and the parameters.
-fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
+/// Returns the arguments of bash after `-c` for a command without NUL characters. It is in parameters, which may each have
+/// a part of it, and which are unset before it runs.
+pub(super) fn arguments(command: &str) -> Vec<OsString> {
     let mut parameters = vec![OsString::from("bash")];
     let mut rest = command;
     while !rest.is_empty() {
@@ -59,13 +34,17 @@ fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
         parameters.push(part.into());
         rest = after;
     }
-    let names: Vec<String> = (1..parameters.len())
-        .map(|number| format!("${{{number}}}"))
-        .collect();
-    (
-        format!("\"set --; {}\"", names.concat()).into_bytes(),
-        parameters,
-    )
+    let joined = (1..parameters.len()).map(|number| format!("${{{number}}}"));
+    let joined: String = joined.collect();
+    // On one line, because bash reads a line as a whole before it evaluates the command, whose syntax
+    // errors can upset its parser. The command does not see the descriptor. A group, so that errors
+    // of the report itself (a removed directory) are not shown as the command's; with `set -e`
+    // they would end the shell.
+    let script = format!(
+        "eval \"set --; {joined}\" {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
+         2>/dev/null; exit \"$turnpipe_status\""
+    );
+    std::iter::once(script.into()).chain(parameters).collect()
 }
 
 /// Parses the report of a shell that has ended.
@@ -95,7 +74,7 @@ mod tests {
         let path = std::env::var_os("PATH").unwrap();
         let command = Command {
             program: "bash".into(),
-            arguments: [options.to_vec(), arguments(command).unwrap()].concat(),
+            arguments: [options.to_vec(), arguments(command)].concat(),
             environment: [("PATH".into(), path)].into(),
             directory: directory.into(),
             stdin: Stdin::Null,

@@ -126,8 +126,6 @@ impl PreparedCall for ShellCall {
                 session.directory.display()
             ))
         })?;
-        let script = arguments(&self.command)
-            .map_err(|error| ToolFailure(format!("The command cannot be run: {error}")))?;
         let timeout = self.timeout(session.shell_timeouts);
         let mut environment = session.child_environment();
         if self.analysis.verdict.is_read_only() {
@@ -140,7 +138,11 @@ impl PreparedCall for ShellCall {
             .run(
                 &Command {
                     program: shell.into_os_string(),
-                    arguments: [BASH_OPTIONS.map(OsString::from).to_vec(), script].concat(),
+                    arguments: [
+                        BASH_OPTIONS.map(OsString::from).to_vec(),
+                        arguments(&self.command),
+                    ]
+                    .concat(),
                     environment,
                     directory: start.directory.clone(),
                     stdin: Stdin::Null,

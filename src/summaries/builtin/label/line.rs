@@ -178,7 +178,7 @@ impl Line<'_> {
     fn drop_exit(&self, commands: &mut Vec<&CommandPart>) {
         let saves_status = |command: &CommandPart| {
             let mut marks = ["$?", "PIPESTATUS"].iter();
-            command.words.is_empty() && marks.any(|mark| command.assigned.contains(mark))
+            command.words.is_empty() && marks.any(|mark| command.assigned().contains(mark))
         };
         let last = commands.last();
         if last.is_none_or(|last| !self.program(last).is_exit() || last.is_conditional()) {

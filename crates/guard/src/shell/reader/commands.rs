@@ -2,7 +2,6 @@
 
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, Scope, ends_word};
-use super::words::Expansions;
 use crate::shell::expansion::{assigned_name, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
 use crate::shell::redirection::Redirection;
@@ -209,13 +208,10 @@ impl<'text> Reader<'text> {
             } else if part.words.is_empty()
                 && let Some(length) = assigned_name(rest)
             {
-                let begin = self.position;
                 let assignment = self.assignment(rest, length)?;
-                let written = self.slice(begin..self.position);
-                part.assigned = part.assigned + written + " ";
                 part.assignments.push(assignment);
             } else {
-                let word = self.word(Expansions::All)?;
+                let word = self.word()?;
                 if rest.starts_with('{') && redirection_operator(self.rest()).is_some() {
                     let why = "a redirection that assigns a descriptor to a variable";
                     return super::state::stop_at(word.span, why);
@@ -250,7 +246,7 @@ impl<'text> Reader<'text> {
                 PartWord::plain(here..here, "")
             }
             Some(b'(') => return self.stop(1, "a list of values"),
-            Some(_) => self.word(Expansions::Value)?,
+            Some(_) => self.unsplit_word()?,
         };
         Ok(PartAssignment { name, word })
     }

@@ -2,7 +2,6 @@
 
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, ends_word};
-use super::words::Expansions;
 use crate::shell::commands::evaluates;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::{CommandPart, Follows};
@@ -125,7 +124,7 @@ impl Reader<'_> {
                 match self.peek() {
                     None | Some(b';' | b'\n' | b'#') => break,
                     _ => {
-                        let word = self.word(Expansions::All)?;
+                        let word = self.word()?;
                         self.line.words.push(word);
                     }
                 }
@@ -146,7 +145,7 @@ impl Reader<'_> {
     pub(super) fn case_statement(&mut self) -> Read<()> {
         self.skip_keyword("case")?;
         self.skip_blanks();
-        self.word(Expansions::Unsplit)?;
+        self.unsplit_word()?;
         self.skip_line_breaks()?;
         self.skip_keyword("in")?;
         self.scope.context.is_conditional = true;
@@ -159,7 +158,7 @@ impl Reader<'_> {
             self.skip("(");
             loop {
                 self.skip_blanks();
-                self.word(Expansions::Unsplit)?;
+                self.unsplit_word()?;
                 self.skip_blanks();
                 if !self.skip("|") {
                     break;
@@ -202,7 +201,7 @@ impl Reader<'_> {
                 }
                 self.position += 1;
             } else {
-                let word = self.word(Expansions::Unsplit);
+                let word = self.unsplit_word();
                 part.words.push(word.map_err(|stop| stop.before(start))?);
                 if part.words.last().is_some_and(|word| word.text == "]]") {
                     break;

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::state::{Document, Read, Reader, stop_at};
-use super::words::{Expansions, WordBuilder};
+use super::words::WordBuilder;
 use crate::shell::parts::PartInput;
 use crate::shell::word::PartWord;
 
 impl Reader<'_> {
     /// Reads the delimiter after the operator.
     pub(super) fn here_document(&mut self, strips_tabs: bool) -> Read<PartWord> {
-        let word = self.word(Expansions::Unsplit)?;
+        let word = self.unsplit_word()?;
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte);
         let delimiter = word.known_value();
         if delimiter.is_empty() || !delimiter.bytes().all(is_plain) {
@@ -101,7 +101,7 @@ impl Reader<'_> {
         let mut text = WordBuilder::default();
         while let Some(byte) = self.peek() {
             match byte {
-                b'$' | b'`' => self.dollar(&mut text, true, Expansions::Unsplit)?,
+                b'$' | b'`' => self.dollar(&mut text, true)?,
                 b'\\' => {
                     self.position += 1;
                     self.character()?;

@@ -1,7 +1,6 @@
 //! Redirections.
 
 use super::state::{Read, Reader, stop_at};
-use super::words::Expansions;
 use crate::shell::redirection::{Redirection, is_connection};
 
 /// Longer ones first.
@@ -42,7 +41,7 @@ impl Reader<'_> {
         self.skip_blanks();
         let target = match operator {
             "<<" | "<<-" => self.here_document(operator == "<<-")?,
-            _ => self.word(Expansions::All)?,
+            _ => self.word()?,
         };
         let redirection = Redirection {
             descriptor,

@@ -5,17 +5,6 @@ use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
 use crate::shell::word::{PartWord, WordPiece, WordShape};
 
-/// The expansions that apply to a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expansions {
-    /// All expansions: an argument.
-    All,
-    /// No splitting, no file names, no braces: a `case` word, an operand of `[[`.
-    Unsplit,
-    /// The same, for the value of an assignment.
-    Value,
-}
-
 /// Maximum length of a text in brackets or braces that is looked through, in bytes: the limit of names.
 const MAX_NAME: usize = 255;
 
@@ -76,8 +65,17 @@ impl WordBuilder {
 }
 
 impl<'text> Reader<'text> {
-    /// Reads a word, which must not be empty.
-    pub(super) fn word(&mut self, expansions: Expansions) -> Read<PartWord> {
+    /// Reads a word that may become any number of arguments. It must not be empty.
+    pub(super) fn word(&mut self) -> Read<PartWord> {
+        self.word_with(true)
+    }
+
+    /// Reads a word without splitting, names of files and braces: a value, a `case` word, an operand of `[[`.
+    pub(super) fn unsplit_word(&mut self) -> Read<PartWord> {
+        self.word_with(false)
+    }
+
+    fn word_with(&mut self, is_all: bool) -> Read<PartWord> {
         let start = self.position;
         let mut word = WordBuilder::default();
         while let Some(byte) = self.peek() {
@@ -94,7 +92,7 @@ impl<'text> Reader<'text> {
                 self.position += length;
                 continue;
             }
-            self.piece(byte, &mut word, start, expansions)?;
+            self.piece(byte, &mut word, start, is_all)?;
         }
         if self.position == start {
             return self.stop(1, "unexpected character");
@@ -112,14 +110,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the piece that starts with `byte` to the word.
-    fn piece(
-        &mut self,
-        byte: u8,
-        word: &mut WordBuilder,
-        start: usize,
-        expansions: Expansions,
-    ) -> Read<()> {
-        let is_all = expansions == Expansions::All;
+    fn piece(&mut self, byte: u8, word: &mut WordBuilder, start: usize, is_all: bool) -> Read<()> {
         match byte {
             b'<' | b'>' => {
                 self.substitution()?;
@@ -145,7 +136,7 @@ impl<'text> Reader<'text> {
             b'$' if self.peek_at(1) == Some(b'\'') => {
                 self.ansi_c_quoted(word)?;
             }
-            b'$' | b'`' => self.dollar(word, false, expansions)?,
+            b'$' | b'`' => self.dollar(word, !is_all)?,
             b'*' | b'?' if is_all => {
                 // Some shells expand `**` recursively.
                 let piece = match self.peek_at(1) {
@@ -293,19 +284,14 @@ impl<'text> Reader<'text> {
                     word.push("$");
                     self.position += 1;
                 }
-                (Some(_), _) => self.dollar(word, true, Expansions::All)?,
+                (Some(_), _) => self.dollar(word, true)?,
             }
         }
     }
 
-    /// Reads an expansion that starts with `$`.
-    pub(super) fn dollar(
-        &mut self,
-        word: &mut WordBuilder,
-        is_quoted: bool,
-        expansions: Expansions,
-    ) -> Read<()> {
-        let shape = if is_quoted || expansions != Expansions::All {
+    /// Reads an expansion that starts with `$`; in quotes, and for some words, its value is not split.
+    pub(super) fn dollar(&mut self, word: &mut WordBuilder, is_unsplit: bool) -> Read<()> {
+        let shape = if is_unsplit {
             WordShape::Single
         } else {
             WordShape::Split
