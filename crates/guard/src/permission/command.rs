@@ -206,7 +206,7 @@ impl Command<'_> {
         let mut words = words.map(|word| outline(word, context));
         let targets: Vec<_> = self.files(context).redirected.iter().collect();
         let is_known =
-            !words.any(|word| word.contains(UNKNOWN)) && !targets.iter().any(|path| path.has_gap());
+            !words.any(|word| word.contains(UNKNOWN)) && !targets.iter().any(|path| path.has_gap);
         (is_known && !self.directories.is_open).then_some(targets)
     }
 

@@ -99,14 +99,11 @@ pub(super) struct ResolvedPath {
     pub(super) name: PathBuf,
     /// The path with all links followed, if it can be resolved.
     pub(super) real: Option<Rc<Path>>,
+    /// Whether it may be several files.
+    pub(super) has_gap: bool,
 }
 
 impl ResolvedPath {
-    /// Whether it may be several files.
-    pub(super) fn has_gap(&self) -> bool {
-        has_gap(&self.name)
-    }
-
     /// Whether the path before or after following links satisfies `is_wanted`.
     pub(super) fn any_name(&self, mut is_wanted: impl FnMut(&Path) -> bool) -> bool {
         is_wanted(&self.name)
@@ -203,21 +200,26 @@ impl<'a> PathContext<'a> {
 
     /// Resolves an absolute path.
     pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
-        let name = normalised(path);
-        let real = if has_gap(&name) {
-            // The directory before the first gap may be a link.
-            let above = name.ancestors().find(|above| !has_gap(above));
-            above.and_then(|above| {
-                Some(
-                    self.real(above)?
-                        .join(name.strip_prefix(above).ok()?)
-                        .into(),
-                )
-            })
+        let (name, has_gap) = (normalised(path), has_gap(path));
+        let real = if has_gap {
+            self.real_start(&name)
         } else {
             self.opened(path)
         };
-        ResolvedPath { name, real }
+        ResolvedPath {
+            name,
+            real,
+            has_gap,
+        }
+    }
+
+    /// Resolves the links of the directory before the first gap.
+    fn real_start(&self, path: &Path) -> Option<Rc<Path>> {
+        let above = path.ancestors().find(|above| !has_gap(above))?;
+        let below = path.strip_prefix(above).ok()?;
+        let real = self.real(above)?;
+        let names = real.components().chain(below.components());
+        Some(Rc::from(names.collect::<PathBuf>()))
     }
 
     /// Returns the file that `name`, a word or part of one, names in each directory.
@@ -260,7 +262,7 @@ impl<'a> PathContext<'a> {
                             .is_some_and(|directory| path.starts_with(directory))
                 })
         };
-        !path.has_gap() && is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
+        !path.has_gap && is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
     }
 
     /// Whether a path is never removed without approval: the root and its direct children, the home

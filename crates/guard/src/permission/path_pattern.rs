@@ -128,7 +128,7 @@ impl PathPattern {
     /// Whether it allows a file: it must match both before and after following links.
     pub(super) fn allows(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         let real = path.real.as_ref();
-        !path.has_gap()
+        !path.has_gap
             && self.covers(&path.name, context)
             && real.is_some_and(|real| **real == *path.name || self.covers(real, context))
     }

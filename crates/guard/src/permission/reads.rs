@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::command::Command;
 use super::outline::{names_in, outline};
-use super::path_context::{PathContext, ResolvedPath};
+use super::path_context::{PathContext, ResolvedPath, has_gap};
 use super::pattern::{GLOB, Pattern, UNKNOWN, escaped};
 use crate::shell::CommandPart;
 
@@ -34,14 +34,15 @@ impl Command<'_> {
                 let (above, name) = (path.parent(), path.file_name());
                 let (above, name) = (above.unwrap_or(path), name.unwrap_or_default());
                 !is_inside(&context.resolve(above))
-                    || is_opened && may_lead_elsewhere(&name.to_string_lossy(), above, context)
+                    || is_opened
+                        && (!has_gap(path)
+                            || may_lead_elsewhere(&name.to_string_lossy(), above, context))
             };
             let mut files = context.files(name, &self.directories).into_iter();
             name.contains(UNKNOWN)
                 || name.contains("{}")
-                || files.any(|file| {
-                    !is_inside(&file) && (!file.has_gap() || file.any_name(is_elsewhere))
-                })
+                || files
+                    .any(|file| !is_inside(&file) && (!file.has_gap || file.any_name(is_elsewhere)))
         };
         let names = self.invocations().iter().flat_map(|one| {
             let files: Vec<usize> = one.files().collect();

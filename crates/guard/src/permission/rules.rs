@@ -44,7 +44,11 @@ impl Rules {
         let context = PathContext::new(request);
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
-            let file = ResolvedPath { name, real };
+            let file = ResolvedPath {
+                name,
+                real,
+                has_gap: false,
+            };
             self.that(Behavior::Deny)
                 .any(|rule| rule.restricts_reading(&file, &context))
         };

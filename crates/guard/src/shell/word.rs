@@ -97,17 +97,6 @@ impl PartWord {
         }
     }
 
-    /// Creates a word of this place that starts with `prefix`.
-    pub(super) fn starting_with(&self, prefix: &str, shape: WordShape) -> Self {
-        let known = (!prefix.is_empty()).then(|| WordPiece::Text(prefix.to_owned()));
-        Self {
-            value: None,
-            pieces: known.into_iter().chain([WordPiece::Unknown]).collect(),
-            shape,
-            ..self.clone()
-        }
-    }
-
     /// Returns the value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
         self.value.as_deref()

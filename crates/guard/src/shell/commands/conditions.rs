@@ -2,7 +2,7 @@
 
 use crate::shell::command_check::CheckedCommand;
 use crate::shell::verdict::{Checked, excerpt, is_one_of};
-use crate::shell::word::{PartWord, WordShape};
+use crate::shell::word::PartWord;
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
 const UNARY: &str = "-b -c -d -e -f -g -G -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z";
@@ -59,31 +59,18 @@ const WITH_ARGUMENT: &str = "\
     -iregex -iwholename -links -lname -mmin -mtime -name -newer -newermt -path -perm -regex -samefile -size -type \
     -uid -user -wholename -xtype -printf";
 
-/// Checks `find`. Actions that delete or write are not listed; a program that it starts must only read.
-pub(super) fn find(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
-    let is_action = |word: &PartWord| word.prefix().starts_with(['-', '(', ')', '!', ',']);
-    let is_paths = |words: &[PartWord]| {
-        let mut paths = words.iter().take_while(|word| !is_action(word));
-        paths.all(|word| word.prefix().starts_with(is_path_sign))
-    };
-    let may_start = is_paths(words);
+/// Checks `find`. Actions that delete, write or start programs are not listed.
+pub(super) fn find(call: &mut CheckedCommand, _: &PartWord, words: &[PartWord]) -> Checked {
     let mut words = words;
     while let Some((word, rest)) = words.split_first() {
         words = rest;
         let Some(text) = word.literal() else {
-            if word.cannot_be_option() && !is_action(word) {
+            if word.cannot_be_option() && !word.prefix().starts_with(['(', ')', '!', ',']) {
                 continue;
             }
             return Err(word.refusal("`find`: its expansion could be an action"));
         };
-        if text == "-exec" {
-            let end = started(rest).filter(|_| may_start);
-            let Some((inner, after)) = end else {
-                return Err(word.refusal("`find -exec` in a form not known to be read-only"));
-            };
-            call.check_inner(name, &inner)?;
-            words = after;
-        } else if is_one_of(WITH_ARGUMENT, text) {
+        if is_one_of(WITH_ARGUMENT, text) {
             // One that looks like an action is probably a mistake.
             let argument = rest.first().filter(|argument| {
                 let letters = argument.prefix().strip_prefix('-').unwrap_or_default();
@@ -103,29 +90,4 @@ pub(super) fn find(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord
         }
     }
     Ok(())
-}
-
-/// Whether a path may begin with a sign, so that it is neither an option nor the name of a file of options.
-fn is_path_sign(sign: char) -> bool {
-    sign.is_ascii_alphanumeric() || "./_".contains(sign)
-}
-
-/// Splits the words behind `-exec` into the command, with a path for `{}`, and those behind its end.
-fn started(words: &[PartWord]) -> Option<(Vec<PartWord>, &[PartWord])> {
-    let is = |word: &PartWord, text: &str| word.literal() == Some(text);
-    let ends = |at: &usize| {
-        is(&words[*at], ";") || is(&words[*at], "+") && *at > 0 && is(&words[*at - 1], "{}")
-    };
-    let end = (0..words.len()).find(ends)?;
-    let shape = if is(&words[end], "+") {
-        WordShape::Matches
-    } else {
-        WordShape::Single
-    };
-    let inner = words[..end].iter().map(|word| match word.literal()? {
-        "{}" => Some(word.starting_with("./", shape)),
-        text => (!text.contains("{}")).then(|| word.clone()),
-    });
-    let inner: Vec<PartWord> = inner.collect::<Option<_>>()?;
-    (!inner.is_empty()).then(|| (inner, &words[end + 1..]))
 }
