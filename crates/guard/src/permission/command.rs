@@ -12,10 +12,9 @@ use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
 use super::pattern::UNKNOWN;
-use super::programs::{Kind, Usage};
 use super::started::{Started, unread};
 use super::{directories, programs};
-use crate::shell::{CommandLine, CommandPart, PartWord, Redirection};
+use crate::shell::{CommandLine, CommandPart, Kind, PartWord, Redirection, Use};
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -252,8 +251,8 @@ impl Command<'_> {
             });
             let changed = all.flat_map(|one| {
                 let known = one.known().into_iter();
-                let writers = known.filter(|(kind, ..)| *kind == Kind::Writer);
-                writers.flat_map(|(_, writer, at)| changed_by(one, writer, at, context))
+                let writers = known.filter(|(writer, _)| writer.kind == Kind::Writes);
+                writers.flat_map(|(writer, at)| changed_by(one, writer, at, context))
             });
             NamedFiles {
                 read: read.collect(),
@@ -273,7 +272,7 @@ impl Command<'_> {
 /// Returns the files that a program changes. `at` is the index of the name of the program or its subcommand.
 fn changed_by(
     one: &Invocation,
-    writer: Usage,
+    writer: &Use,
     at: usize,
     context: &PathContext<'_>,
 ) -> Vec<ResolvedPath> {

@@ -8,9 +8,9 @@ use super::domain::host;
 use super::invocation::joined;
 use super::path_context::PathContext;
 use super::pattern::escaped;
-use super::programs::Kind;
 use super::proposal::wide_rules;
-use super::{Action, Behavior, Request, Rule, programs};
+use super::{Action, Behavior, Request, Rule};
+use crate::shell::{Kind, uses};
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -46,9 +46,8 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
 
 /// Whether a program changes the files that its operands name, with any options.
 pub(super) fn changes_operands(program: &str) -> bool {
-    programs::known(program)
-        .iter()
-        .any(|(kind, usage)| *kind == Kind::Writer && usage.options().next().is_none())
+    let mut uses = uses(program).iter();
+    uses.any(|one| one.kind == Kind::Writes && one.options().next().is_none())
 }
 
 /// Suggests a rule for one command: a listed one with any arguments, else one for exactly this command. If the command is

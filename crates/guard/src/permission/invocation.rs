@@ -7,8 +7,8 @@ use super::directories::Directories;
 use super::outline::outline;
 use super::path_context::PathContext;
 use super::pattern::{GLOB, UNKNOWN};
-use super::programs::{self, Kind, Usage};
-use crate::shell::{PartAssignment, PartWord, Redirection, pattern_index};
+use super::programs;
+use crate::shell::{PartAssignment, PartWord, Redirection, Use, pattern_index, uses};
 
 /// Programs whose operands are text, not files.
 const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
@@ -65,17 +65,16 @@ impl Invocation {
 
     /// Returns what the table says about the program and its subcommand, each with the index of its name. Each option
     /// before the subcommand may or may not have a value.
-    pub(super) fn known(&self) -> Vec<(Kind, Usage, usize)> {
-        let program = programs::known(self.program()).iter();
-        let mut known: Vec<_> = program.map(|(kind, usage)| (*kind, *usage, 0)).collect();
+    pub(super) fn known(&self) -> Vec<(&'static Use, usize)> {
+        let mut known: Vec<_> = uses(self.program()).iter().map(|one| (one, 0)).collect();
         let mut has_option = false;
         for (at, word) in self.outlines.iter().enumerate().skip(1) {
             if word.starts_with('-') {
                 has_option = true;
                 continue;
             }
-            let rows = programs::known_with(self.program(), word).iter();
-            known.extend(rows.map(|(kind, usage)| (*kind, *usage, at)));
+            let subcommand = format!("{} {word}", self.program());
+            known.extend(uses(&subcommand).iter().map(|one| (one, at)));
             if !std::mem::take(&mut has_option) {
                 break;
             }

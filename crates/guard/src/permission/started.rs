@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::directories::{self, Directories};
 use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
-use super::programs::{self, Kind, Usage};
+use super::programs;
 use crate::shell::{
-    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, behind_wrapper, parse,
+    CommandLine, CommandPart, Kind, PartAssignment, PartInput, PartWord, Use, behind_wrapper, parse,
 };
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
@@ -134,17 +134,17 @@ impl Started {
             }
             start(self, &inner);
         }
-        for (kind, usage, at) in known {
+        for (usage, at) in known {
             let words = words.get(at..).unwrap_or_default();
-            match kind {
-                Kind::Starts => {
+            match usage.kind {
+                Kind::Runs => {
                     for inner in commands_behind(usage, words) {
                         start(self, inner);
                     }
                 }
-                Kind::Shell | Kind::Code | Kind::Text => {
-                    for text in texts(kind, usage, words, index, scope) {
-                        match (kind, text) {
+                Kind::Shell | Kind::Code => {
+                    for text in texts(usage, words, index, scope) {
+                        match (usage.kind, text) {
                             (Kind::Shell, Some(text)) => {
                                 self.add_script(
                                     &program,
@@ -154,7 +154,6 @@ impl Started {
                                     scope.context,
                                 );
                             }
-                            (Kind::Text, None) => {}
                             // An alias of git is one of its commands.
                             (_, Some(text)) if program == "git" => {
                                 self.evaluate(&program, Some(format!("git {text}")));
@@ -163,7 +162,7 @@ impl Started {
                         }
                     }
                 }
-                Kind::Writer => {}
+                Kind::Writes => {}
             }
         }
         // `export PAGER=less`, `env PAGER=less git log`
@@ -213,7 +212,10 @@ pub(super) fn unread<'a>(script: &'a str, line: &CommandLine) -> Option<&'a str>
 }
 
 /// Returns the words of the commands that follow options, as in `find . -exec rm {} ;`.
-fn commands_behind(options: Usage, words: &[PartWord]) -> impl Iterator<Item = &[PartWord]> {
+fn commands_behind<'w>(
+    options: &'static Use,
+    words: &'w [PartWord],
+) -> impl Iterator<Item = &'w [PartWord]> {
     let is_option = move |word: &PartWord| {
         word.value
             .as_deref()
@@ -227,16 +229,10 @@ fn commands_behind(options: Usage, words: &[PartWord]) -> impl Iterator<Item = &
 }
 
 /// Returns the texts that a program evaluates.
-fn texts(
-    kind: Kind,
-    usage: Usage,
-    words: &[PartWord],
-    index: usize,
-    scope: &Scope<'_>,
-) -> Vec<Option<String>> {
+fn texts(usage: &Use, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Option<String>> {
     let arguments = words.get(1..).unwrap_or_default();
     // A bundle of letters of a shell ends before the operand: `bash -ce TEXT`.
-    let is_shell = kind == Kind::Shell && usage.has("stdin");
+    let is_shell = usage.kind == Kind::Shell && usage.has("stdin");
     let given = arguments.iter().enumerate().filter_map(|(at, word)| {
         let following = arguments.get(at + 1..).unwrap_or_default();
         text_of_option(usage, is_shell, word, following)
@@ -275,7 +271,7 @@ fn texts(
 
 /// Returns the text that an option gives: in the same word, or in the next one.
 fn text_of_option(
-    usage: Usage,
+    usage: &Use,
     is_shell: bool,
     word: &PartWord,
     following: &[PartWord],

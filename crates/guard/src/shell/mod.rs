@@ -32,6 +32,7 @@ pub use parts::{CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};
 pub use pattern::pattern_index;
 pub use redirection::{Redirection, is_connection};
 pub use sandbox_call::inside_sandbox;
+pub(crate) use table::{Kind, Use, uses};
 pub use variables::keeps_ascii;
 pub use verdict::{GitScope, GitUse, Verdict};
 pub use word::{PartWord, WordPiece};

@@ -25,6 +25,49 @@ pub(super) struct Command {
     pub(super) starts: Vec<&'static str>,
     /// A further condition.
     pub(super) rules: Vec<Check>,
+    /// What it does with its arguments, for deny and ask rules.
+    uses: Vec<Use>,
+}
+
+/// A use that a program makes of its arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct Use {
+    pub(crate) kind: Kind,
+    /// The options and operands that it is about, and how.
+    words: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// It starts the commands behind some options.
+    Runs,
+    /// It evaluates command lines of a shell.
+    Shell,
+    /// It evaluates code in another language.
+    Code,
+    /// It changes files.
+    Writes,
+}
+
+impl Use {
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.words.contains(&word)
+    }
+
+    pub(crate) fn options(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.words.iter().copied();
+        words.filter(|word| word.starts_with('-'))
+    }
+}
+
+/// Returns the uses that a program, or a program with a subcommand, makes of its arguments. `python3.11` is `python3`.
+pub(crate) fn uses(name: &str) -> &'static [Use] {
+    let number = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let plain = name.rsplit_once('.').map_or(name, |(plain, _)| plain);
+    let names = [name, plain, name.trim_end_matches(number)];
+    let known = names.into_iter().find_map(|name| LAUNCHERS.get(name));
+    known.map_or(&[], |command| &command.uses)
 }
 
 /// A further property of a command, a word of the tables.
@@ -148,14 +191,21 @@ impl Command {
                     most.parse()
                         .map_err(|_| format!("{word} is not a number"))?,
                 );
+            } else if let Some((kind, words)) = word.split_once('=') {
+                let (kind, words) = (listed(kind)?, words.split(',').collect());
+                self.uses.push(Use { kind, words });
             } else {
-                let word: StrDeserializer<'_, Error> = word.into_deserializer();
-                let property = Property::deserialize(word).map_err(|error| error.to_string())?;
-                self.properties.push(property);
+                self.properties.push(listed(word)?);
             }
         }
         Ok(())
     }
+}
+
+/// Parses a word of the tables.
+fn listed<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
+    let word: StrDeserializer<'_, Error> = word.into_deserializer();
+    T::deserialize(word).map_err(|error| error.to_string())
 }
 
 /// A table: commands by name.
@@ -221,7 +271,7 @@ pub(super) static GIT: LazyLock<Table> = table!("git");
 /// The wrappers.
 pub(super) static WRAPPERS: LazyLock<Table> = table!("wrappers");
 
-/// Programs that the analysis does not accept, with their options that have a value.
+/// Programs as deny and ask rules read them.
 pub(super) static LAUNCHERS: LazyLock<Table> = table!("launchers");
 
 #[cfg(test)]
