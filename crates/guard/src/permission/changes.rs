@@ -7,7 +7,7 @@ use super::command::Command;
 use super::invocation::joined;
 use super::path_context::PathContext;
 use super::pattern::{GLOB, UNKNOWN};
-use crate::shell::{PartWord, analyse};
+use crate::shell::{CommandPart, PartWord, analyse};
 
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
 const EDITS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
@@ -56,19 +56,15 @@ impl Command<'_> {
 
     /// Whether its only effect is known changes to files in the working directories.
     pub(super) fn edits_inside(&self, context: &PathContext<'_>) -> bool {
-        let Some(level) = self
-            .levels
-            .last()
-            .filter(|level| is_harmlessly_set(level) && !self.directories.is_open)
+        let mut level = self.levels.last().into_iter();
+        let is_clear = |level: &&CommandPart| is_harmlessly_set(level) && !self.directories.is_open;
+        let Some((level, program)) = level
+            .find(is_clear)
+            .and_then(|level| Some((level, level.program()?)))
         else {
             return false;
         };
-        let Some((program, arguments)) = level.words.split_first() else {
-            return false;
-        };
-        let Some(program) = program.value.as_deref() else {
-            return false;
-        };
+        let arguments = level.words.get(1..).unwrap_or_default();
         let is_known = |word: &PartWord| {
             word.value.as_deref().is_some_and(|value| {
                 if let Some(letters) = value.strip_prefix('-') {

@@ -73,7 +73,7 @@ impl Rules {
     ) -> Vec<DeniedFiles> {
         let rules = self.of_files(Behavior::Deny);
         let denied = rules.flat_map(|(rule, denied, pattern)| {
-            let roots = pattern.roots(home, working_directories, first(working_directories));
+            let roots = pattern.roots(home, working_directories);
             roots.into_iter().map(move |root| DeniedFiles {
                 rule: rule.text.clone(),
                 denied,
@@ -101,7 +101,7 @@ impl Rules {
         let edits = rules.filter(|(_, denied, _)| *denied == FileUse::Changing);
         let allowed = edits.filter_map(|(_, _, pattern)| {
             let below = pattern.below().directory()?;
-            let roots = pattern.roots(home, working_directories, first(working_directories));
+            let roots = pattern.roots(home, working_directories);
             Some(roots.into_iter().map(move |root| root.join(&below)))
         });
         allowed.flatten().collect()
@@ -116,9 +116,4 @@ impl Rules {
                 _ => None,
             })
     }
-}
-
-fn first(working_directories: &[PathBuf]) -> &Path {
-    let first = working_directories.first();
-    first.map_or(Path::new("/"), PathBuf::as_path)
 }

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Behavior;
 use super::path_context::{PathContext, ResolvedPath, has_gap};
 use super::pattern::{GAP, Pattern};
+use super::{Behavior, Request};
 
 /// The source of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,7 +116,14 @@ impl PathPattern {
             }
             pattern.may_contain(&text)
         };
-        let roots = self.anchor.roots(context);
+        let Request {
+            home,
+            working_directories,
+            directory,
+            ..
+        } = context.request;
+        let mut roots = self.roots(*home, working_directories);
+        roots.extend((self.anchor == Anchor::AllWorkingDirectories).then_some(directory));
         roots.into_iter().any(|root| {
             is_covered(root)
                 || context
@@ -138,9 +145,15 @@ impl PathPattern {
         &'a self,
         home: Option<&'a Path>,
         working_directories: &'a [PathBuf],
-        directory: &'a Path,
     ) -> Vec<&'a Path> {
-        self.anchor.roots_in(home, working_directories, directory)
+        let directories = working_directories.iter().map(PathBuf::as_path);
+        match &self.anchor {
+            Anchor::Root => vec![Path::new("/")],
+            Anchor::Home => home.into_iter().collect(),
+            Anchor::Source(directory) => vec![directory],
+            Anchor::WorkingDirectory => directories.take(1).collect(),
+            Anchor::AllWorkingDirectories => directories.collect(),
+        }
     }
 
     /// Whether it names files below the home directory.
@@ -156,34 +169,5 @@ impl PathPattern {
     /// Whether it restricts a file, or one of those that it may be: it must match before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         path.any_name(|path| self.covers(path, context))
-    }
-}
-
-impl Anchor {
-    fn roots<'a>(&'a self, context: &PathContext<'a>) -> Vec<&'a Path> {
-        let request = context.request;
-        self.roots_in(request.home, request.working_directories, request.directory)
-    }
-
-    fn roots_in<'a>(
-        &'a self,
-        home: Option<&'a Path>,
-        working_directories: &'a [PathBuf],
-        directory: &'a Path,
-    ) -> Vec<&'a Path> {
-        let directories = working_directories.iter().map(PathBuf::as_path);
-        match self {
-            Self::Root => vec![Path::new("/")],
-            Self::Home => home.into_iter().collect(),
-            Self::Source(directory) => vec![directory],
-            Self::WorkingDirectory => directories.take(1).collect(),
-            Self::AllWorkingDirectories => {
-                let mut roots: Vec<&Path> = directories.collect();
-                if !roots.contains(&directory) {
-                    roots.push(directory);
-                }
-                roots
-            }
-        }
     }
 }

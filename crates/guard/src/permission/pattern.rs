@@ -26,20 +26,8 @@ enum Token {
     Name,
     /// Any number of directories, each with its `/`.
     Directories,
-    /// A sign within a name: any, or any but these.
-    AnyBut(Vec<RangeInclusive<char>>),
-    OneOf(Vec<RangeInclusive<char>>),
-}
-
-/// What a pattern is compared with.
-#[derive(Clone, Copy, PartialEq)]
-enum Compared {
-    /// The text. Only a star matches a gap.
-    Text,
-    /// A text that its gaps may become.
-    Filled,
-    /// The same, or a directory above the path.
-    FilledOrAbove,
+    /// A sign within a name: one of these, or with `true` any other.
+    Class(bool, Vec<RangeInclusive<char>>),
 }
 
 impl Pattern {
@@ -82,7 +70,7 @@ impl Pattern {
             rest = &rest[sign.len_utf8()..];
             tokens.push(match sign {
                 '*' => Token::Name,
-                '?' => Token::AnyBut(Vec::new()),
+                '?' => Token::Class(true, Vec::new()),
                 '[' => class(&mut rest)?,
                 '\\' => {
                     let escaped = rest.chars().next().ok_or("dangling '\\'")?;
@@ -113,17 +101,21 @@ impl Pattern {
 
     /// Whether it matches the text. Only a star matches a gap.
     pub(super) fn covers(&self, text: &str) -> bool {
-        self.matches(text, Compared::Text)
+        self.matches(text, false)
     }
 
     /// Whether it matches the text for some values of its gaps.
     pub(super) fn may_cover(&self, text: &str) -> bool {
-        self.matches(text, Compared::Filled)
+        self.matches(text, true)
     }
 
     /// Whether it matches a path, for some values of its gaps, or a directory that contains it.
     pub(super) fn may_contain(&self, path: &str) -> bool {
-        self.matches(path, Compared::FilledOrAbove)
+        // A gap may have names below the directory.
+        let ends = path.match_indices(['/', GAP]);
+        let ends = ends.map(|(at, sign)| at + usize::from(sign != "/"));
+        let mut above = ends.chain([path.len()]);
+        above.any(|end| self.matches(&path[..end], true))
     }
 
     /// Returns the names before the first wildcard, and whether these are all.
@@ -153,61 +145,47 @@ impl Pattern {
     }
 
     /// Whether a text cannot match, since it begins or ends with other signs.
-    fn excludes(&self, text: &str, compared: Compared) -> bool {
-        let is_other = |(token, sign): (&Token, char)| match token {
-            Token::Sign(known) => Some(*known != sign),
+    fn excludes(&self, text: &str, fills: bool) -> bool {
+        let differs = |(token, sign): (&Token, char)| match token {
+            Token::Sign(known) if !(fills && [GAP, GLOB].contains(&sign)) => Some(*known != sign),
             _ => None,
         };
-        let is_gap = |sign: &char| compared != Compared::Text && [GAP, GLOB].contains(sign);
-        let start = text.chars().take_while(|sign| !is_gap(sign));
-        let end = text.chars().rev().take_while(|sign| !is_gap(sign));
-        self.0.iter().zip(start).map_while(is_other).any(|is| is)
-            || compared != Compared::FilledOrAbove
-                && self
-                    .0
-                    .iter()
-                    .rev()
-                    .zip(end)
-                    .map_while(is_other)
-                    .any(|is| is)
+        let (start, end) = (self.0.iter(), self.0.iter().rev());
+        let mut differing = start.zip(text.chars()).map_while(differs);
+        let mut at_end = end.zip(text.chars().rev()).map_while(differs);
+        differing.any(|differs| differs) || at_end.any(|differs| differs)
     }
 
-    /// Looks for the tokens in one pass over the text, with all positions in the pattern that may be reached.
-    fn matches(&self, text: &str, compared: Compared) -> bool {
-        if self.excludes(text, compared) {
+    /// Looks for the tokens in one pass over the text, with all positions in the pattern that may be reached. Only a star
+    /// matches a gap, unless it is filled.
+    fn matches(&self, text: &str, fills: bool) -> bool {
+        if self.excludes(text, fills) {
             return false;
         }
         let end = self.0.len();
         let mut reached = vec![false; end + 1];
         reached[0] = true;
-        let mut before = '/';
+        let mut begins_name = true;
         for sign in text.chars() {
-            self.skip_empty(&mut reached, before);
-            if sign == '/' && compared == Compared::FilledOrAbove && reached[end] {
-                return true;
-            }
-            let is_gap = [GAP, GLOB].contains(&sign) && compared != Compared::Text;
-            if is_gap {
+            self.skip_empty(&mut reached, begins_name);
+            if fills && [GAP, GLOB].contains(&sign) {
                 // It may fill many tokens.
                 for at in 0..end {
                     reached[at + 1] |= reached[at] && (sign == GAP || self.is_within_name(at));
                 }
-                if sign == GAP && compared == Compared::FilledOrAbove && reached[end] {
-                    return true;
-                }
             } else {
                 for at in (0..=end).rev() {
                     let moves = at > 0 && reached[at - 1] && self.0[at - 1].is_sign(sign);
-                    reached[at] = moves
-                        || reached[at] && self.0.get(at).is_some_and(|token| token.holds(sign));
+                    let stays = self.0.get(at).is_some_and(|token| token.holds(sign));
+                    reached[at] = moves || reached[at] && stays;
                 }
             }
             if !reached.contains(&true) {
                 return false;
             }
-            before = if sign == GAP && is_gap { '/' } else { sign };
+            begins_name = sign == '/' || fills && sign == GAP;
         }
-        self.skip_empty(&mut reached, before);
+        self.skip_empty(&mut reached, begins_name);
         reached[end]
     }
 
@@ -223,11 +201,11 @@ impl Pattern {
     }
 
     /// Marks the positions behind wildcards that match nothing. Directories end where a name begins.
-    fn skip_empty(&self, reached: &mut [bool], before: char) {
+    fn skip_empty(&self, reached: &mut [bool], begins_name: bool) {
         for (at, token) in self.0.iter().enumerate() {
             let may_be_empty = match token {
                 Token::Text | Token::Name => true,
-                Token::Directories => before == '/',
+                Token::Directories => begins_name,
                 _ => false,
             };
             reached[at + 1] |= reached[at] && may_be_empty;
@@ -238,12 +216,12 @@ impl Pattern {
 impl Token {
     /// Whether it matches the sign alone.
     fn is_sign(&self, sign: char) -> bool {
-        let has =
-            |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&sign));
         match self {
             Self::Sign(known) => *known == sign,
-            Self::AnyBut(ranges) => sign != '/' && !has(ranges),
-            Self::OneOf(ranges) => sign != '/' && has(ranges),
+            Self::Class(is_negated, ranges) => {
+                let is_listed = ranges.iter().any(|range| range.contains(&sign));
+                sign != '/' && is_listed != *is_negated
+            }
             Self::Text | Self::Name | Self::Directories => false,
         }
     }
@@ -253,7 +231,7 @@ impl Token {
         match self {
             Self::Text | Self::Directories => true,
             Self::Name => sign != '/',
-            Self::Sign(_) | Self::AnyBut(_) | Self::OneOf(_) => false,
+            Self::Sign(_) | Self::Class(..) => false,
         }
     }
 }
@@ -285,11 +263,7 @@ fn class(rest: &mut &str) -> Result<Token, &'static str> {
         return Err("invalid range");
     }
     *rest = &text[end + 1..];
-    Ok(if inside.is_some() {
-        Token::AnyBut(ranges)
-    } else {
-        Token::OneOf(ranges)
-    })
+    Ok(Token::Class(inside.is_some(), ranges))
 }
 
 /// Converts a text to a pattern that matches only the text.

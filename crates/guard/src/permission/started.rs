@@ -80,8 +80,11 @@ impl Started {
         context: &PathContext<'_>,
     ) {
         if !words.is_empty() {
-            let values = words.iter().cloned().map(PartAssignment::unnamed).collect();
-            let named = Invocation::new(&[], values, directories, context);
+            let values = words.iter().cloned().map(|word| PartAssignment {
+                name: String::new(),
+                word,
+            });
+            let named = Invocation::new(&[], values.collect(), directories, context);
             self.invocations.push(named);
         }
     }

@@ -68,14 +68,6 @@ pub struct PartAssignment {
     pub word: PartWord,
 }
 
-impl PartAssignment {
-    /// Creates a value of a loop, whose variable does not matter.
-    pub(crate) fn unnamed(word: PartWord) -> Self {
-        let name = String::new();
-        Self { name, word }
-    }
-}
-
 /// The operator between two commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Follows {
