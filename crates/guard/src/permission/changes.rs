@@ -83,7 +83,7 @@ impl Command<'_> {
             .map_or(&[][..], |(_, sources)| sources);
         let merges = program == "cp"
             && sources.iter().any(|word| {
-                let value = word.known_value();
+                let value = word.value.as_deref().unwrap_or_default();
                 value.trim_end_matches('/').ends_with("/.") || value == "."
             });
         // Without the in-place option, the script must be read-only, so that it starts no program.

@@ -79,13 +79,9 @@ impl Rules {
     /// Allows a command in a workspace, and each of its parts, if no rule is about it.
     fn allow_confined(&self, decided: &mut Decided) {
         let is_open = |decision: Decision, by: &DecidedBy| {
-            let unparsable = BuiltinRule::Unparsable;
-            let is_unparsable = *by
-                == DecidedBy::Builtin {
-                    builtin: unparsable,
-                };
+            let (_, unparsable) = builtin(Decision::Ask, BuiltinRule::Unparsable);
             decision == Decision::Ask
-                && (*by == left_open().1 || is_unparsable && !self.restrict_commands())
+                && (*by == left_open().1 || *by == unparsable && !self.restrict_commands())
         };
         for part in &mut decided.parts {
             if is_open(part.decision, &part.by) {
@@ -122,21 +118,13 @@ impl Rules {
             .iter()
             .map(|command| {
                 let (decision, by) = self.decide_command(mode, only_reads, command, call.context);
-                let hint = match by {
-                    DecidedBy::Default { .. } => {
-                        let mut rules = self.that(Behavior::Allow);
-                        let is_allowed = command.is_redirection()
-                            || command.only_reads(call.context)
-                            || rules.any(|rule| rule.allows_command(command));
-                        of_command(command, is_allowed, call.context)
-                    }
-                    _ => None,
-                };
+                let is_open = matches!(by, DecidedBy::Default { .. });
+                let hint = is_open.then(|| of_command(command, call.context));
                 CheckedPart {
                     command: command.text.to_owned(),
                     decision,
                     by,
-                    hint,
+                    hint: hint.flatten(),
                 }
             })
             .collect();

@@ -50,19 +50,11 @@ pub(super) fn changes_operands(program: &str) -> bool {
     uses.any(|one| one.kind == Kind::Writes && one.options().next().is_none())
 }
 
-/// Suggests a rule for one command: a listed one with any arguments, else one for exactly this command. If the command is
-/// allowed except for its redirection (`is_allowed`), the rule is for the target.
-pub(super) fn of_command(
-    command: &Command<'_>,
-    is_allowed: bool,
-    context: &PathContext<'_>,
-) -> Option<String> {
-    match command.redirection_targets(context)?.as_slice() {
-        [] => {}
-        [path] if is_allowed && context.is_inside(path) => {
-            return edit_rule(&path.name, context.request);
-        }
-        _ => return None,
+/// Suggests a rule for one command without redirections to files: a listed one with any arguments, else one for exactly
+/// this command.
+pub(super) fn of_command(command: &Command<'_>, context: &PathContext<'_>) -> Option<String> {
+    if !command.redirection_targets(context)?.is_empty() {
+        return None;
     }
     let known = joined(command.known_words()?.into_iter().take(2));
     let begins = |words: &str| {

@@ -232,8 +232,7 @@ pub(super) fn arguments<'words>(
     name: &str,
     words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
-    match COMMANDS.get(name) {
-        Some(command) => read(command, name, words),
-        None => Err(Refusal::new(0..0, format!("`{name}` is not listed"))),
-    }
+    let listed = COMMANDS.get(name);
+    let command = listed.ok_or_else(|| Refusal::new(0..0, format!("`{name}` is not listed")))?;
+    read(command, name, words)
 }

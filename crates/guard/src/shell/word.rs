@@ -74,11 +74,6 @@ impl PartWord {
         }
     }
 
-    /// Returns the value; an empty text if it is known only at run time.
-    pub fn known_value(&self) -> &str {
-        self.value.as_deref().unwrap_or_default()
-    }
-
     /// Returns the value, or the source text if the value is known only at run time.
     pub fn value_or_text(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.text)

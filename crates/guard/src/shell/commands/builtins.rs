@@ -61,14 +61,6 @@ pub(super) fn prints_a_format(words: &[PartWord]) -> bool {
         .is_some_and(|format| !conversions(format).any(assigns))
 }
 
-/// Refuses `eval`, `source` and `exec`: their commands are not in the text.
-pub(super) fn unknown_code(_: &mut CheckedCommand, name: &PartWord, _: &[PartWord]) -> Checked {
-    Err(name.refusal(format!(
-        "`{}` runs something that cannot be analysed",
-        name.prefix()
-    )))
-}
-
 /// `command`, `env`, `time` and `timeout`, with options and variables before the command that they start.
 pub(super) fn wrapper(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
     let arguments = arguments(name.prefix(), words)?;

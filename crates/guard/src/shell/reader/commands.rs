@@ -145,17 +145,10 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    /// Returns the word at the position, if it may be a keyword.
+    /// Returns the text up to the end of a word, which may be a keyword.
     pub(super) fn keyword(&self) -> &'text str {
-        const LONGEST: usize = 8;
         let rest = self.rest();
-        let bytes = rest.as_bytes();
-        let length = bytes.iter().take(LONGEST + 1).position(|b| ends_word(*b));
-        let length = length.unwrap_or(if bytes.len() <= LONGEST {
-            bytes.len()
-        } else {
-            0
-        });
+        let length = rest.bytes().position(ends_word).unwrap_or(rest.len());
         rest.get(..length).unwrap_or_default()
     }
 

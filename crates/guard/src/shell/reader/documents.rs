@@ -12,7 +12,7 @@ impl Reader<'_> {
     pub(super) fn here_document(&mut self, strips_tabs: bool) -> Read<PartWord> {
         let word = self.unsplit_word()?;
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte);
-        let delimiter = word.known_value();
+        let delimiter = word.value.as_deref().unwrap_or_default();
         if delimiter.is_empty() || !delimiter.bytes().all(is_plain) {
             return stop_at(
                 word.span,
@@ -47,23 +47,20 @@ impl Reader<'_> {
 
     fn here_document_text(&mut self, document: Document) -> Read<()> {
         let start = self.position;
-        let mut end = None;
-        for line in self.rest().split_inclusive('\n') {
-            let tabs = if document.strips_tabs { "\t" } else { "" };
+        let tabs = if document.strips_tabs { "\t" } else { "" };
+        let mut lines = self.rest().split_inclusive('\n');
+        let last = lines.find(|line| {
             let content = line.strip_suffix('\n').unwrap_or(line);
             let content = content.trim_start_matches(|letter| tabs.contains(letter));
-            if content == document.delimiter {
-                end = Some((
-                    self.position,
-                    self.position + line.trim_end_matches('\n').len(),
-                ));
-                break;
-            }
-            self.position += line.len();
-        }
-        let Some((text_end, end)) = end else {
+            let is_last = content == document.delimiter;
+            self.position += if is_last { 0 } else { line.len() };
+            is_last
+        });
+        let Some(last) = last else {
             return stop_at(document.span, "a here-document that does not end");
         };
+        let text_end = self.position;
+        let end = text_end + last.trim_end_matches('\n').len();
         let text = self.slice(start..text_end);
         let is_expanded = document.is_expanded && text.contains(['$', '`', '\\']);
         if is_expanded {
@@ -100,15 +97,11 @@ impl Reader<'_> {
         self.position = range.start;
         let mut text = WordBuilder::default();
         while let Some(byte) = self.peek() {
-            match byte {
-                b'$' | b'`' => self.dollar(&mut text, true)?,
-                b'\\' => {
-                    self.position += 1;
-                    self.character()?;
-                }
-                _ => {
-                    self.character()?;
-                }
+            if matches!(byte, b'$' | b'`') {
+                self.dollar(&mut text, true)?;
+            } else {
+                self.position += usize::from(byte == b'\\');
+                self.character()?;
             }
         }
         self.end = outer;

@@ -83,15 +83,6 @@ impl<'text> Reader<'text> {
             if ends_word(byte) && !is_process {
                 break;
             }
-            if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-') {
-                let rest = self.rest();
-                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-".contains(byte);
-                let length = rest.bytes().take_while(|byte| is_plain(byte)).count();
-                let plain = rest.get(..length).unwrap_or_default();
-                word.push(plain);
-                self.position += length;
-                continue;
-            }
             self.piece(byte, &mut word, start, is_all)?;
         }
         if self.position == start {
