@@ -207,11 +207,11 @@ mod tests {
         let rows = [
             (
                 "ls | tee x",
-                "ls | tee x\n     ^^^\nwrites: `tee` changes files\n\n",
+                "ls | tee x\n     ^^^\nunknown: `tee` is not a command known to be read-only\n\n",
             ),
             (
                 "ls\n  rm a",
-                "ls\n  rm a\n  ^^\nwrites: `rm` changes files\n\n",
+                "ls\n  rm a\n  ^^\nunknown: `rm` is not a command known to be read-only\n\n",
             ),
             (
                 "ls",

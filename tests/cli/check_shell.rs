@@ -26,7 +26,7 @@ fn each_line_has_one_record() {
     assert_eq!(records[0]["verdict"], "read-only");
     let conditions = serde_json::json!(["clean-git-config", "no-terminal"]);
     assert_eq!(records[0]["requires"], conditions);
-    assert_eq!(records[1]["verdict"], "writes");
+    assert_eq!(records[1]["verdict"], "unknown");
     assert_eq!(records[1]["span"], serde_json::json!([5, 8]));
     assert_eq!(records[2]["line"], 3);
     assert_eq!(records[3]["line"], 4);
@@ -78,7 +78,7 @@ fn plain_lines_and_explanations() {
     let told = run(&["check", "shell", "--plain", "-o", "text"], b"ls | rm x\n");
     assert_eq!(
         told.stdout,
-        "ls | rm x\n     ^^\nwrites: `rm` changes files\n\n"
+        "ls | rm x\n     ^^\nunknown: `rm` is not a command known to be read-only\n\n"
     );
 }
 

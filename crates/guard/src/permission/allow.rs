@@ -5,8 +5,7 @@ use super::invocation::joined;
 use super::outline::outline;
 use super::path_context::PathContext;
 use super::pattern::UNKNOWN;
-use super::programs;
-use crate::shell::{CommandPart, PartInput, PartWord, is_connection};
+use crate::shell::{CommandPart, PartInput, PartWord, is_connection, program_name};
 
 /// Variables that may be set before a command without making it another one.
 const HARMLESS_VARIABLES: &str = "NODE_ENV LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ \
@@ -99,7 +98,7 @@ pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
 /// Whether the command starts something that rules with `*` do not see.
 fn starts_unseen(part: &CommandPart) -> bool {
     let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
-    match words.next().map(programs::name) {
+    match words.next().map(program_name) {
         Some("find") => part.words.iter().any(|word| {
             let value = word.value.as_deref().unwrap_or("-exec");
             let mut actions = ["-exec", "-ok", "-delete"].iter();

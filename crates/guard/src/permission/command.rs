@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::allow::{Allowable, is_harmlessly_set};
 use super::command_pattern::CommandPattern;
+use super::directories;
 use super::directories::{Directories, Target};
 use super::domain::host;
 use super::invocation::Invocation;
@@ -13,7 +14,6 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
 use super::pattern::UNKNOWN;
 use super::started::{Started, unread};
-use super::{directories, programs};
 use crate::shell::{CommandLine, CommandPart, Kind, PartWord, Redirection, Use};
 
 /// A command of a command line.
@@ -303,7 +303,11 @@ fn changed_by(
     let directory = outline(target, context);
     let copies = sources.iter().flat_map(|source| {
         let source = outline(source, context);
-        let name = programs::name(source.trim_end_matches('/'));
+        let name = source
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
         context.files(&format!("{directory}/{name}"), &one.directories)
     });
     let target = files(one, std::iter::once(*target), context);

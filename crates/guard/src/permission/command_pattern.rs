@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::pattern::{GAP, Pattern};
-use super::programs;
+use crate::shell::program_name;
 use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 
 /// The command pattern of a rule.
@@ -62,7 +62,7 @@ impl CommandPattern {
             .filter(|word| !word.contains('*'));
         Self {
             literals: literals
-                .map(programs::name)
+                .map(program_name)
                 .flat_map(words_of)
                 .map(str::to_owned)
                 .collect(),
@@ -143,7 +143,7 @@ impl Words {
             operands.pop();
         }
         Some(Self {
-            program: programs::name(program).to_owned(),
+            program: program_name(program).to_owned(),
             operands,
             options: options.into_iter().cloned().collect(),
             is_open,

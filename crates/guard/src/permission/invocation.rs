@@ -7,8 +7,7 @@ use super::directories::Directories;
 use super::outline::outline;
 use super::path_context::PathContext;
 use super::pattern::{GLOB, UNKNOWN};
-use super::programs;
-use crate::shell::{PartAssignment, PartWord, Redirection, Use, pattern_index, uses};
+use crate::shell::{PartAssignment, PartWord, Redirection, Use, pattern_index, program_name, uses};
 
 /// Programs whose operands are text, not files.
 const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
@@ -44,9 +43,7 @@ impl Invocation {
 
     /// Returns the name of the program without directory; it has a gap if it is known only at run time.
     pub(super) fn program(&self) -> &str {
-        self.outlines
-            .first()
-            .map_or("", |word| programs::name(word))
+        self.outlines.first().map_or("", |word| program_name(word))
     }
 
     /// Returns the words that name files to read, or to write.

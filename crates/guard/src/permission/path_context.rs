@@ -55,7 +55,7 @@ impl FileList {
     fn lists(&self, path: &Path) -> Option<bool> {
         let path = path.to_string_lossy().to_ascii_lowercase();
         let path = path.get(1..)?;
-        let name = programs::name(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
         let mut rows = self.0.iter().rev();
         let listed = rows.find(|row| row.pattern.covers(if row.is_name { name } else { path }))?;
         Some(!listed.is_excluded)

@@ -1,10 +1,5 @@
 //! Names of programs, and variables that name them.
 
-/// Returns the name of a program without its directory.
-pub(super) fn name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
-
 /// Whether the value of a variable is a program, or a file of commands, that other programs run.
 pub(super) fn names_program(variable: &str) -> bool {
     const OTHERS: &str = "BASH_ENV BROWSER ENV GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH \

@@ -203,11 +203,6 @@ impl Rule {
         }
     }
 
-    /// Whether it is about commands.
-    pub(super) fn is_about_commands(&self) -> bool {
-        matches!(self.specifier, Specifier::Command(_))
-    }
-
     /// Whether it is about the commands of an interpreter.
     pub(super) fn starts(&self, program: &str) -> bool {
         matches!(&self.specifier, Specifier::Command(pattern) if pattern.starts(program))

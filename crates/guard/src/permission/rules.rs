@@ -86,7 +86,8 @@ impl Rules {
 
     /// Whether a deny or ask rule is about commands.
     pub(super) fn are_about_commands(&self) -> bool {
-        self.restricting(Rule::is_about_commands).is_some()
+        let is_about = |rule: &Rule| matches!(rule.specifier, Specifier::Command(_));
+        self.restricting(is_about).is_some()
     }
 
     /// Returns the strictest restricting rule that satisfies `restricts`.
