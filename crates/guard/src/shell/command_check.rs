@@ -43,11 +43,7 @@ impl CheckedCommand {
     /// Checks a command. The second value is the reason against it as a part of the line.
     pub(super) fn of(script: &str, command: &CommandPart) -> (Self, Checked) {
         let mut found = Self::default();
-        let opened: Checked = command
-            .redirections
-            .iter()
-            .map(Redirection::check)
-            .collect();
+        let opened = command.redirections.iter().try_for_each(Redirection::check);
         let assigned = commands::check_assignments(script, command);
         let words = if command.is_condition {
             found.read_language("[[");

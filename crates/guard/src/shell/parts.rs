@@ -110,8 +110,8 @@ impl CommandPart {
     /// Returns the source text of its assignments, each followed by a space.
     pub fn assigned(&self) -> String {
         let set = self.assignments.iter();
-        set.map(|set| format!("{}={} ", set.name, set.word.text))
-            .collect()
+        let set = set.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
+        set.collect()
     }
 
     /// Returns the files that its input redirections name.

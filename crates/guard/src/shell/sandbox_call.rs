@@ -21,13 +21,12 @@ pub fn inside_sandbox(line: &str) -> Option<String> {
         }
         _ => false,
     };
-    match values.get(end + 1..).filter(|_| is_alone && is_call)? {
-        [Some("bash"), Some("-c"), script] => script.map(str::to_owned),
-        _ => {
-            let start = call.words.get(end + 1)?.span.start;
-            line.get(start..call.span.end).map(str::to_owned)
-        }
+    let inner = values.get(end + 1..).filter(|_| is_alone && is_call)?;
+    if let [Some("bash"), Some("-c"), script] = inner {
+        return script.map(str::to_owned);
     }
+    let start = call.words.get(end + 1)?.span.start;
+    line.get(start..call.span.end).map(str::to_owned)
 }
 
 #[cfg(test)]
