@@ -48,8 +48,9 @@ impl Command<'_> {
         !directory.starts_with('-')
             && !directory.contains([UNKNOWN, GLOB])
             && (self.directories.is_open && Path::new(directory).is_relative()
-                || context
-                    .files(directory, &self.directories)
+                || self
+                    .directories
+                    .files(directory, context)
                     .iter()
                     .any(|file| context.is_critical(file)))
     }
@@ -72,7 +73,7 @@ impl Command<'_> {
                         .chars()
                         .all(|letter| "EPRadfinprvcm".contains(letter))
                 } else {
-                    let files = context.files(value, &self.directories);
+                    let files = self.directories.files(value, context);
                     files.iter().all(|file| context.is_inside(file))
                 }
             })

@@ -14,7 +14,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
 use super::pattern::UNKNOWN;
 use super::started::{Started, unread};
-use crate::shell::{CommandLine, CommandPart, Kind, PartWord, Redirection, Use};
+use crate::shell::{CommandLine, CommandPart, PartWord, Redirection, Use, UseKind};
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -154,7 +154,7 @@ impl Command<'_> {
             .flat_map(|text| text.split(is_name_end))
             .filter(|name| !name.is_empty());
         names.any(|name| {
-            let files = context.files(name, &self.directories);
+            let files = self.directories.files(name, context);
             files.iter().any(|file| pattern.restricts(file, context))
         })
     }
@@ -247,11 +247,11 @@ impl Command<'_> {
             let redirected = all.clone().flat_map(|one| {
                 let words = one.opened(Redirection::writes);
                 let words = words.map(|word| outline(word, context));
-                words.flat_map(|name| context.files(&name, &one.directories))
+                words.flat_map(|name| one.directories.files(&name, context))
             });
             let changed = all.flat_map(|one| {
                 let known = one.known().into_iter();
-                let writers = known.filter(|(writer, _)| writer.kind == Kind::Writes);
+                let writers = known.filter(|(writer, _)| writer.kind == UseKind::Writes);
                 writers.flat_map(|(writer, at)| changed_by(one, writer, at, context))
             });
             NamedFiles {
@@ -308,7 +308,8 @@ fn changed_by(
             .rsplit('/')
             .next()
             .unwrap_or_default();
-        context.files(&format!("{directory}/{name}"), &one.directories)
+        one.directories
+            .files(&format!("{directory}/{name}"), context)
     });
     let target = files(one, std::iter::once(*target), context);
     copies.chain(target).collect()
@@ -324,7 +325,7 @@ fn files<'w>(
     for word in words {
         let outline = outline(word, context);
         for name in names_in(&outline) {
-            files.extend(context.files(name, &one.directories));
+            files.extend(one.directories.files(name, context));
         }
     }
     files

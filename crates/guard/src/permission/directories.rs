@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::outline::outline;
-use super::path_context::{PathContext, normalised};
+use super::path_context::{PathContext, ResolvedPath, normalised};
 use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{CommandLine, CommandPart, Follows, PartWord};
 
@@ -18,6 +18,20 @@ pub(super) struct Directories {
     pub(super) known: Vec<PathBuf>,
     /// Whether others are possible.
     pub(super) is_open: bool,
+}
+
+impl Directories {
+    /// Returns the file that `name`, a word or part of one, names in each directory.
+    pub(super) fn files(&self, name: &str, context: &PathContext<'_>) -> Vec<ResolvedPath> {
+        // A program may expand it.
+        let home = name.strip_prefix("~/");
+        let home = home.and_then(|below| Some(context.home()?.join(below)));
+        let path = home.unwrap_or_else(|| PathBuf::from(name));
+        let count = if path.is_absolute() { 1 } else { usize::MAX };
+        let known = self.known.iter().take(count);
+        let files = known.map(|directory| context.resolve(&directory.join(&path)));
+        files.collect()
+    }
 }
 
 /// Returns the directories of each command of a line that starts in one of `start`. A `cd` may fail or not run, so the

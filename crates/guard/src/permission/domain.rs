@@ -3,8 +3,6 @@
 use url::Url;
 
 use super::pattern::Pattern;
-use super::rule::Specifier;
-use super::{Behavior, Rules};
 
 /// The host pattern of a rule.
 #[derive(Debug, Clone)]
@@ -49,17 +47,6 @@ impl DomainPattern {
                 .iter()
                 .zip(host)
                 .all(|(pattern, label)| pattern.covers(label))
-    }
-}
-
-impl Rules {
-    /// Returns the patterns of `WebFetch(domain:…)` rules with a behavior.
-    pub fn domains(&self, behavior: Behavior) -> impl Iterator<Item = String> {
-        self.that(behavior)
-            .filter_map(|rule| match &rule.specifier {
-                Specifier::Domain(pattern) => Some(pattern.text.clone()),
-                _ => None,
-            })
     }
 }
 

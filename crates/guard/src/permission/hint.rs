@@ -8,9 +8,9 @@ use super::domain::host;
 use super::invocation::joined;
 use super::path_context::PathContext;
 use super::pattern::escaped;
-use super::proposal::wide_rules;
+use super::programs;
 use super::{Action, Behavior, Request, Rule};
-use crate::shell::{Kind, uses};
+use crate::shell::{UseKind, uses};
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -47,7 +47,7 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
 /// Whether a program changes the files that its operands name, with any options.
 pub(super) fn changes_operands(program: &str) -> bool {
     let mut uses = uses(program).iter();
-    uses.any(|one| one.kind == Kind::Writes && one.options().next().is_none())
+    uses.any(|one| one.kind == UseKind::Writes && one.options().next().is_none())
 }
 
 /// Suggests a rule for one command without redirections to files: a listed one with any arguments, else one for exactly
@@ -69,4 +69,11 @@ pub(super) fn of_command(command: &Command<'_>, context: &PathContext<'_>) -> Op
     let parsed = Rule::parse(&rule, Behavior::Allow, &Arc::default());
     let allows = parsed.is_ok_and(|rule| rule.allows_command(command));
     (allows && !rule.contains('\n')).then_some(rule)
+}
+
+/// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
+pub(super) fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = programs::lines(include_str!("tables/proposals.txt"));
+    let rows = rows.filter_map(|row| row.split_once(" | "));
+    rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
 }

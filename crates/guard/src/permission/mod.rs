@@ -12,6 +12,7 @@ mod decision;
 mod denied_files;
 mod directories;
 mod domain;
+mod domains;
 mod hint;
 mod invocation;
 mod outline;

@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::directories::Directories;
 use super::pattern::{GAP, GLOB, Pattern};
 use super::programs;
 use super::request::{Action, Request};
@@ -220,19 +219,6 @@ impl<'a> PathContext<'a> {
         let real = self.real(above)?;
         let names = real.components().chain(below.components());
         Some(Rc::from(names.collect::<PathBuf>()))
-    }
-
-    /// Returns the file that `name`, a word or part of one, names in each directory.
-    pub(super) fn files(&self, name: &str, directories: &Directories) -> Vec<ResolvedPath> {
-        // A program may expand it.
-        let home = name.strip_prefix("~/");
-        let home = home.and_then(|below| Some(self.home()?.join(below)));
-        let path = home.unwrap_or_else(|| PathBuf::from(name));
-        let count = if path.is_absolute() { 1 } else { usize::MAX };
-        let known = directories.known.iter().take(count);
-        known
-            .map(|directory| self.resolve(&directory.join(&path)))
-            .collect()
     }
 
     /// Resolves a path as the kernel does: links are followed before `..` applies.

@@ -1,7 +1,7 @@
 //! Proposed rules for past calls, and their other effects.
 
-use super::hint::changes_operands;
-use super::{Behavior, Decided, programs};
+use super::hint::{changes_operands, wide_rules};
+use super::{Behavior, Decided};
 use crate::shell::program_name;
 use turnpipe_core::message::DecidedBy;
 
@@ -81,13 +81,6 @@ fn may_be_proposed(command: &str) -> bool {
         && command.len() <= MAX_EXACT
         && !command.contains('\0')
         && !listed.any(|(program, _)| program == name)
-}
-
-/// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
-pub(super) fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let rows = programs::lines(include_str!("tables/proposals.txt"));
-    let rows = rows.filter_map(|row| row.split_once(" | "));
-    rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
 }
 
 #[cfg(test)]

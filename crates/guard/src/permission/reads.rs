@@ -38,7 +38,7 @@ impl Command<'_> {
                         && (!has_gap(path)
                             || may_lead_elsewhere(&name.to_string_lossy(), above, context))
             };
-            let mut files = context.files(name, &self.directories).into_iter();
+            let mut files = self.directories.files(name, context).into_iter();
             name.contains(UNKNOWN)
                 || name.contains("{}")
                 || files

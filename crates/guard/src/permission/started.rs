@@ -8,7 +8,8 @@ use super::invocation::{Invocation, joined};
 use super::path_context::PathContext;
 use super::programs;
 use crate::shell::{
-    CommandLine, CommandPart, Kind, PartAssignment, PartInput, PartWord, Use, behind_wrapper, parse,
+    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, Use, UseKind, behind_wrapper,
+    parse,
 };
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
@@ -140,15 +141,15 @@ impl Started {
         for (usage, at) in known {
             let words = words.get(at..).unwrap_or_default();
             match usage.kind {
-                Kind::Runs => {
+                UseKind::Runs => {
                     for inner in commands_behind(usage, words) {
                         start(self, inner);
                     }
                 }
-                Kind::Shell | Kind::Code => {
+                UseKind::Shell | UseKind::Code => {
                     for text in texts(usage, words, index, scope) {
                         match (usage.kind, text) {
-                            (Kind::Shell, Some(text)) => {
+                            (UseKind::Shell, Some(text)) => {
                                 self.add_script(
                                     &program,
                                     &text,
@@ -165,7 +166,7 @@ impl Started {
                         }
                     }
                 }
-                Kind::Writes => {}
+                UseKind::Writes => {}
             }
         }
         // `export PAGER=less`, `env PAGER=less git log`
@@ -235,7 +236,7 @@ fn commands_behind<'w>(
 fn texts(usage: &Use, words: &[PartWord], index: usize, scope: &Scope<'_>) -> Vec<Option<String>> {
     let arguments = words.get(1..).unwrap_or_default();
     // A bundle of letters of a shell ends before the operand: `bash -ce TEXT`.
-    let is_shell = usage.kind == Kind::Shell && usage.has("stdin");
+    let is_shell = usage.kind == UseKind::Shell && usage.has("stdin");
     let given = arguments.iter().enumerate().filter_map(|(at, word)| {
         let following = arguments.get(at + 1..).unwrap_or_default();
         text_of_option(usage, is_shell, word, following)

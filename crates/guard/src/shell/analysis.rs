@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::command_check::{CheckedCommand, GitCall};
-use super::line::CommandLine;
+use super::line::{CommandLine, Unread};
 use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::read;
 use super::table::COMMANDS;
@@ -102,6 +102,27 @@ pub fn analyse(script: &str) -> Analysis {
         programs: programs(&names),
         language: checked.iter().find_map(|found| found.language.clone()),
         line: Arc::new(line),
+    }
+}
+
+/// Reads a command line, in linear time and without side effects.
+pub fn parse(script: &str) -> CommandLine {
+    // The analysis marks the commands that only read.
+    Arc::unwrap_or_clone(analyse(script).line)
+}
+
+impl CommandLine {
+    /// Reads a line that may mean something else where it is run: all of it counts as not read.
+    pub fn guessed(script: &str) -> Self {
+        let unread = Unread {
+            start: 0,
+            token: 0..0,
+            why: "it is not known how it is read".to_owned(),
+        };
+        Self {
+            unread: Some(unread),
+            ..parse(script)
+        }
     }
 }
 

@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use super::commands;
-use super::parts::CommandPart;
-use super::redirection::Redirection;
 use super::verdict::{Checked, GitScope, GitUse};
 use super::word::PartWord;
 
@@ -40,24 +37,6 @@ pub(super) struct GitCall {
 }
 
 impl CheckedCommand {
-    /// Checks a command. The second value is the reason against it as a part of the line.
-    pub(super) fn of(script: &str, command: &CommandPart) -> (Self, Checked) {
-        let mut found = Self::default();
-        let opened = command.redirections.iter().try_for_each(Redirection::check);
-        let assigned = commands::check_assignments(script, command);
-        let words = if command.is_condition {
-            found.read_language("[[");
-            Ok(())
-        } else {
-            found.check(&command.words)
-        };
-        found.only_reads = words.is_ok()
-            && (!command.words.is_empty() || assigned.is_ok())
-            && found.language.is_none()
-            && !command.has_processes;
-        (found, opened.and(assigned).and(words))
-    }
-
     pub(super) fn read_language(&mut self, command: &str) {
         self.language.get_or_insert_with(|| command.to_owned());
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::analysis::analyse;
 use super::parts::CommandPart;
 use super::verdict::Refusal;
 use super::word::PartWord;
@@ -46,26 +44,7 @@ pub struct Unread {
     pub why: String,
 }
 
-/// Reads a command line, in linear time and without side effects.
-pub fn parse(script: &str) -> CommandLine {
-    // The analysis marks the commands that only read.
-    Arc::unwrap_or_clone(analyse(script).line)
-}
-
 impl CommandLine {
-    /// Reads a line that may mean something else where it is run: all of it counts as not read.
-    pub fn guessed(script: &str) -> Self {
-        let unread = Unread {
-            start: 0,
-            token: 0..0,
-            why: "it is not known how it is read".to_owned(),
-        };
-        Self {
-            unread: Some(unread),
-            ..parse(script)
-        }
-    }
-
     /// Returns its commands, if all of it was read.
     pub fn all_commands(&self) -> Option<&[CommandPart]> {
         self.unread.is_none().then_some(&*self.commands)

@@ -22,17 +22,17 @@ mod variables;
 mod verdict;
 mod word;
 
-pub use analysis::{Analysis, analyse};
+pub use analysis::{Analysis, analyse, parse};
 pub use command_words::{
     behind_wrapper, is_subcommand, is_wrapper, program_and_subcommand, program_name,
 };
 pub use expansion::is_identifier;
-pub use line::{CommandLine, Unread, parse};
+pub use line::{CommandLine, Unread};
 pub use parts::{CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};
 pub use pattern::pattern_index;
 pub use redirection::{Redirection, is_connection};
 pub use sandbox_call::inside_sandbox;
-pub(crate) use table::{Kind, Use, uses};
+pub(crate) use table::{Use, UseKind, uses};
 pub use variables::keeps_ascii;
 pub use verdict::{GitScope, GitUse, Verdict};
 pub use word::{PartWord, WordPiece};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::line::parse;
+use super::analysis::parse;
 
 /// Returns the command line that a command line runs with `turnpipe sandbox`. `None` unless it is nothing but that call.
 pub fn inside_sandbox(line: &str) -> Option<String> {

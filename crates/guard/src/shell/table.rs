@@ -32,14 +32,14 @@ pub(super) struct Command {
 /// A use that a program makes of its arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct Use {
-    pub(crate) kind: Kind,
+    pub(crate) kind: UseKind,
     /// The options and operands that it is about, and how.
     words: Vec<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum UseKind {
     /// It starts the commands behind some options.
     Runs,
     /// It evaluates command lines of a shell.

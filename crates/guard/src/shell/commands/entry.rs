@@ -4,13 +4,14 @@ use super::{awk, builtins, conditions, git, prints_environment, sed};
 use crate::shell::command_check::{CheckedCommand, Own};
 use crate::shell::options::{self, arguments, may_change};
 use crate::shell::parts::{CommandPart, PartAssignment};
+use crate::shell::redirection::Redirection;
 use crate::shell::table::{COMMANDS, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Checked, Refusal, excerpt};
 use crate::shell::word::PartWord;
 
 /// Checks the variables that a command sets.
-pub(in crate::shell) fn check_assignments(script: &str, command: &CommandPart) -> Checked {
+fn check_assignments(script: &str, command: &CommandPart) -> Checked {
     for PartAssignment { name, word } in &command.assignments {
         let is_passed = !command.words.is_empty();
         let accepted = if is_passed {
@@ -66,8 +67,26 @@ fn own_check(name: &str) -> Option<Own> {
 const MAX_LEVELS: usize = 6;
 
 impl CheckedCommand {
+    /// Checks a command. The second value is the reason against it as a part of the line.
+    pub(in crate::shell) fn of(script: &str, command: &CommandPart) -> (Self, Checked) {
+        let mut found = Self::default();
+        let opened = command.redirections.iter().try_for_each(Redirection::check);
+        let assigned = check_assignments(script, command);
+        let words = if command.is_condition {
+            found.read_language("[[");
+            Ok(())
+        } else {
+            found.check(&command.words)
+        };
+        found.only_reads = words.is_ok()
+            && (!command.words.is_empty() || assigned.is_ok())
+            && found.language.is_none()
+            && !command.has_processes;
+        (found, opened.and(assigned).and(words))
+    }
+
     /// Checks a command and its arguments.
-    pub(in crate::shell) fn check(&mut self, words: &[PartWord]) -> Checked {
+    fn check(&mut self, words: &[PartWord]) -> Checked {
         let Some((first, arguments)) = words.split_first() else {
             return Ok(());
         };

@@ -14,6 +14,5 @@ mod sed;
 
 pub(super) use builtins::conversions;
 pub(super) use conditions::evaluates;
-pub(super) use entry::check_assignments;
 pub(super) use environment::{may_be_secret, prints_environment};
 pub(super) use rules::{Check, rule};
