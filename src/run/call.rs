@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::result::{CallResult, CancelReason, HookFeedback};
-use super::turns::{BatchNumber, TurnNumber};
+use super::call_result::{CallResult, CancelReason, HookFeedback};
+use super::turn_tracker::{BatchNumber, TurnNumber};
 use crate::io::CancelToken;
 use crate::message::ToolUseId;
 use crate::permission::Request;

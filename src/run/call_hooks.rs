@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::ReadyCall;
-use super::result::{HookFeedback, untagged};
+use super::call_result::{HookFeedback, untagged};
 use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};

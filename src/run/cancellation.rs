@@ -1,10 +1,10 @@
 //! The calls that end early: after a failed sibling, on an interrupt, and at the end of a run.
 
 use super::call::CallState;
-use super::calls::Calls;
-use super::result::{CallResult, CancelReason};
+use super::call_result::{CallResult, CancelReason};
+use super::open_calls::OpenCalls;
 use super::session::{OnError, RunSession};
-use super::turns::CallIndex;
+use super::turn_tracker::CallIndex;
 use crate::records::Outcome;
 use crate::run::tools::{InterruptBehavior, ToolKind};
 
@@ -17,7 +17,7 @@ pub(super) enum Force {
     AtOnce,
 }
 
-impl Calls {
+impl OpenCalls {
     /// Ends the calls that a failed sibling cancels.
     pub(super) fn cancel_siblings(&mut self, session: &mut RunSession) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {

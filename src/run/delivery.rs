@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::call::FinishedCall;
-use super::calls::Calls;
 use super::emitter::Emitter;
+use super::open_calls::OpenCalls;
 use super::session::{Dedup, Emit, Options, RunSession};
 use crate::io::Messages;
 use crate::jsonl::{WriteError, WriteResult};
@@ -47,7 +47,7 @@ impl ResultWriter {
     /// Writes the results that are next in call order. Returns whether there were any.
     pub(super) fn deliver(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut OpenCalls,
         session: &mut RunSession,
     ) -> Result<bool, WriteError> {
         let mut any = false;
@@ -142,7 +142,7 @@ impl ResultWriter {
     fn write(
         &mut self,
         mut call: FinishedCall,
-        calls: &mut Calls,
+        calls: &mut OpenCalls,
         session: &mut RunSession,
     ) -> WriteResult {
         let result = &mut call.result;

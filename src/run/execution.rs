@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::call::ReadyCall;
+use super::call_result::{CallResult, Phases, error_output};
 use super::lifecycle::Lifecycle;
-use super::result::{CallResult, Phases, error_output};
 use crate::message::ToolUseId;
 use crate::records::Outcome;
 use crate::run::results::{empty_result, persist, stale_read_hint, tool_use_error};

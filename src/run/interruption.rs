@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::result::CancelReason;
+use super::call_result::CancelReason;
 use super::session::EndCause;
 use crate::process::EndSignal;
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, UnresolvedCall};
 use super::call_hooks::CallHooks;
+use super::call_result::{CallResult, HookFeedback};
 use super::prompting::{GuardedJudge, Prompter};
-use super::result::{CallResult, HookFeedback};
 use crate::assemble::ToolCall;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode, Request, Rules};

@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::call::{CallState, ReadyCall};
+use super::call_result::{CallResult, HookFeedback};
 use super::lifecycle::{Lifecycle, denied, is_open};
 use super::prompting::{GuardedJudge, JudgedCall, Judgement, PromptResponse, Question};
-use super::result::{CallResult, HookFeedback};
 use crate::message::{DecidedBy, Decision, SessionId};
 use crate::permission::{Behavior, Decided, Mode, Rule, RuleSource};
 use crate::records::{Outcome, Permission};

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::calls::Calls;
+use super::call_result::CancelReason;
 use super::cancellation::Force;
 use super::delivery::ResultWriter;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
+use super::open_calls::OpenCalls;
 use super::prompting::{ControlRecord, OpenQuestions};
-use super::result::CancelReason;
 use super::schedule::Plan;
 use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunSession};
 use super::stream::Stream;
@@ -40,7 +40,7 @@ pub(super) struct Runner<'a> {
     questions: OpenQuestions,
     pub(super) stream: Stream,
     pub(super) plan: Plan,
-    pub(super) calls: Calls,
+    pub(super) calls: OpenCalls,
     pub(super) session: RunSession,
     /// Dropped before the output, which may end with a summary.
     observer: Box<dyn Observer>,
@@ -92,7 +92,7 @@ pub fn run(
         questions: channels.questions,
         stream: Stream::new(options, messages.clone()),
         plan: Plan::new(options.policy),
-        calls: Calls::new(
+        calls: OpenCalls::new(
             options,
             Arc::clone(&lifecycle),
             clock,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use super::call::CallState;
-use super::turns::CallIndex;
+use super::turn_tracker::CallIndex;
 use crate::message::{Decision, ToolUseId};
 use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 use crate::run::tools::Access;

@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, RunCall, UnresolvedCall};
+use super::call_result::{CallResult, HookFeedback};
 use super::intake::{Credit, InputEvent, ReadAhead, read_all};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
-use super::result::{CallResult, HookFeedback};
 use super::session::RunSession;
-use super::turns::{CallIndex, TurnNumber};
+use super::turn_tracker::{CallIndex, TurnNumber};
 use crate::assemble::Decoder;
 use crate::io::{Ids, InputStream};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::config::{McpFailure, unless_cancelled};
 use super::content::reply;
 use super::server::Server;
-use super::servers::Servers;
+use super::server_set::ServerSet;
 use super::tool::failed;
 use crate::permission::Action;
 use crate::run::tools::{
@@ -51,12 +51,12 @@ enum Wanted {
 /// One of the two tools.
 pub(super) struct ResourceTool {
     name: &'static str,
-    servers: Servers,
+    servers: ServerSet,
 }
 
 impl ResourceTool {
     /// Returns both tools.
-    pub(super) fn all(servers: &Servers) -> [Self; 2] {
+    pub(super) fn all(servers: &ServerSet) -> [Self; 2] {
         [LIST, READ].map(|name| Self {
             name,
             servers: servers.clone(),
@@ -64,7 +64,7 @@ impl ResourceTool {
     }
 
     /// Returns the tool with this name or another agent's name for it.
-    pub(super) fn named(name: &str, servers: &Servers) -> Option<Self> {
+    pub(super) fn named(name: &str, servers: &ServerSet) -> Option<Self> {
         let canonical = agent_tool(name)?.name;
         let mut both = Self::all(servers).into_iter();
         both.find(|tool| tool.name == canonical)
@@ -107,7 +107,7 @@ impl Tool for ResourceTool {
 }
 
 struct ResourceCall {
-    servers: Servers,
+    servers: ServerSet,
     wanted: Wanted,
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::resources::ResourceTool;
-use super::servers::Servers;
+use super::server_set::ServerSet;
 use super::tool::{McpTool, full_name};
 use crate::io::CancelToken;
 use crate::run::tools::{Tool, ToolSource, Unavailable};
 
-impl ToolSource for Servers {
+impl ToolSource for ServerSet {
     fn is_slow(&self, name: &str) -> bool {
         self.named(name).next().is_some()
     }

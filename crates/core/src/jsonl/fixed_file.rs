@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 
-use super::lines::Buffer;
+use super::line_splitter::Buffer;
 use crate::io::uninterrupted;
 
 /// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::line::{BOM, Defect, is_sound};
+use super::line_records::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
 use crate::io::uninterrupted;
 

@@ -13,7 +13,7 @@ use super::format::Format;
 use super::reading::Detail;
 use super::sign::{ATIF_FILE, Row as Marks};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::json::{elements, is_object, non_empty, object, text};
 use turnpipe_core::message::{
     Block, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
@@ -21,9 +21,9 @@ use turnpipe_core::message::{
 
 /// The format of ATIF. No agent keeps its sessions in it.
 pub(super) static ATIF: Format = Format {
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"title\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     stream: Some(ATIF_FILE),
     ..Format::new(Agent::Atif, read, wrote)

@@ -18,7 +18,7 @@ use super::own_record::with_title_source;
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use turnpipe_core::json::{is_object, non_null, number, object, text};
 use turnpipe_core::message::{Block, Message, Origin, Role, Tier, Usage};
 
@@ -48,7 +48,7 @@ pub(super) static CODEX: Format = Format {
         resume: |id, _| Some(format!("codex resume {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"thread_name_updated\""],
         store: TitleStore::Index(&NAMES),
         new_title: Some(|at, title, _| {
@@ -59,7 +59,7 @@ pub(super) static CODEX: Format = Format {
             });
             with_title_source(record, title.source)
         }),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,

@@ -7,7 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::codex::usage;
 use super::content::exited;
-use super::stream::{StreamConversation, parts};
+use super::stream_conversation::{StreamConversation, parts};
 use turnpipe_core::json::{is_object, is_true, non_empty, non_null, object, text};
 use turnpipe_core::message::{Block, ResultPart, ToolResult};
 

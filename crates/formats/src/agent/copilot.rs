@@ -24,7 +24,7 @@ use super::layout::{Layout, Subagents};
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{is, is_object, number, object, text};
 use turnpipe_core::message::{
@@ -61,9 +61,9 @@ pub(super) static COPILOT: Format = Format {
         resume: |id, _| Some(format!("copilot --resume={id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"workspace.name\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {

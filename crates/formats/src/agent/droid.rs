@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use crate::api::anthropic_blocks;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{number, object, text};
@@ -39,9 +39,9 @@ pub(super) static DROID: Format = Format {
         session_dirs: &["sessions"],
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"session_start\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     ..Format::new(Agent::Droid, read, wrote)
 };

@@ -27,9 +27,9 @@ use super::layout::{Layout, SubagentFiles, Subagents, id_in_name};
 use super::own_record::{manual_title, side_cost_in};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
-use super::stream::{StreamConversation, blocks as content_blocks};
+use super::stream_conversation::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
 use turnpipe_core::io::{open_regular, read_regular};
@@ -83,14 +83,14 @@ pub(super) static GEMINI: Format = Format {
         },
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"summary\""],
         store: TitleStore::SessionFile,
         // The agent ignores members next to `$set`.
         new_title: Some(
             |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
         ),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         hooks: &[("BeforeTool", "pre-tool-use")],

@@ -40,11 +40,11 @@ mod qwen;
 mod reading;
 mod sign;
 mod sqlite;
-mod stream;
-mod streams;
+mod stream_conversation;
+mod stream_formats;
 mod table;
 mod title;
-mod titles;
+mod title_format;
 mod turnpipe;
 mod unread;
 
@@ -68,17 +68,17 @@ pub use program::serves_sessions;
 pub use reading::{Detail, LineClass, Reading, Shape};
 pub use sign::{Opening, Sign};
 pub(crate) use sign::{PI_FILE, sign};
-pub use stream::StreamItem;
+pub use stream_conversation::StreamItem;
 pub use table::{
     Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
     is_subagent_file, own_format, session_roots, trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
-pub use titles::{NameIndex, NewRecord, TitleStore, Titles};
+pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};
 pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
-mod stream_tests;
+mod stream_conversation_tests;
 pub use opencode_database::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, stored_rows, stored_sessions,
 };

@@ -20,9 +20,9 @@ use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
 use super::opencode_edits::changes;
 use super::reading::{Detail, Reading};
-use super::stream::StreamConversation;
+use super::stream_conversation::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, number, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage,
@@ -53,9 +53,9 @@ pub(super) static OPENCODE: Format = Format {
         resume: |id, _| Some(format!("opencode --session {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"slug\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/opencode.js")),

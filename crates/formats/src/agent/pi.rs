@@ -18,9 +18,9 @@ use super::layout::Layout;
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
-use super::stream::StreamConversation;
+use super::stream_conversation::StreamConversation;
 use super::title::StoredTitle;
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use turnpipe_core::json::{non_null, object, text};
 use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage};
 
@@ -67,7 +67,7 @@ pub(super) static PI: Format = Format {
         },
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"session_info\""],
         store: TitleStore::SessionFile,
         new_title: Some(|at, title, _| {
@@ -81,7 +81,7 @@ pub(super) static PI: Format = Format {
             });
             with_title_source(record, title.source)
         }),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),

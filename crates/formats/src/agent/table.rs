@@ -17,7 +17,7 @@ use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::streams::{printed, printed_agent, stream_of};
+use super::stream_formats::{printed, printed_agent, stream_of};
 use super::turnpipe::TURNPIPE;
 use turnpipe_core::io::Environment;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use super::result::HookFeedback;
+use super::call_result::HookFeedback;
 use crate::message::ToolUseId;
 use crate::records::Lane;
 
@@ -22,7 +22,7 @@ pub(super) struct BatchNumber(pub(super) u64);
 
 /// The turns whose end is not reported yet.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnTracker {
     open: VecDeque<Turn>,
     next: u64,
 }
@@ -41,7 +41,7 @@ struct Turn {
     failure: Option<String>,
 }
 
-impl Turns {
+impl TurnTracker {
     /// Adds a call to the current turn. Returns the number of the turn.
     pub(super) fn call(&mut self, id: ToolUseId) -> TurnNumber {
         let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
@@ -170,7 +170,7 @@ impl TurnHooks {
     }
 
     /// Returns the turns whose hooks are due, with the input of each; they then count as running.
-    pub(super) fn take_due(&mut self, turns: &Turns) -> Vec<(TurnNumber, Vec<Value>)> {
+    pub(super) fn take_due(&mut self, turns: &TurnTracker) -> Vec<(TurnNumber, Vec<Value>)> {
         let mut due = Vec::new();
         for (turn, state) in &mut self.by_turn {
             if let HookState::Collecting(calls) = state
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_finished_when_it_ended_and_all_results_are_written() {
-        let mut turns = Turns::default();
+        let mut turns = TurnTracker::default();
         let first = turns.call("a".into());
         turns.answered(first);
         assert_eq!(turns.finished(), None);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn batches_are_the_published_partitioning() {
-        let mut turns = Turns::default();
+        let mut turns = TurnTracker::default();
         let lanes = "PPPSPSS".chars().map(|lane| match lane {
             'P' => Lane::Parallel,
             _ => Lane::Serial,

@@ -16,7 +16,7 @@ use crate::tool_facts::mcp_prefix;
 
 /// Servers that start when one of their tools is needed. Clones share them.
 #[derive(Clone)]
-pub struct Servers {
+pub struct ServerSet {
     /// Sorted by the length of their prefix, the longest first: one prefix may start with another.
     pub(super) all: Arc<[Arc<Server>]>,
     pub(super) deps: Arc<ServerDeps>,
@@ -25,7 +25,7 @@ pub struct Servers {
     pub(super) messages: Messages,
 }
 
-impl Servers {
+impl ServerSet {
     /// Creates servers without starting them. Failures are reported on `messages`.
     pub fn new(mut configs: Vec<ServerConfig>, deps: ServerDeps, messages: Messages) -> Self {
         configs.sort_by_key(|config| Reverse(mcp_prefix(&config.name).len()));
@@ -139,7 +139,7 @@ impl fmt::Display for Probe {
     }
 }
 
-impl Servers {
+impl ServerSet {
     /// Returns all servers, sorted by name. With `start` it starts them at the same time, lists what they offer, and
     /// ends them.
     pub fn probe(self, start: bool) -> Vec<Probed> {

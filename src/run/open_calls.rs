@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::call::{CallState, CallTimes, FinishedCall, RunCall};
 use super::call_hooks::turn_hook_input;
+use super::call_result::{CallResult, HookFeedback};
 use super::lifecycle::Lifecycle;
-use super::result::{CallResult, HookFeedback};
 use super::schedule::Schedule;
 use super::session::{OnError, Options, Progress, RunSession, RunningCall};
 use super::trace::Trace;
-use super::turns::{CallIndex, TurnHooks, TurnNumber, Turns};
+use super::turn_tracker::{CallIndex, TurnHooks, TurnNumber, TurnTracker};
 use super::workers::{RunnerEvent, Work, Workers};
 use crate::io::{CancelToken, Clock, Messages};
 use crate::message::ToolUseId;
@@ -30,7 +30,7 @@ const MAX_CALLS: usize = 1024;
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
 /// The calls of this run whose results are not written yet.
-pub(super) struct Calls {
+pub(super) struct OpenCalls {
     lifecycle: Arc<Lifecycle>,
     workers: Workers,
     pub(super) on_error: OnError,
@@ -38,7 +38,7 @@ pub(super) struct Calls {
     messages: Messages,
     trace: Option<Trace>,
     pub(super) schedule: Schedule,
-    pub(super) turns: Turns,
+    pub(super) turns: TurnTracker,
     pub(super) by_index: BTreeMap<CallIndex, RunCall>,
     /// Context changes of the running parallel calls, which are applied when all have ended.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
@@ -51,7 +51,7 @@ pub(super) struct Calls {
     mentioned_denial: bool,
 }
 
-impl Calls {
+impl OpenCalls {
     pub(super) fn new(
         options: &Options,
         lifecycle: Arc<Lifecycle>,
@@ -69,7 +69,7 @@ impl Calls {
             messages,
             trace,
             schedule: Schedule::new(options.policy, options.cap),
-            turns: Turns::default(),
+            turns: TurnTracker::default(),
             by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
