@@ -77,12 +77,12 @@ impl Session {
             ..Check::default()
         };
         let shape = self.format().reading.shape;
-        if self.is_document() {
-            for row in self.document.iter().flatten() {
+        if let Some(document) = self.document() {
+            for row in &document.rows {
                 let entry = self.format().read(row, Detail::Full);
                 check.entry(shape, entry.unwrap_or_default(), None);
             }
-            if self.is_cut_off {
+            if document.is_cut_off {
                 let reason = "the document is cut off".to_owned();
                 check.find(DamageKind::Line, reason, None, None);
             }
@@ -222,7 +222,11 @@ impl Check {
                 self.find(DamageKind::Secret, detail, line, offset);
             }
         };
-        for row in session.document.iter().flatten() {
+        for row in session
+            .document()
+            .iter()
+            .flat_map(|document| &document.rows)
+        {
             note(row, None, None);
         }
         session.each_line(&mut |line| {

@@ -144,7 +144,7 @@ impl Session {
             reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
             reading.record(format, record, &entry.into_messages());
         };
-        for row in self.document.iter().flatten() {
+        for row in self.document().iter().flat_map(|document| &document.rows) {
             record(row);
         }
         self.each_line(&mut |line| line.records().for_each(|(_, text)| record(text)))?;

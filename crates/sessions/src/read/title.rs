@@ -199,10 +199,10 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
-        let Some(rows) = &self.document else {
+        let Some(document) = self.document() else {
             return self.title_in(&mut self.bytes(mapping), mapping);
         };
-        let title = rows.iter().rev().find_map(|row| {
+        let title = document.rows.iter().rev().find_map(|row| {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });
