@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::ReadyCall;
-use super::call_result::{HookFeedback, untagged};
+use super::call_result::{HookFeedback, strip_error_tags};
 use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
@@ -73,7 +73,7 @@ impl CallHooks {
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {
-                members["error"] = untagged(text).into();
+                members["error"] = strip_error_tags(text).into();
                 members["is_interrupt"] = false.into();
             }
             _ => members["tool_response"] = reply.structured.clone(),

@@ -69,7 +69,7 @@ impl ResultWriter {
                 self.write(call, calls, session)?;
             }
         }
-        while let Some(turn) = calls.turns.finished() {
+        while let Some(turn) = calls.turns.pop_finished() {
             self.emitter.turn_end(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()
@@ -154,7 +154,7 @@ impl ResultWriter {
             result.content = Content::Text(reference);
         }
         self.failed_calls += u64::from(result.is_error());
-        calls.written(call.turn, call.weight);
+        calls.record_written(call.turn, call.weight);
         self.emitter.result(call)
     }
 }

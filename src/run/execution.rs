@@ -53,7 +53,7 @@ impl Lifecycle {
         let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
             let text = failure.to_string();
             let output = error_output(&text);
-            ToolReply::ended(CallStatus::Error, tool_use_error(&text), output)
+            ToolReply::with_status(CallStatus::Error, tool_use_error(&text), output)
         });
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();
@@ -63,7 +63,7 @@ impl Lifecycle {
             self.hooks
                 .after_call(ready, &mut reply, took, context, &session.id, &mut feedback);
         }
-        let mut result = self.limited(ready, context.id, reply, session);
+        let mut result = self.limit_reply(ready, context.id, reply, session);
         result.add_feedback(feedback);
         result.permission = Some(permission);
         result.confinement = context.session.spawners.confinement_report();
@@ -96,7 +96,7 @@ impl Lifecycle {
 
     /// Returns the result of a reply. A text that exceeds the tool's limit is saved to a file and replaced
     /// with an excerpt.
-    fn limited(
+    fn limit_reply(
         &self,
         ready: &ReadyCall,
         id: &ToolUseId,

@@ -160,7 +160,7 @@ impl OpenCalls {
     }
 
     /// Handles a call that was resolved or checked: it is queued again or refused.
-    pub(super) fn prepared(
+    pub(super) fn accept_prepared(
         &mut self,
         index: CallIndex,
         state: CallState,
@@ -183,7 +183,7 @@ impl OpenCalls {
 
     /// Handles the end of a call's tool; hooks follow.
     pub(super) fn tool_done(&mut self, index: CallIndex) {
-        self.schedule.finishing(index);
+        self.schedule.free_slot(index);
     }
 
     /// Handles the end of a call on a worker thread.
@@ -257,7 +257,7 @@ impl OpenCalls {
         let cancels_siblings = self.on_error.cancels_siblings(result);
         if cancels_siblings {
             let failure = result.failure_text(&call.profile.label);
-            self.turns.failed(call.turn, failure);
+            self.turns.set_failure(call.turn, failure);
         }
         if let Some(hooks) = &mut self.turn_hooks {
             let input = turn_hook_input(&call.id, &call.name, input, &result.content);
@@ -267,7 +267,7 @@ impl OpenCalls {
         if let Some(trace) = &mut self.trace {
             trace.call_ended(index, &call.id, &call.profile, call.times, result, now);
         }
-        self.turns.completed(call.turn);
+        self.turns.record_completed(call.turn);
         // The token holds descriptors, and a result may wait long until it is written.
         call.cancel = CancelToken::default();
         let lane = call.profile.lane;
@@ -339,7 +339,7 @@ impl OpenCalls {
         let index = self.schedule.yield_next()?;
         let call = self.by_index.remove(&index)?;
         let batch = self.turns.batch(call.turn, call.profile.lane);
-        let mut call = call.finished(batch)?;
+        let mut call = call.into_finished(batch)?;
         if self.turns.is_last(call.turn, &call.id)
             && let Some(hooks) = &mut self.turn_hooks
             && let Some(feedback) = hooks.take(call.turn)
@@ -353,8 +353,8 @@ impl OpenCalls {
     }
 
     /// Notes that the result of a call of this turn and weight was written.
-    pub(super) fn written(&mut self, turn: TurnNumber, weight: usize) {
-        self.turns.answered(turn);
+    pub(super) fn record_written(&mut self, turn: TurnNumber, weight: usize) {
+        self.turns.record_written(turn);
         self.weight = self.weight.saturating_sub(weight);
     }
 
@@ -364,7 +364,7 @@ impl OpenCalls {
     }
 
     /// Returns the running calls, each with the time since its start.
-    pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
+    pub(super) fn running_calls(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
         running.map(move |call| (call, call.elapsed(now)))
@@ -408,7 +408,7 @@ impl OpenCalls {
     }
 
     /// Returns the number of calls started so far.
-    pub(super) fn started(&self) -> u64 {
+    pub(super) fn started_count(&self) -> u64 {
         self.started
     }
 

@@ -5,7 +5,7 @@ use std::thread;
 
 use super::call::{CallState, ReadyCall};
 use super::call_result::{CallResult, HookFeedback};
-use super::lifecycle::{Lifecycle, denied, is_open};
+use super::lifecycle::{Lifecycle, denied_result, is_open};
 use super::prompting::{GuardedJudge, JudgedCall, Judgement, PromptResponse, Question};
 use crate::message::{DecidedBy, Decision, SessionId};
 use crate::permission::{Behavior, Decided, Mode, Rule, RuleSource};
@@ -291,12 +291,12 @@ impl Candidate<'_> {
             decision: Decision::Allow,
             by: by.unwrap_or(self.decided.by),
         };
-        self.ready.permitted(permission, self.assessment)
+        self.ready.with_permission(permission, self.assessment)
     }
 
     fn denied(self) -> Box<CallResult> {
         let effect = Some(self.assessment.why.as_str());
-        denied(self.ready.tool.name(), self.decided, effect)
+        denied_result(self.ready.tool.name(), self.decided, effect)
     }
 
     /// Returns the result of a call that needs approval but gets no response.

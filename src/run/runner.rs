@@ -206,7 +206,7 @@ impl Runner<'_> {
             }
             RunnerEvent::Input(InputEvent::Failed(_)) => {}
             RunnerEvent::Prepared { call, state } => {
-                self.calls.prepared(call, *state, &mut self.session);
+                self.calls.accept_prepared(call, *state, &mut self.session);
             }
             RunnerEvent::TurnHooksDone { turn, feedback } => {
                 self.calls.turn_hooks_done(turn, feedback);
@@ -228,7 +228,7 @@ impl Runner<'_> {
             RunnerEvent::Finished { call, result } => {
                 self.calls.finish(call, *result, &mut self.session);
             }
-            RunnerEvent::Signal(signal) => self.signalled(signal),
+            RunnerEvent::Signal(signal) => self.handle_signal(signal),
             RunnerEvent::OutputClosed => return Err(WriteError::BrokenPipe),
         }
         Ok(())
@@ -269,13 +269,13 @@ impl Runner<'_> {
         }
     }
 
-    fn signalled(&mut self, signal: EndSignal) {
-        let demand = self.interruption.signalled(signal, Instant::now());
+    fn handle_signal(&mut self, signal: EndSignal) {
+        let demand = self.interruption.record_signal(signal, Instant::now());
         self.stop(&CancelReason::Interrupt);
         match demand {
             Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
             Demand::Stop => {
-                let mut running = self.calls.running();
+                let mut running = self.calls.running_calls();
                 if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
                     let label = &call.profile.label;
                     self.messages
@@ -297,7 +297,7 @@ impl Runner<'_> {
                 .end_running(Force::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
-            for (call, elapsed) in self.calls.running() {
+            for (call, elapsed) in self.calls.running_calls() {
                 self.output.emitter.progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
@@ -323,7 +323,7 @@ impl Runner<'_> {
         if self.has_open_calls() {
             return Ok(None);
         }
-        let stage = if self.calls.started() > 0 {
+        let stage = if self.calls.started_count() > 0 {
             StageKind::Active
         } else if self.stream.runs_calls() {
             StageKind::Untouched

@@ -198,7 +198,7 @@ impl Channels {
     }
 
     /// Returns a function that reports the cost of a request to another model.
-    pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
+    pub fn report_cost(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
             let _ = sender.send(RunnerEvent::ModelCost(Box::new(cost)));

@@ -17,7 +17,7 @@ const MAX_QUEUED_MESSAGES: usize = 64;
 pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
-        () = cancel.fired() => None,
+        () = cancel.wait() => None,
         done = work => Some(done),
     }
 }
@@ -68,7 +68,7 @@ impl Engine {
     }
 
     fn handle(&self) -> io::Result<Handle> {
-        let mut running = self.running.locked();
+        let mut running = self.running.lock_anyway();
         if let Some(running) = &*running {
             return Ok(running.handle.clone());
         }

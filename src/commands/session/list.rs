@@ -75,7 +75,7 @@ impl Run for SessionListArguments {
         };
         drop(progress);
         if form == Form::Jsonl {
-            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialized).collect();
+            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialize).collect();
             return print_records(&texts?, failed, errors, io);
         }
         let has_none = listed.is_empty() && failed.is_empty();
@@ -195,7 +195,7 @@ impl Run for SessionPathArguments {
                     }
                 }
                 Form::Jsonl => {
-                    let mapping = self.selection.matching.source.mapping();
+                    let mapping = self.selection.matching.source.file_mapping();
                     let facts = Facts {
                         title: session.title(mapping).ok().flatten(),
                         ..session.first_facts(mapping).unwrap_or_default()

@@ -17,7 +17,7 @@ use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
-use crate::text::counted;
+use crate::text::count_noun;
 
 /// Search the messages of sessions
 ///
@@ -178,7 +178,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    let lines = counted(lines, "line is", "lines are");
+                    let lines = count_noun(lines, "line is", "lines are");
                     messages.warn(&format!("{path}: {lines} too long to search"));
                     Ok(())
                 }

@@ -144,7 +144,7 @@ impl PerSessionArguments {
                 keeps_texts: self.sessions.iter().all(|name| name == "-"),
                 moment: Moment::of(io),
                 named_roots: self.source.named_roots.clone(),
-                mapping: self.source.mapping(),
+                mapping: self.source.file_mapping(),
             },
             stop,
             form: self.side.form.form(io.terminal),
@@ -169,7 +169,7 @@ impl Runner {
             [] if selects(&arguments.source, &arguments.filter, &arguments.limit) => {
                 let source = &arguments.source;
                 source.check_roots(&mut inputs);
-                let paths = source.selected(&arguments.filter, &arguments.limit, io);
+                let paths = source.select_files(&arguments.filter, &arguments.limit, io);
                 if paths.is_empty() && !inputs.any {
                     source.note_none(0, io);
                 }

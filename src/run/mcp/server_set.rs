@@ -11,7 +11,7 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
 use crate::run::tools::{Tool as _, ToolSource as _};
-use crate::text::counted;
+use crate::text::count_noun;
 use crate::tool_facts::mcp_prefix;
 
 /// Servers that start when one of their tools is needed. Clones share them.
@@ -82,7 +82,7 @@ impl ServerSet {
     }
 
     /// Returns the servers that may have a tool with this name.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
+    pub(super) fn with_tool(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
         let servers = self.all.iter();
         servers.filter(move |server| name.starts_with(&server.prefix))
     }
@@ -127,7 +127,7 @@ const HINTS: [(&str, &str); 4] = [
 
 impl fmt::Display for Probe {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |number: usize, one, many| counted(number as u64, one, many);
+        let count = |number: usize, one, many| count_noun(number as u64, one, many);
         write!(
             text,
             "{}; {}, {}; {} ms",
@@ -155,7 +155,11 @@ impl ServerSet {
             return probed;
         }
         let results = self.deps.run(async move {
-            let running: Vec<_> = servers.into_iter().map(tried).map(tokio::spawn).collect();
+            let running: Vec<_> = servers
+                .into_iter()
+                .map(probe_server)
+                .map(tokio::spawn)
+                .collect();
             let mut results = Vec::new();
             for probe in running {
                 let failed = |error: tokio::task::JoinError| McpFailure::Failed(error.to_string());
@@ -174,7 +178,7 @@ impl ServerSet {
     }
 }
 
-async fn tried(server: Arc<Server>) -> Result<Probe, McpFailure> {
+async fn probe_server(server: Arc<Server>) -> Result<Probe, McpFailure> {
     let begun = Instant::now();
     let tools = Arc::clone(&server).tools().await?.len();
     let revision = Arc::clone(&server).connection().await?.revision();

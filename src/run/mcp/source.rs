@@ -10,15 +10,15 @@ use crate::run::tools::{Tool, ToolSource, Unavailable};
 
 impl ToolSource for ServerSet {
     fn is_slow(&self, name: &str) -> bool {
-        self.named(name).next().is_some()
+        self.with_tool(name).next().is_some()
     }
 
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
-        if let Some(tool) = ResourceTool::named(name, self) {
+        if let Some(tool) = ResourceTool::by_name(name, self) {
             return Ok(Some(Arc::new(tool)));
         }
         let mut failure = None;
-        for server in self.named(name) {
+        for server in self.with_tool(name) {
             match self.deps.run(Arc::clone(server).tools()) {
                 Ok(tools) => {
                     let mut tools = tools.iter();

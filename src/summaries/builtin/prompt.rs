@@ -11,7 +11,7 @@ use super::names::{address, is_file, parts};
 use super::prose::{
     ENOUGH_WORDS, Kind, Line, has_word, informative_words, is_east_asian, lines, lines_of, split,
 };
-use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
+use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
 use crate::text::{display_width, pattern, redact};
 
 /// Maximum number of polite phrases that are skipped before a request.
@@ -135,7 +135,7 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
     let is_command = text.trim_start().starts_with("<command-");
     let text = match message.origin {
         Origin::Injected | Origin::Prompt if is_command => text,
-        Origin::Prompt => typed(&text).trim().to_owned(),
+        Origin::Prompt => typed_text(&text).trim().to_owned(),
         _ => return None,
     };
     let is_of_user = message.role == Role::User && message.thread == Thread::Main;

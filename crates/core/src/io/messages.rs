@@ -82,7 +82,7 @@ impl Messages {
 
     /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
-        let mut sink = self.shared.sink.locked();
+        let mut sink = self.shared.sink.lock_anyway();
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

@@ -207,7 +207,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let messages = messages(&row, &entry, said, detail);
-    let mut entry = entry.saying(messages);
+    let mut entry = entry.with_messages(messages);
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
     entry.searches = searches(&row);

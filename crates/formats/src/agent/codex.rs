@@ -143,28 +143,28 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     if row.payload.is_none() {
         let item = Payload::read(record).unwrap_or_default();
         let messages = item_messages(&item, entry.time.as_deref());
-        return Some(entry.saying(messages));
+        return Some(entry.with_messages(messages));
     }
     Some(match kind.as_str() {
         "response_item" => {
             let messages = item_messages(&payload, entry.time.as_deref());
-            entry.saying(messages)
+            entry.with_messages(messages)
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.saying([note(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([note(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
             meters: request(&payload).into_iter().collect(),
-            ..entry.saying(reading(payload.thread_usage))
+            ..entry.with_messages(reading(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.saying(repeat(&payload, completed));
+            let entry = entry.with_messages(repeat(&payload, completed));
             Entry {
                 tier: tier(&payload),
                 repeats: entry.messages.clone(),
                 meters: meter(&payload).into_iter().collect(),
-                ..entry.saying(event(&payload))
+                ..entry.with_messages(event(&payload))
             }
         }
         _ => entry,
@@ -300,7 +300,7 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::of(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
-        tier => Tier::named(tier.unwrap_or_default()).unwrap_or_default(),
+        tier => Tier::by_name(tier.unwrap_or_default()).unwrap_or_default(),
     })
 }
 

@@ -9,7 +9,7 @@ use super::content::{
     results, string, tokens,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::edits::{FileEdit, PathOfCall, edit, numbered};
+use super::edits::{FileEdit, PathOfCall, edit, numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -165,7 +165,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         }
         _ => None,
     };
-    let mut entry = entry.saying(message);
+    let mut entry = entry.with_messages(message);
     entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| summary_cost(&row));
     Some(entry)
 }
@@ -356,7 +356,7 @@ object! { Text { text } }
 /// Returns the diff that pi shows for an edit, in which the path is missing.
 fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
     let said = ResultRow::read(record)?.message?;
-    let hunks = numbered(&text(said.details?.diff)?);
+    let hunks = numbered_hunks(&text(said.details?.diff)?);
     let call = string(said.call).filter(|_| !is_true(said.is_error))?;
     let path = path_of(&call)?;
     edit(Some(call), path, hunks)

@@ -207,7 +207,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let message = messages(&row, &entry, &payload, detail);
-    let mut entry = entry.saying(message);
+    let mut entry = entry.with_messages(message);
     entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
     Some(entry)
 }

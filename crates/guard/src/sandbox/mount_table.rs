@@ -91,13 +91,13 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let point = fields.next()?;
     Some(Mount {
         device: String::from_utf8(device.to_vec()).ok()?,
-        root: unescaped(root),
-        point: unescaped(point),
+        root: unescape(root),
+        point: unescape(point),
     })
 }
 
 /// Replaces the escapes of blanks, backslashes and line feeds: a backslash and three octal digits.
-fn unescaped(field: &[u8]) -> PathBuf {
+fn unescape(field: &[u8]) -> PathBuf {
     let mut path = Vec::new();
     let mut rest = field;
     while let Some((first, after)) = rest.split_first() {

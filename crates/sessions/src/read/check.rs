@@ -12,7 +12,7 @@ use crate::files::lines::Place;
 use crate::read::session::Session;
 use crate::read::tree::{Scope, Tree};
 use turnpipe_core::message::{Pairs, SessionId};
-use turnpipe_core::text::{counted, redact_strings, with_separators};
+use turnpipe_core::text::{count_noun, redact_strings, with_separators};
 use turnpipe_formats::agent::{Detail, Entry, Meter, Shape};
 use turnpipe_formats::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
@@ -218,7 +218,7 @@ impl Check {
             let value = serde_json::from_str::<Value>(record);
             let count = value.map_or(0, |mut value| redact_strings(&mut value));
             if count > 0 {
-                let detail = counted(count, "string", "strings");
+                let detail = count_noun(count, "string", "strings");
                 self.find(DamageKind::Secret, detail, line, offset);
             }
         };
@@ -243,7 +243,7 @@ impl Check {
         }
         let found = [
             (DamageKind::OrphanResult, "result", pairs.orphans()),
-            (DamageKind::UnansweredCall, "call", pairs.unanswered()),
+            (DamageKind::UnansweredCall, "call", pairs.unanswered_calls()),
         ];
         for (kind, what, ids) in found {
             for id in ids.iter().take(MAX_IDS) {

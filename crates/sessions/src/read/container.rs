@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use crate::files::compressed::{
-    self, elements_as_lines, trajectory_as_lines, unpacked, unpacked_name,
+    self, elements_as_lines, trajectory_as_lines, unpack_file, unpacked_name,
 };
 use crate::files::lines::for_each_line;
 use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
-use crate::files::recover::{each_record_on, mended};
+use crate::files::recover::{each_record_on, mend};
 use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::jsonl::read_at;
 use turnpipe_formats::agent::{
@@ -71,7 +71,7 @@ impl Content {
         let mut head = Head::read(&file)?;
         if head.starts_with(&compressed::MAGIC) {
             container = Container::Converted;
-            file = unpacked(file, wanted)?;
+            file = unpack_file(file, wanted)?;
             head = Head::read(&file)?;
         }
         if head.opens(b'[') {
@@ -102,7 +102,7 @@ impl Content {
         let by_path = named.format_at(&file.path);
         let by_path = by_path.filter(|format| is_in(&head, format));
         let format = match by_path.or_else(|| format_in(&head)) {
-            None if !is_database => detected(&file)?,
+            None if !is_database => detect_format(&file)?,
             format => format,
         };
         if let Some(format) = format {
@@ -192,7 +192,7 @@ fn is_in(head: &Head, format: &Format) -> bool {
 }
 
 /// Returns the format of a file of lines.
-fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
+fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, &mut |line| {
@@ -235,7 +235,7 @@ impl Document {
                 is_cut_off,
             })
         };
-        Ok(parse(&json, false).or_else(|| parse(&mended(&json)?, true)))
+        Ok(parse(&json, false).or_else(|| parse(&mend(&json)?, true)))
     }
 
     /// Returns the text of a file that may be a document. Empty if it is too large.

@@ -65,7 +65,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub(crate) fn open_for_list(path: &Path, named: &NamedRoots) -> Result<Self, SessionError> {
-        Self::unpacking(
+        Self::open_content(
             open_extent(path, ReadExtent::Ends)?,
             ReadExtent::Ends,
             named,
@@ -77,10 +77,10 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn of_file(file: SessionFile, named: &NamedRoots) -> Result<Self, SessionError> {
-        Self::unpacking(file, ReadExtent::Whole, named)
+        Self::open_content(file, ReadExtent::Whole, named)
     }
 
-    fn unpacking(
+    fn open_content(
         file: SessionFile,
         wanted: ReadExtent,
         named: &NamedRoots,

@@ -75,7 +75,11 @@ impl PreparedCall for FetchPage {
             }
             Found::Cancelled => {
                 let text = "The fetch was cancelled.";
-                return Ok(ToolReply::ended(CallStatus::Cancelled, text, json!(null)));
+                return Ok(ToolReply::with_status(
+                    CallStatus::Cancelled,
+                    text,
+                    json!(null),
+                ));
             }
         };
         let structured = json!({

@@ -10,7 +10,7 @@ use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{distinct, file_names, listed};
-use crate::text::{counted, display_width};
+use crate::text::{count_noun, display_width};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -131,7 +131,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         } else {
             return format!(
                 "{line}, {}",
-                counted(left as u64, "more step", "more steps")
+                count_noun(left as u64, "more step", "more steps")
             );
         }
     }

@@ -82,7 +82,7 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
     };
     match wait_for(child) {
         0 => Ok(()),
-        _ => Err(SandboxError::reported(
+        _ => Err(SandboxError::from_helper(
             "the kernel refuses a /proc of its own",
         )),
     }
