@@ -298,12 +298,14 @@ impl StopWatch {
     pub(super) fn listen(output: Option<OwnedFd>) -> Self {
         let watch = Self::default();
         let by_signal = watch.clone();
+        // Without a thread for signals they end the process at once.
         let _ = report_end_signals(move |signal| {
             *by_signal.signal.lock_anyway() = Some(signal);
             by_signal.stop.cancel();
         });
         if let Some(output) = output {
             let by_reader = watch.stop.clone();
+            // Without a thread for it, the next write notices that the reader is gone.
             let _ = report_departure(output, move || by_reader.cancel());
         }
         watch

@@ -174,6 +174,7 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some((sender, timer)) = self.timer.take() {
             drop(sender);
+            // A panic of the timer does not concern the work.
             let _ = timer.join();
         }
         if self.lines.is_some() {

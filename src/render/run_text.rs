@@ -446,6 +446,7 @@ impl<Sink: Write> Write for RunText<Sink> {
 impl<Sink: Write> Drop for RunText<Sink> {
     fn drop(&mut self) {
         if !self.has_failed {
+            // A drop cannot report a failure.
             let _ = self.finish();
         }
     }

@@ -184,6 +184,7 @@ impl OpenQuestions {
             }
         };
         if let Some(prompter) = self.shared.lock_anyway().by_request.remove(request_id) {
+            // The call may have been cancelled.
             let _ = prompter.send(answer);
         }
     }

@@ -75,6 +75,7 @@ impl Workers {
         let session = session.key.clone();
         let job = move |(): &()| {
             let progress = |note| {
+                // The run may have ended, here and below.
                 let _ = events.send(RunnerEvent::Progress { call: index, note });
             };
             let context = CallContext {

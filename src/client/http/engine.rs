@@ -57,6 +57,7 @@ impl Engine {
         let (done, output) = oneshot::channel();
         let work = task(messages);
         self.handle()?.spawn(async move {
+            // The caller may have stopped waiting.
             let _ = done.send(work.await);
         });
         while let Some(message) = received.blocking_recv() {
@@ -78,6 +79,7 @@ impl Engine {
         thread::Builder::new()
             .name("requests".to_owned())
             .spawn(move || {
+                // The sender is dropped at the end.
                 let _ = runtime.block_on(ended);
             })?;
         *running = Some(Running {

@@ -161,6 +161,7 @@ impl Drop for PendingExchange {
     fn drop(&mut self) {
         // Without a response there is nothing to replay.
         if self.record.status.is_some() {
+            // A drop cannot report a failure.
             let _ = self.write();
         }
     }

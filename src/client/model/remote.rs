@@ -261,6 +261,7 @@ impl Shared {
                         wait_ms: milliseconds(wait),
                         failure: Box::new(failure),
                     };
+                    // The listener may be gone.
                     let _ = listener.send(retried).await;
                     sleep(wait).await;
                 }
@@ -268,6 +269,7 @@ impl Shared {
             }
             self.turn(&mut permit).await?;
             if has_begun {
+                // The listener may be gone.
                 let _ = listener.send(ReplyEvent::Restart).await;
             }
         }

@@ -241,6 +241,7 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
+        // The loop may have ended.
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;

@@ -43,6 +43,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     // Another process may see only the first part of a record that is being written. A file system without
     // locks can yield an empty line.
     if file.metadata()?.is_file() {
+        // Without a lock a line may be torn, which is better than none.
         let _ = file.lock();
     }
     let mut line = Vec::new();

@@ -169,6 +169,7 @@ impl HookRunner {
             let spawners = Arc::clone(&self.spawners);
             // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
+                // Nobody waits for its outcome.
                 let _ = spawners.run(&command, &CancelToken::default());
             });
             return in_background(started);
@@ -209,6 +210,7 @@ impl HookRunner {
         if handler.in_background {
             let engine = self.engine.clone();
             let started = thread::Builder::new().spawn(move || {
+                // Nobody waits for its outcome.
                 let _ = engine.run(request, |()| ());
             });
             return in_background(started);

@@ -293,6 +293,7 @@ impl Connection {
     pub(super) async fn end(&self) {
         let service = self.service.lock_anyway().take();
         if let Some(service) = service {
+            // A server that does not end is killed.
             let _ = timeout(CANCEL_TIMEOUT, service.cancel()).await;
         }
         if let Some(process) = &self.process {

@@ -78,6 +78,7 @@ impl ServerProcess {
             .spawn(move || {
                 let (spawners, cancel) = watcher;
                 let finished = spawners.run_with(&command, Some(conversation), &cancel);
+                // The connection may be gone.
                 let _ = ended.send(Some(description(finished)));
             })?;
         let ends = (to_server.into(), from_server.into());

@@ -52,6 +52,7 @@ impl ToolSource for ServerSet {
         let ended = self.deps.run(async move {
             let ends = servers.iter().map(|server| Arc::clone(server).end());
             for end in ends.map(tokio::spawn).collect::<Vec<_>>() {
+                // A panic while one server ends does not concern the others.
                 let _ = end.await;
             }
             Ok(())

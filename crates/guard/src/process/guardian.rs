@@ -231,6 +231,7 @@ pub fn run_as_guardian(arguments: &[OsString]) -> bool {
 }
 
 fn guard(parent: Pid, mark: &OsStr) {
+    // The name only helps those who list processes.
     let _ = rustix::thread::set_name(c"turnpipe-guard");
     ignore_end_signals();
     let mut watch = Watch {

@@ -135,6 +135,7 @@ impl Orphans {
         // The first process of a container inherits orphans that no call made.
         let stops = action == OrphanAction::Kill && !rustix::process::getpid().is_init();
         let send = |pid, signal| {
+            // It may have ended.
             let _ = kill_process(pid, signal);
         };
         let own_session = session(0);

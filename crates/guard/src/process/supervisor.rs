@@ -89,6 +89,7 @@ impl Supervisor {
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
+            // The first mark stays.
             let _ = self.shared.mark.set(mark.to_owned());
             self.shared.orphans.adopt()?;
         }
@@ -150,6 +151,7 @@ impl Supervisor {
     #[expect(clippy::unused_self, reason = "like the one for Linux")]
     fn kill(&self, leaders: &[Pid]) {
         for leader in leaders {
+            // The group may have ended.
             let _ = rustix::process::kill_process_group(*leader, rustix::process::Signal::KILL);
         }
     }

@@ -181,6 +181,7 @@ impl NameIndexes {
 pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
+        // An index that cannot be read is as good as none.
         let _ = each_line(&file.file, &mut |line| {
             let records = line
                 .records()

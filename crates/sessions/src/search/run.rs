@@ -196,6 +196,7 @@ impl Session {
             let shown = self.shown_records(query)?;
             let is_shown = |hit: &SearchHit| hit.record().is_none_or(|hit| shown.contains(&hit));
             let mut held = held.into_iter().filter(is_shown);
+            // A break means that no more hits are wanted.
             let _ = held.try_for_each(|hit| search.report(hit));
         }
         Ok(Searched {

@@ -77,6 +77,7 @@ impl SessionState {
     fn read(path: &Path) -> Result<Self, StateError> {
         match fs::read(path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                // The error about the content says more than one about this.
                 let _ = fs::rename(path, path.with_extension("json.damaged"));
                 StateError::Corrupt {
                     path: path.to_owned(),

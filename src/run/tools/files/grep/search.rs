@@ -240,6 +240,7 @@ impl<'a> Run<'a> {
         };
         let end = match self.origin {
             Origin::Named => {
+                // There is no next file that a break would skip.
                 let _ = visit(self, &root);
                 SearchEnd::Complete
             }
