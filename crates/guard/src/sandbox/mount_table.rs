@@ -23,12 +23,8 @@ struct Mount {
 }
 
 impl MountTable {
-    /// Reads the mounts; without `/proc` there are none.
-    pub(super) fn read() -> Self {
-        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
-    }
-
-    fn parse(table: &[u8]) -> Self {
+    /// Parses the content of `/proc/self/mountinfo`.
+    pub(super) fn parse(table: &[u8]) -> Self {
         let lines = table.split(|byte| *byte == b'\n');
         Self {
             mounts: lines.filter_map(parse_line).collect(),

@@ -11,7 +11,7 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
 use super::mask::Mask;
-use super::mounts::MaskSources;
+use super::mask_mounts::MaskSources;
 use super::privilege::Privilege;
 use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
