@@ -71,6 +71,11 @@ const COMMANDS: &[Command] = &[
             Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
+    // What people type daily, without `session`.
+    Command::new::<list::SessionListArguments>("list"),
+    Command::new::<show::SessionShowArguments>("show"),
+    Command::new::<search::SessionSearchArguments>("search"),
+    Command::new::<stats::SessionStatsArguments>("stats"),
     Command::new::<sandbox::SandboxArguments>("sandbox"),
     Command::new::<tools::ToolsArguments>("tools"),
     Command::new::<generated::SchemaArguments>("schema"),

@@ -261,12 +261,9 @@ mod usage_tests {
         let rows = [
             ("completons", "did you mean completions?"),
             ("check text --kin", "did you mean --kind?"),
-            ("stats", "did you mean `turnpipe session stats`?"),
-            (
-                "monthly",
-                "did you mean `turnpipe session stats --by month`?",
-            ),
-            ("session ls", "did you mean `turnpipe session list`?"),
+            ("export", "did you mean `turnpipe session export`?"),
+            ("monthly", "did you mean `turnpipe stats --by month`?"),
+            ("session ls", "did you mean `turnpipe list`?"),
             (
                 "run-tools --dangerously-skip-permissions",
                 "did you mean `--permission-mode bypassPermissions`?",

@@ -29,7 +29,7 @@ use crate::session::{Depth, SessionError, each_in_order};
 #[command(after_long_help = "Examples:
   turnpipe session archive ~/archive
   turnpipe session archive ~/archive --before 14d --dry-run
-  turnpipe session list --root ~/archive")]
+  turnpipe list --root ~/archive")]
 pub(crate) struct SessionArchiveArguments {
     /// The directory of the archive; it is created with mode 0700
     #[arg(value_name = "DIR")]

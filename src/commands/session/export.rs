@@ -39,7 +39,7 @@ use crate::text::{count_noun, terminal_safe_line};
   turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session export runs -o atif --since 1d
-  turnpipe session list --json | turnpipe session export pages -")]
+  turnpipe list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]

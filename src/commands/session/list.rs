@@ -21,11 +21,11 @@ use crate::session::{
 /// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session list
-  turnpipe session list -n 5 --since yesterday
-  turnpipe session list --first-cwd demo --resume
-  turnpipe session list --cwd . --counts --json
-  turnpipe session list --state=working,waiting")]
+  turnpipe list
+  turnpipe list -n 5 --since yesterday
+  turnpipe list --first-cwd demo --resume
+  turnpipe list --cwd . --counts --json
+  turnpipe list --state=working,waiting")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,

@@ -163,7 +163,7 @@ impl SourceArguments {
         find(name, &self.candidates(&io.environment), listing).or_else(|error| {
             let hint = match error {
                 FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
-                FindError::Nothing => "`turnpipe session list` lists all sessions",
+                FindError::Nothing => "`turnpipe list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
                 FindError::Empty => "give an id, a title, a path or `latest`",
             };

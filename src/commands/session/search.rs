@@ -29,10 +29,10 @@ use crate::text::count_noun;
 /// prompts weigh more than replies, replies more than calls and results, and rare words more than common ones.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session search -i parser
-  turnpipe session search --rank retry the parser
-  turnpipe session search -l -F parse_value --in all
-  turnpipe session search --role user --since 1w --json parser")]
+  turnpipe search -i parser
+  turnpipe search --rank retry the parser
+  turnpipe search -l -F parse_value --in all
+  turnpipe search --role user --since 1w --json parser")]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
     pattern: String,

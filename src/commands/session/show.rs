@@ -31,10 +31,10 @@ use crate::text::{count_noun, terminal_safe, terminal_safe_line};
 /// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session show latest
-  turnpipe session show latest --range -5.. --calls full
-  turnpipe session show latest -o md > session.md
-  turnpipe session show latest --html session.html")]
+  turnpipe show latest
+  turnpipe show latest --range -5.. --calls full
+  turnpipe show latest -o md > session.md
+  turnpipe show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,

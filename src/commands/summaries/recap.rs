@@ -27,7 +27,7 @@ use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe recap latest
-  turnpipe session list --since 1d --json | turnpipe recap -o text")]
+  turnpipe list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
     ///

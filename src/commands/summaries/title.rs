@@ -25,7 +25,7 @@ use crate::summaries::{Auto, Kind, extension};
 #[command(after_long_help = "Examples:
   turnpipe title latest
   turnpipe title latest --write
-  turnpipe session list --untitled --json | turnpipe title --write")]
+  turnpipe list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///

@@ -48,7 +48,7 @@ pub(crate) enum Container {
 
 /// The content of a session file.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub(crate) struct SessionContent {
     /// The file, or what it was converted into.
     pub(crate) file: SessionFile,
     /// Its first lines.
@@ -57,7 +57,7 @@ pub(crate) struct Content {
     pub(crate) container: Container,
 }
 
-impl Content {
+impl SessionContent {
     /// Detects the container and the format of a file. Only as much as `wanted` is unpacked.
     pub(crate) fn detect(
         mut file: SessionFile,

@@ -11,7 +11,7 @@ use crate::files::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
 use crate::files::recover::each_entry_on;
-use crate::read::container::{Container, Content, Document};
+use crate::read::container::{Container, Document, SessionContent};
 use turnpipe_core::jsonl::{FixedFile, Mapping};
 use turnpipe_core::message::{Block, Message, Origin, Role};
 use turnpipe_core::text::byte_size;
@@ -85,12 +85,12 @@ impl Session {
         wanted: ReadExtent,
         named: &NamedRoots,
     ) -> Result<Self, SessionError> {
-        let Content {
+        let SessionContent {
             file,
             head,
             format,
             container,
-        } = Content::detect(file, wanted, named)?;
+        } = SessionContent::detect(file, wanted, named)?;
         Ok(Self {
             beside: (format.layout.beside)(&file.path),
             file,
