@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::call::ReadyCall;
+use super::call_hooks::HookedCall;
 use super::call_result::{CallResult, Phases, error_output};
 use super::lifecycle::Lifecycle;
 use crate::message::ToolUseId;
@@ -60,8 +61,12 @@ impl Lifecycle {
         if self.hooks.follow(&reply) {
             tool_done();
             let took = ended.saturating_sub(begun);
-            self.hooks
-                .after_call(ready, &mut reply, took, context, &session.id, &mut feedback);
+            let call = HookedCall {
+                ready,
+                context,
+                session: &session.id,
+            };
+            self.hooks.after_call(call, &mut reply, took, &mut feedback);
         }
         let mut result = self.limit_reply(ready, context.id, reply, session);
         result.add_feedback(feedback);
