@@ -63,10 +63,8 @@ pub(super) fn upper_first(text: &str) -> String {
 fn with_first<Letters: Iterator<Item = char>>(text: &str, change: fn(char) -> Letters) -> String {
     let mut letters = text.chars();
     match letters.next().filter(|_| {
-        !text
-            .split([' ', ',', ':'])
-            .next()
-            .is_some_and(is_identifier)
+        let word = text.split([' ', ',']).next();
+        !word.is_some_and(|word| is_identifier(word.trim_end_matches(':')))
     }) {
         Some(first) => change(first).chain(letters).collect(),
         None => text.to_owned(),

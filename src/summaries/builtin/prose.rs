@@ -1,33 +1,7 @@
 //! Lines and sentences of prompts and replies, without markup, and the words in them.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
-
-/// Minimum number of informative words, unless no title has that many.
-pub(super) const ENOUGH_WORDS: usize = 2;
-
-/// The words of titles and recaps: the lines of each section, including trailing spaces.
-static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let sections = include_str!("words/title.txt").split("\n\n");
-    let sections = sections.filter_map(|section| section.split_once("]\n"));
-    let named =
-        sections.map(|(name, lines)| (name.trim_start_matches('['), lines.lines().collect()));
-    named.collect()
-});
-
-/// Returns the lines of a section.
-pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
-    SECTIONS.get(section).into_iter().flatten().copied()
-}
-
-/// Whether a word, in lower case or not, is in a section.
-pub(super) fn has_word(section: &str, word: &str) -> bool {
-    let word = word.to_lowercase();
-    lines_of(section).any(|line| line.split(' ').any(|known| known == word))
-}
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +102,7 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
 }
 
 /// Returns the length of the bullet or the number of an item.
-fn item_mark(line: &str) -> usize {
+pub(super) fn item_mark(line: &str) -> usize {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits > 0 && line[digits..].starts_with([')', '.']) && line[digits + 1..].starts_with(' ') {
         return digits + 2;
@@ -203,29 +177,6 @@ pub(super) fn is_east_asian(text: &str) -> bool {
 /// Whether a letter is of a language whose sentences end with the verb: kana or hangul.
 pub(super) fn puts_verb_last(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}')
-}
-
-/// Whether a word joins others and says nothing alone.
-pub(super) fn is_function_word(word: &str) -> bool {
-    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-    let lists = ["clause joints", "phrase joints", "function words"];
-    word.is_empty() || lists.iter().any(|list| has_word(list, word))
-}
-
-/// Whether a word names something.
-pub(super) fn is_informative(word: &str) -> bool {
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    !is_function_word(word) && (digits >= 2 || word.contains(char::is_alphabetic))
-}
-
-/// Returns how many words of a text name something; in scripts without spaces two letters count as a word.
-pub(super) fn informative_words(text: &str) -> usize {
-    if is_east_asian(text) && !is_function_word(text) {
-        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
-        return letters.count() / 2;
-    }
-    let words = text.split_whitespace();
-    words.filter(|word| is_informative(word)).count()
 }
 
 #[cfg(test)]

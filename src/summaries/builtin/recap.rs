@@ -9,7 +9,7 @@ use serde_json::{Deserializer, Value};
 use super::clean::{clean, lower_first};
 use super::cut::{cut, fill};
 use super::label::label_of_answered;
-use super::prompt::{any_of, prompt};
+use super::prompt::prompt;
 use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
@@ -70,7 +70,13 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of a sentence, a list or a section about what is not done yet.
-static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
+static PLAN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)\b(?:i|we)(?:'ll| will)\b|\b(?:am|are|'m|'re) going to\b|\bplans?\b|next steps?|\bto ?do\b|\bwerde\b|\bwerden\b",
+        r"|\bvoy a\b|\bvamos a\b|\bpróximos\b|\bje vais\b|\bnous allons\b|prochaines|vado a|\bvou\b|буду|план|следующ",
+        r"|ます[。：:]?$|予定|計画|次の|하겠|계획|다음|将|计划|接下来|下一步",
+    ))
+});
 
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
