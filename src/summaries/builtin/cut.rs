@@ -9,6 +9,9 @@ use crate::text::display_width;
 /// Marks a cut.
 pub(super) const MORE: char = '…';
 
+/// Signs at the end of a sentence that titles and recaps omit.
+pub(super) const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
+
 /// Maximum length of words that do not end a cut text: articles, prepositions.
 const MAX_LETTERS: usize = 3;
 
@@ -20,8 +23,8 @@ const BETWEEN_CLAUSES: &[char] = &[
     ',', ';', ':', '?', '!', '–', '—', '，', '；', '、', '。', '：', '！', '？',
 ];
 
-/// Cuts a text to at most `cells`: at the end of a clause, else after a word. A text whose verb is last is cut at its
-/// start.
+/// Cuts a text to at most `cells`: at the end of a clause if that loses little, else after a word. A text whose verb is
+/// last is cut at its start.
 pub(super) fn cut(text: &str, cells: usize) -> String {
     if display_width(text) <= cells {
         return text.to_owned();
@@ -32,32 +35,33 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
         return format!("{MORE}{}", suffix(text, cells));
     }
     let fit = prefix(text, cells);
-    let is_word_end = |(at, sign): &(usize, char)| match sign {
-        ' ' => true,
-        _ => is_east && BETWEEN_CLAUSES.contains(sign) && *at > 0,
-    };
-    let ends = text.char_indices().filter(is_word_end).map(|(at, _)| at);
-    let ends: Vec<usize> = ends.take_while(|end| *end <= fit.len()).collect();
-    let is_clause = |end: &&usize| {
-        let ends_here = is_east || text[..**end].ends_with(BETWEEN_CLAUSES);
-        ends_here && display_width(&text[..**end]) * 4 >= cells * 3
-    };
-    let clause = ends.iter().rev().find(is_clause);
-    let word = ends.last().filter(|_| !is_east);
-    let mut kept = &fit[..*clause.or(word).unwrap_or(&fit.len())];
+    let is_end =
+        |(at, sign): &(usize, &str)| !sign.is_ascii() || text[at + sign.len()..].starts_with(' ');
+    let clause = fit.rmatch_indices(BETWEEN_CLAUSES).find(is_end);
+    let clause = clause.map(|(at, _)| &fit[..at]);
+    let clause = clause.filter(|kept| display_width(kept) * 4 >= cells * 3);
+    let kept = clause.unwrap_or_else(|| if is_east { fit } else { whole_words(text, fit) });
+    // An open bracket would have no end.
+    let is_open = |at: &usize| *at * 2 >= kept.len() && !kept[*at..].contains(')');
+    let kept = &kept[..kept.rfind('(').filter(is_open).unwrap_or(kept.len())];
+    let kept =
+        kept.trim_end_matches(|sign| "-. ".contains(sign) || BETWEEN_CLAUSES.contains(&sign));
+    format!("{kept}{MORE}")
+}
+
+/// Returns the whole words in the start of a text, without short ones at the end.
+fn whole_words<'a>(text: &str, start: &'a str) -> &'a str {
+    let is_whole = text[start.len()..].starts_with(' ');
+    let end = start.rfind(' ').filter(|_| !is_whole);
+    let mut kept = &start[..end.unwrap_or(start.len())];
     for _ in 0..MAX_SHORT_WORDS {
-        let shorter = kept.rsplit_once(' ').filter(|_| clause.is_none());
+        let shorter = kept.rsplit_once(' ');
         let shorter = shorter.filter(|(_, last)| last.chars().count() <= MAX_LETTERS);
         kept = shorter.map_or(kept, |(start, _)| start);
     }
-    let open = kept
-        .rfind('(')
-        .filter(|at| *at * 2 >= kept.len() && !kept[*at..].contains(')'));
-    let kept = &kept[..open.unwrap_or(kept.len())];
-    let kept =
-        kept.trim_end_matches(|sign| "(-. ".contains(sign) || BETWEEN_CLAUSES.contains(&sign));
-    format!("{kept}{MORE}")
+    kept
 }
+
 /// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
 pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
     let mut text = String::new();

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::prose::{Kind, item_mark, lines, split};
+use super::prose::{Kind, is_item, lines, split};
 use super::quotation::{Aim, Place, Quotation, is_goal};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::{pattern, redact};
@@ -71,7 +71,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         match line.kind {
             Kind::Code => place.paragraph += 1,
             Kind::Text if line.text.is_empty() => place.paragraph += 1,
-            Kind::Heading(_) => {
+            Kind::Heading => {
                 place.paragraph += 1;
                 place.is_in_goal = is_goal(&line.text);
                 let heading = Quotation::of(&line.text, place);
@@ -134,7 +134,7 @@ fn as_sections(paragraph: &str, is_announced: bool) -> String {
         let section = |field: &Captures<'_>| format!("###### {}\n{}\n", &field[1], &field[2]);
         return FIELD.replace_all(paragraph, section).into_owned();
     }
-    let is_field = |line: &str| FIELD.is_match(line) || is_announced && item_mark(line.trim()) == 0;
+    let is_field = |line: &str| FIELD.is_match(line) || is_announced && !is_item(line.trim());
     match paragraph.contains('\n') && paragraph.lines().all(is_field) {
         true => format!("> {}", paragraph.replace('\n', "\n> ")),
         false => paragraph.to_owned(),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clean::{clean, upper_first};
+use super::clean::clean;
 use super::prose::is_east_asian;
 use crate::text::{display_width, pattern};
 
@@ -106,7 +106,7 @@ impl Quotation {
             text if is_greeted || STATEMENT.is_match(text) => Aim::Statement,
             _ => Aim::Open,
         };
-        let text = upper_first(&text);
+        let text = text.into_owned();
         whole
             .contains(char::is_alphanumeric)
             .then_some(Self { text, aim, place })

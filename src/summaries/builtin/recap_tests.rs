@@ -243,7 +243,7 @@ fn the_goal_is_the_latest_substantial_request() {
     );
     let goal = recap_of(&[talk[2], talk[5], long, talk[5]]);
     assert!(
-        goal.starts_with("Goal: Explain reader.rs. It was removed"),
+        goal.starts_with("Goal: Explain reader.rs. it was removed"),
         "{goal}"
     );
     let expected = "Goal: Port the config parser → At the bottom. Last report: Uploads are retried three times.";

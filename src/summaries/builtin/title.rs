@@ -3,7 +3,8 @@
 //! A title may be vague, but not wrong: it is what the user wrote, and a cut is marked. See
 //! `docs/records.md`, Labels, titles and recaps.
 
-use super::cut::{cut, fill};
+use super::clean::upper_first;
+use super::cut::{ENDS, cut, fill};
 use super::prompt::{prompt, quotations, says_thanks};
 use super::quotation::{Aim, Quotation};
 use super::request::request;
@@ -15,9 +16,6 @@ pub(super) const TITLE_CELLS: usize = 72;
 
 /// Signs at the end of a whole sentence.
 const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
-
-/// Signs at the end of a sentence that a title omits.
-const ENDS: [char; 8] = ['.', ':', ';', ',', '!', '。', '：', '！'];
 
 /// Minimum width of a prompt that says enough without the one before it, in cells.
 const ENOUGH_CELLS: usize = 40;
@@ -39,7 +37,7 @@ pub fn title(messages: &[Message]) -> String {
     // Otherwise, what the user wants may follow.
     let cells = if is_sure { 1 } else { TITLE_CELLS };
     let text = cut(&joined(&found, cells), TITLE_CELLS);
-    text.trim_end_matches(ENDS).to_owned()
+    upper_first(text.trim_end_matches(ENDS))
 }
 
 /// Joins the first sentences of a text until there are at least `cells`. A line without a full stop ends one.
@@ -73,7 +71,7 @@ fn asked(prompt: &str) -> Option<Vec<Quotation>> {
 }
 
 fn quoted(found: &[Quotation], cells: usize) -> String {
-    fill(found.iter().map(|one| one.text.as_str()), cells)
+    upper_first(&fill(found.iter().map(|one| one.text.as_str()), cells))
 }
 
 /// Quotes the request of the latest prompt in up to `cells`, behind the request before it if it is short or refers to

@@ -43,7 +43,6 @@ macro_rules! verbs {
 }
 
 verbs! {
-    AddTask Notes "Added task" "Task"
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
     CheckTask Nothing "Checked background task" "Background task"
@@ -53,10 +52,8 @@ verbs! {
     FindNothing Nothing "No matches for" ""
     List Nothing "Listed" "Listing of"
     LoadSkill Nothing "Loaded skill" "Skill"
-    Locate Nothing "Looked for" ""
     LookFor Nothing "Looked for" "File search for"
     MayRun Unknown "May have run" ""
-    Miss Nothing "Did not find" ""
     Note Notes "Updated" "Update of"
     PresentPlan Nothing "Presented plan" "Plan"
     Read Nothing "Read" "Read of"
