@@ -56,7 +56,9 @@ fn whole_words<'a>(text: &str, start: &'a str) -> &'a str {
     let mut kept = &start[..end.unwrap_or(start.len())];
     for _ in 0..MAX_SHORT_WORDS {
         let shorter = kept.rsplit_once(' ');
-        let shorter = shorter.filter(|(_, last)| last.chars().count() <= MAX_LETTERS);
+        let shorter = shorter.filter(|(rest, last)| {
+            last.chars().count() <= MAX_LETTERS && rest.len() * 3 >= start.len() * 2
+        });
         kept = shorter.map_or(kept, |(start, _)| start);
     }
     kept
@@ -90,11 +92,10 @@ fn prefix(text: &str, cells: usize) -> &str {
 
 /// Returns the longest end of a text that fits into `cells`, from the start of a clause if there is one.
 fn suffix(text: &str, cells: usize) -> &str {
-    let starts = text.grapheme_indices(true);
-    let mut fits = starts
-        .map(|(at, _)| &text[at..])
-        .skip_while(|rest| display_width(rest) > cells);
-    let all = fits.next().unwrap_or_default();
+    let starts = text.grapheme_indices(true).rev();
+    let ends = starts.map(|(at, _)| &text[at..]);
+    let fits = ends.take_while(|rest| display_width(rest) <= cells);
+    let all = fits.last().unwrap_or_default();
     let clause = all
         .split_once(BETWEEN_CLAUSES)
         .or_else(|| all.split_once(' '));

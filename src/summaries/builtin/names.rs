@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use url::Url;
+
 use super::cut::{MORE, cut};
 use crate::text::display_width;
 
@@ -154,14 +156,14 @@ pub(super) fn pattern_noun(text: &str) -> String {
 }
 
 /// Shortens an address to its host and the end of its path. Pull requests and issues are `repository#1`.
-pub(super) fn address(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let host = host.split(':').next().unwrap_or_default();
+pub(super) fn address(text: &str) -> String {
+    let url = Url::parse(text).ok();
+    let Some(host) = url.as_ref().and_then(Url::host_str) else {
+        return cut(text, MAX_PAIR_CELLS);
+    };
     let host = host.strip_prefix("www.").unwrap_or(host);
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let parts = url.iter().flat_map(Url::path_segments).flatten();
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let named = match parts.as_slice() {
         [_, repository, "pull" | "issues", number] => format!("{repository}#{number}"),
         [] => host.to_owned(),

@@ -135,9 +135,10 @@ fn as_sections(paragraph: &str, is_announced: bool) -> String {
         return FIELD.replace_all(paragraph, section).into_owned();
     }
     let is_field = |line: &str| FIELD.is_match(line) || is_announced && !is_item(line.trim());
-    match paragraph.contains('\n') && paragraph.lines().all(is_field) {
-        true => format!("> {}", paragraph.replace('\n', "\n> ")),
-        false => paragraph.to_owned(),
+    if paragraph.contains('\n') && paragraph.lines().all(is_field) {
+        format!("> {}", paragraph.replace('\n', "\n> "))
+    } else {
+        paragraph.to_owned()
     }
 }
 

@@ -23,10 +23,8 @@ static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let sections = include_str!("words/prompt.txt").split("\n\n");
     let sections = sections.filter_map(|section| section.trim().split_once("]\n"));
     // Scripts without spaces have no ends of words.
-    let whole = |line: &str| match is_east_asian(line) {
-        true => line.to_owned(),
-        false => format!(r"\b(?:{line})\b"),
-    };
+    let end = |line: &str| if is_east_asian(line) { "" } else { r"\b" };
+    let whole = |line: &str| format!("{0}(?:{line}){0}", end(line));
     let joined = |lines: &str| lines.lines().map(whole).collect::<Vec<_>>().join("|");
     sections
         .map(|(name, lines)| (name.trim_start_matches('['), joined(lines)))
@@ -45,7 +43,8 @@ static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     words("^(?:", "greetings", end)
 });
 static PERSON: LazyLock<Regex> = LazyLock::new(|| words("^", "persons", ""));
-static ASIDE: LazyLock<Regex> = LazyLock::new(|| words("^(?:please )?", "asides", ""));
+static ASIDE: LazyLock<Regex> =
+    LazyLock::new(|| words("^(?:please |bitte |por favor,? )?", "asides", ""));
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| words("^", "statements", ""));
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| words("", "requests", ""));
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| words("^", "commands", ""));
@@ -125,12 +124,9 @@ impl Quotation {
 
     /// Whether it starts or ends with a reference to something before it.
     pub(super) fn refers(&self) -> bool {
-        let count = |text: &str| text.split(' ').count();
-        let is_near = |start: usize, end: usize| {
-            count(&self.text[..start]) <= 5 || count(&self.text[end..]) <= 2
-        };
-        let mut found = REFERENCE.find_iter(&self.text);
-        found.any(|one| is_near(one.start(), one.end()))
+        let words: Vec<&str> = self.text.split(' ').collect();
+        let mut near = words.iter().take(5).chain(words.iter().rev().take(2));
+        near.any(|word| REFERENCE.is_match(word))
     }
 
     pub(super) fn width(&self) -> usize {

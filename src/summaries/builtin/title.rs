@@ -12,12 +12,12 @@ use crate::message::Message;
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.
-pub(super) const TITLE_CELLS: usize = 72;
+const TITLE_CELLS: usize = 72;
 
 /// Signs at the end of a whole sentence.
 const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
-/// Minimum width of a prompt that says enough without the one before it, in cells.
+/// Minimum width of a request that says enough alone, in cells.
 const ENOUGH_CELLS: usize = 40;
 
 /// Minimum width of a prompt that is more than `go on`, in cells.
@@ -33,7 +33,7 @@ pub fn title(messages: &[Message]) -> String {
     };
     let mut prompts = [first.clone()].into_iter().chain(prompts);
     let found = prompts.find(|found| found[0].has_topic()).unwrap_or(first);
-    let is_sure = found[0].aim < Aim::Open && !found[0].is_short();
+    let is_sure = found[0].aim < Aim::Open && found[0].width() >= ENOUGH_CELLS;
     // Otherwise, what the user wants may follow.
     let cells = if is_sure { 1 } else { TITLE_CELLS };
     let text = cut(&joined(&found, cells), TITLE_CELLS);
@@ -48,12 +48,10 @@ fn joined(found: &[Quotation], cells: usize) -> String {
         if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
             break;
         }
-        let space = if text.ends_with(|sign: char| sign.is_ascii()) {
-            " "
-        } else {
-            ""
-        };
-        text += &[space, &one.text].concat();
+        if text.ends_with(|sign: char| sign.is_ascii()) {
+            text.push(' ');
+        }
+        text += &one.text;
     }
     text
 }

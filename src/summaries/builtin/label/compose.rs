@@ -46,11 +46,9 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             // The names of failures are shown if enough is left for the successes.
             let named = format!(", {}", lower_first(&bad));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
-            let is_named = left >= MAX_CELLS / 3 || display_width(&good(MAX_CELLS)) <= left;
-            let named = if is_named {
-                named
-            } else {
-                format!(", {count} failed")
+            let named = match left {
+                20.. => named,
+                _ => format!(", {count} failed"),
             };
             good(MAX_CELLS - display_width(&named)) + &named
         }

@@ -195,15 +195,11 @@ impl Line<'_> {
         };
         let mut suspects: Vec<usize> = (0..steps.len()).filter(may).collect();
         let is_silent = |step: &Step<'_>| code.is_some() && !step.program.is_loud();
-        let may_end = |program: Program<'_>| match code {
-            Some(_) => !program.is_passive(),
-            None => !program.is_filter(),
-        };
         let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
             &|step| step.has_error,
             &is_silent,
             &|step| !step.program.is_glue(),
-            &|step| may_end(step.program),
+            &|step| !step.program.is_passive() && (code.is_some() || !step.program.is_filter()),
         ];
         for is_suspect in criteria {
             if suspects.iter().any(|at| is_suspect(&steps[*at])) {

@@ -105,12 +105,7 @@ fn act(call: &Call<'_>) -> Act {
             let heading = given(&["plan"]).lines().next().unwrap_or_default();
             Act::about(PresentPlan, heading.trim_matches(['#', ' ', '*']))
         }
-        Purpose::Ask => {
-            let asked = &call.input["questions"][0];
-            let header = asked["header"].as_str().or(asked["question"].as_str());
-            Act::about(AskUser, header.unwrap_or_else(|| given(&["question"])))
-        }
-        Purpose::ToolSearch => Act::named(LookFor, "tools"),
+        Purpose::Ask => Act::named(AskUser, ""),
         Purpose::Mcp => {
             // The name does not tell what the call changes.
             let name = call.name.trim_start_matches("mcp__");
