@@ -59,10 +59,14 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
     let text = UNDERLINED.replace_all(&text, "# $1");
+    let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
     let paragraphs = text.split("\n\n").map(|paragraph| {
         let opens = paragraph.trim_end().ends_with(COLONS);
-        as_sections(paragraph, std::mem::replace(&mut is_announced, opens))
+        let is_last = text.trim_end().ends_with(paragraph.trim_end());
+        let is_paste = is_pasted(paragraph.trim_start()) && !paragraph.contains('?') && !is_last;
+        let is_announced = std::mem::replace(&mut is_announced, opens);
+        as_sections(paragraph, is_form, is_announced || is_paste)
     });
     let lines = lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::new(), Place::default());
@@ -120,17 +124,18 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     if found.is_empty() {
         let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
         let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
-        let mut pasted = pasted.clone().filter(is_error).chain(pasted);
+        let has_error = |line: &&str| line.to_lowercase().contains("error");
+        let mut pasted = pasted.clone().filter(has_error).chain(pasted);
         found.extend(pasted.find_map(|line| Quotation::of(line, place)));
     }
     found
 }
 
-/// Turns the lines of a form into sections. A form that does not name the request, and several lines behind a colon,
-/// are no text.
-fn as_sections(paragraph: &str, is_announced: bool) -> String {
+/// Turns the lines of a form, which starts the prompt, into sections. Another form, and several lines that are
+/// announced or pasted, are no text.
+fn as_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
     let mut fields = FIELD.captures_iter(paragraph);
-    if fields.any(|field| is_goal(&field[1])) {
+    if is_form && fields.any(|field| is_goal(&field[1])) {
         let section = |field: &Captures<'_>| format!("###### {}\n{}\n", &field[1], &field[2]);
         return FIELD.replace_all(paragraph, section).into_owned();
     }
@@ -142,11 +147,6 @@ fn as_sections(paragraph: &str, is_announced: bool) -> String {
     }
 }
 
-fn is_error(line: &&str) -> bool {
-    let (line, errors) = (line.to_lowercase(), ["error", "failed", "exception"]);
-    errors.iter().any(|word| line.contains(word))
-}
-
 /// Whether a line was pasted, or only mentions files.
 fn is_pasted(line: &str) -> bool {
     let mut words = line.split_whitespace();
@@ -154,12 +154,4 @@ fn is_pasted(line: &str) -> bool {
     signs.count() > words.clone().count().max(2) * 2
         || PASTED.is_match(line)
         || !line.is_empty() && words.all(|word| word.starts_with('@') || word.contains("://"))
-}
-
-/// Whether a prompt ends with thanks.
-pub(super) fn says_thanks(prompt: &str) -> bool {
-    static THANKS: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(r"(?i)\b(?:thanks|thank you|danke|gracias|merci|спасибо)[\s.!]*$")
-    });
-    THANKS.is_match(prompt)
 }

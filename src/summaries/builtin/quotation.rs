@@ -42,6 +42,7 @@ static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     let end = r"(?: [\w']+)?(?:\s*[,.:;!?،–—-]+(?:\s+|$)|[，。！、]|\s*$))+";
     words("^(?:", "greetings", end)
 });
+static CLOSING: LazyLock<Regex> = LazyLock::new(|| words("", "greetings", r"[\s.!]*$"));
 static PERSON: LazyLock<Regex> = LazyLock::new(|| words("^", "persons", ""));
 static ASIDE: LazyLock<Regex> =
     LazyLock::new(|| words("^(?:please |bitte |por favor,? )?", "asides", ""));
@@ -122,10 +123,15 @@ impl Quotation {
         self.width() < ENOUGH_CELLS
     }
 
-    /// Whether it starts or ends with a reference to something before it.
+    /// Whether it starts with a reference to something before it, or is short and ends with one.
     pub(super) fn refers(&self) -> bool {
         let words: Vec<&str> = self.text.split(' ').collect();
-        let mut near = words.iter().take(5).chain(words.iter().rev().take(2));
+        let at_end = if self.width() < 2 * ENOUGH_CELLS {
+            2
+        } else {
+            0
+        };
+        let mut near = words.iter().take(5).chain(words.iter().rev().take(at_end));
         near.any(|word| REFERENCE.is_match(word))
     }
 
@@ -137,4 +143,9 @@ impl Quotation {
 /// Whether the text in a section of this name is the request.
 pub(super) fn is_goal(name: &str) -> bool {
     display_width(name) <= NAME_CELLS && GOAL.is_match(name)
+}
+
+/// Whether a text ends like a greeting, as with thanks.
+pub(super) fn is_closed(text: &str) -> bool {
+    CLOSING.is_match(text)
 }

@@ -5,8 +5,8 @@
 
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill};
-use super::prompt::{prompt, quotations, says_thanks};
-use super::quotation::{Aim, Quotation};
+use super::prompt::{prompt, quotations};
+use super::quotation::{Aim, Quotation, is_closed};
 use super::request::request;
 use crate::message::Message;
 use crate::text::display_width;
@@ -98,7 +98,7 @@ pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String>
     let prompt = messages.iter().rev().find_map(prompt)?;
     let found = asked(&prompt)?;
     // `That worked, thanks` is a statement, `commit it, thanks` is not.
-    let is_open = !says_thanks(&prompt) || found.iter().any(|one| one.aim < Aim::Statement);
+    let is_open = !is_closed(&prompt) || found.iter().any(|one| one.aim < Aim::Statement);
     is_open.then(|| quoted(&found, cells))
 }
 

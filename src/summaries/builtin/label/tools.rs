@@ -43,7 +43,7 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 fn act(call: &Call<'_>) -> Act {
     use Verb::{
         AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
-        Read, Request, Run, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
+        Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
         Write,
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
@@ -92,19 +92,19 @@ fn act(call: &Call<'_>) -> Act {
         }
         Purpose::Todo => Act::named(Note, "todos"),
         Purpose::TaskCreate | Purpose::TaskUpdate => Act::named(Note, "tasks"),
-        Purpose::TaskList | Purpose::TaskGet => Act::named(Read, "tasks"),
-        Purpose::Fetch => Act::named(Request, fetched(call)),
+        Purpose::Fetch => Act::named(
+            Request,
+            call.argument(&["url"]).map_or("a page".to_owned(), address),
+        ),
         Purpose::WebSearch => Act::about(SearchWeb, given(&["query", "q"])),
-        Purpose::Skill | Purpose::SlashCommand => {
-            let name = given(&["skill", "command", "name"]).split(' ').next();
-            let is_skill = call.purpose == Purpose::Skill;
-            let verb = if is_skill { LoadSkill } else { Run };
-            Act::named(verb, cut(name.unwrap_or_default(), NAME_CELLS))
-        }
-        Purpose::ExitPlan => {
-            let heading = given(&["plan"]).lines().next().unwrap_or_default();
-            Act::about(PresentPlan, heading.trim_matches(['#', ' ', '*']))
-        }
+        Purpose::Skill => Act::named(
+            LoadSkill,
+            cut(given(&["skill", "command", "name"]), NAME_CELLS),
+        ),
+        Purpose::ExitPlan => Act::about(
+            PresentPlan,
+            given(&["plan"]).trim_start_matches(['#', ' ', '*']),
+        ),
         Purpose::Ask => Act::named(AskUser, ""),
         Purpose::Mcp => {
             // The name does not tell what the call changes.
@@ -124,12 +124,4 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
     Act::named(if has_answer { Verb::FindNothing } else { verb }, noun)
-}
-
-/// Returns the name of the page of a request.
-fn fetched(call: &Call<'_>) -> String {
-    let prompt = call.argument(&["prompt"]).unwrap_or_default();
-    let in_prompt = prompt.split_whitespace().find(|word| word.contains("://"));
-    let place = call.argument(&["url"]).or(in_prompt);
-    place.map_or_else(|| "a page".to_owned(), address)
 }
