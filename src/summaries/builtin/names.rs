@@ -162,7 +162,7 @@ pub(super) fn address(text: &str) -> String {
         return cut(text, MAX_PAIR_CELLS);
     };
     let host = host.strip_prefix("www.").unwrap_or(host);
-    let parts = url.iter().flat_map(Url::path_segments).flatten();
+    let parts = url.iter().filter_map(Url::path_segments).flatten();
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let named = match parts.as_slice() {
         [_, repository, "pull" | "issues", number] => format!("{repository}#{number}"),
