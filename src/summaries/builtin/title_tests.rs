@@ -460,6 +460,241 @@ const ROWS: &[(&[&str], &str)] = &[
         &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
         "Add a key sk-ant-[redacted] to the tests",
     ),
+    // What the user wants may follow, and sections and paragraphs about something else may precede it.
+    (
+        &[
+            "hey there! hope ur doing well :)\n\nso i have this django app and since yesterday the celery workers stop picking up tasks after about 2 hrs. can u look into why and fix it pls",
+        ],
+        "So i have this django app and since yesterday the celery workers stop…",
+    ),
+    (
+        &[
+            "I'm working on a small CLI for our data team. It reads parquet files and writes summaries into Postgres. Everything works on my machine, but in the container we run out of memory for files above 2 GB.\n\nWhat would you change so that it streams row groups instead of loading whole files?",
+        ],
+        "What would you change so that it streams row groups instead of loading…",
+    ),
+    (
+        &[
+            "Title: Pagination broken on /orders\nPriority: High\nReporter: Maria\nEnvironment: staging\n\nDescription:\nWhen you go to page 2 and change the sort order, the list is empty until you reload.\n\nSteps to reproduce:\n1. open /orders\n2. click \"2\"\n3. click on \"Date\"\n\nPlease fix and add a regression test.",
+        ],
+        "Pagination broken on /orders",
+    ),
+    (
+        &[
+            "Hi Claude,\n\nmy name is Jonas and I am a PhD student in hydrology. I am not a programmer so please explain things simply.\n\nI have a Python script that interpolates rainfall between stations (attached as interp.py). It takes 40 minutes for one year of data. Could you make it faster?",
+        ],
+        "I have a Python script that interpolates rainfall between stations…",
+    ),
+    (
+        &[
+            "Imagine you're a staff SRE at a bank. We're going to do a blameless postmortem together. First, summarise what happened in incident.md, and then list the five most useful follow-ups.",
+        ],
+        "We're going to do a blameless postmortem together. First…",
+    ),
+    (
+        &["No, don't delete the cache. Explain how the invalidation works first."],
+        "Explain how the invalidation works first",
+    ),
+    (
+        &[
+            "Everything in this repo is MIT licensed. The code is written in Zig 0.14. Build with `zig build`. Tests are run with `zig build test`.\n\nPort the tokenizer benchmark from C (bench/tok.c) to Zig.",
+        ],
+        "Port the tokenizer benchmark from C (bench/tok.c) to Zig",
+    ),
+    (
+        &[
+            "Hallo Claude,\n\nich hoffe, es geht dir gut. Ich arbeite seit zwei Wochen an einem Plugin für Nextcloud. Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr erzeugt. Woran kann das liegen?",
+        ],
+        "Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr…",
+    ),
+    (
+        &[
+            "C'est parfait merci. Par contre le bouton « Envoyer » reste désactivé après une erreur réseau, il faut recharger la page. Corrige ça stp",
+        ],
+        "Par contre le bouton « Envoyer » reste désactivé après une erreur…",
+    ),
+    (
+        &[
+            "$ kubectl get pods -n payments\nNAME                       READY   STATUS             RESTARTS   AGE\nledger-7d9f5c6b8-abcde     0/1     CrashLoopBackOff   12         31m\n\npod keeps crashing since i merged the config map change, logs are empty. help",
+        ],
+        "Pod keeps crashing since i merged the config map change, logs are empty",
+    ),
+    (
+        &[
+            "Role: You are an expert accessibility auditor.\nGoal: Make the signup form pass WCAG 2.2 AA.\nRules: minimal diff, no new CSS framework, explain each change.",
+        ],
+        "Make the signup form pass WCAG 2.2 AA",
+    ),
+    (
+        &[
+            "ok so\n\nnpm run build fails on ci but not local. node 20 both\n\n```\n> web@0.3.1 build\n> vite build\n✓ 312 modules transformed.\nx Build failed in 3.21s\nerror during build:\nRollupError: Could not resolve \"./Header\" from \"src/App.tsx\"\n```",
+        ],
+        "Npm run build fails on ci but not local. node 20 both",
+    ),
+    (
+        &[
+            "I just inherited this codebase from a contractor.\n\nIt's a Rails 5 monolith. There are no tests. Production runs on a single Heroku dyno.\n\nFirst thing I want: a list of all background jobs with their schedule and what they touch.",
+        ],
+        "First thing I want: a list of all background jobs with their schedule…",
+    ),
+    (
+        &[
+            "You are an expert in PostgreSQL performance tuning.\nYou have deep knowledge of query planners.\nYou always explain trade-offs.\n\nHere is the query plan:\n\nSeq Scan on orders  (cost=0.00..43210.00 rows=12 width=244) (actual time=0.040..901.2 rows=9 loops=1)\n  Filter: ((status)::text = 'open'::text)\n  Rows Removed by Filter: 2000000\nPlanning Time: 0.1 ms\nExecution Time: 901.4 ms\n\nWhich index would you add and why?",
+        ],
+        "Which index would you add and why?",
+    ),
+    (
+        &[
+            "The tests pass. The linter passes. The build is green. And yet the deployed page is blank. Help me find out why.",
+        ],
+        "And yet the deployed page is blank. Help me find out why",
+    ),
+    (
+        &[
+            "I tried `git rebase -i main` and now I'm in a detached HEAD with conflicts in 14 files. How do I get back to where I was this morning?",
+        ],
+        "I tried git rebase -i main and now I'm in a detached HEAD with…",
+    ),
+    (
+        &[
+            "Context: Android app, Kotlin, min SDK 26. Problem: notification taps open a blank activity when the app was killed. Please fix.",
+        ],
+        "Problem: notification taps open a blank activity when the…",
+    ),
+    (
+        &[
+            "大家好，我这边有一个 Python 爬虫，最近目标网站改版了。\n\n价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑。",
+        ],
+        "价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑",
+    ),
+    (
+        &[
+            "Ich habe keine Ahnung von Webpack. Das Projekt lädt im Dev-Modus 40 MB JavaScript, und mein Laptop wird heiß. Wie kann ich das reduzieren?",
+        ],
+        "Wie kann ich das reduzieren?",
+    ),
+    (
+        &[
+            "저는 스타트업에서 혼자 개발하고 있습니다. 이미지 업로드가 느려서 S3 presigned URL 방식으로 바꾸고 싶은데 코드를 수정해 주세요.",
+        ],
+        "…느려서 S3 presigned URL 방식으로 바꾸고 싶은데 코드를 수정해 주세요",
+    ),
+    (
+        &[
+            "はじめまして。フリーランスのエンジニアです。\n\nPDF出力機能で、表が2ページにまたがると2ページ目のヘッダー行が消えてしまいます。原因を調査して修正していただけますか？",
+        ],
+        "原因を調査して修正していただけますか？",
+    ),
+    (
+        &[
+            "Last time you suggested a mutex. That was wrong, it deadlocks under load. Think again about how to serialise writes to the index file.",
+        ],
+        "Last time you suggested a mutex. That was wrong, it deadlocks under…",
+    ),
+    (
+        &[
+            "The following test is flaky:\n\ntest('debounce', async () => {\n  const fn = vi.fn();\n  const d = debounce(fn, 10);\n  d(); d();\n  await sleep(11);\n  expect(fn).toHaveBeenCalledTimes(1);\n});\n\nRewrite it with fake timers.",
+        ],
+        "Rewrite it with fake timers",
+    ),
+    (
+        &[
+            "Ich möchte, dass du als Code-Reviewer agierst. Prüfe nur die Fehlerbehandlung in src/import.",
+        ],
+        "Prüfe nur die Fehlerbehandlung in src/import",
+    ),
+    (
+        &[
+            "El proyecto usa Next.js 14 con App Router. Las imágenes remotas devuelven 400. Arréglalo.",
+        ],
+        "El proyecto usa Next.js 14 con App Router. Las imágenes remotas…",
+    ),
+    (
+        &[
+            "这段代码是前同事写的，没有注释。\n\ndef f(x, n):\n    return [x[i:i+n] for i in range(0, len(x), n)]\n\n给它起个好名字，加上类型标注和文档",
+        ],
+        "这段代码是前同事写的，没有注释。给它起个好名字，加上类型标注和文档",
+    ),
+    (
+        &[
+            "お世話になっております。\n\n先日追加していただいたグラフについて、凡例が日本語のとき文字が重なります。凡例の位置を下に変えてください。",
+        ],
+        "凡例の位置を下に変えてください",
+    ),
+    (
+        &[
+            "이 저장소는 Spring Boot 3 기반의 쇼핑몰 백엔드입니다.\n\n주문 취소 시 재고가 복구되지 않는 문제를 찾아서 수정해줘.",
+        ],
+        "주문 취소 시 재고가 복구되지 않는 문제를 찾아서 수정해줘",
+    ),
+    (
+        &["빌드가 너무 오래 걸려. 어디서 시간이 많이 걸리는지 프로파일링하고 개선안을 제시해 줘."],
+        "어디서 시간이 많이 걸리는지 프로파일링하고 개선안을 제시해 줘",
+    ),
+    (
+        &[
+            "ive got a react native app. android build works. ios build dies with 'Undefined symbols for architecture arm64'. no idea what to do",
+        ],
+        "Ive got a react native app. android build works. ios build dies with…",
+    ),
+    (
+        &[
+            "Please take on the persona of a grumpy but brilliant compiler engineer. Explain SSA form.",
+        ],
+        "Explain SSA form",
+    ),
+    (
+        &[
+            "Voici le fichier de configuration de notre proxy. Il redirige tout vers HTTPS, même les webhooks internes. Exclus /internal de la redirection.",
+        ],
+        "Voici le fichier de configuration de notre proxy. Il redirige tout vers…",
+    ),
+    (
+        &["现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取，支持环境变量覆盖。"],
+        "现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取…",
+    ),
+    (
+        &[
+            "background: our mobile team ships every two weeks. the api team ships daily. last friday the api removed a field that v3.1 of the app still needs.\n\nbuild a contract check into the api pipeline that compares the openapi spec with the two latest app releases",
+        ],
+        "Build a contract check into the api pipeline that compares the openapi…",
+    ),
+    (
+        &[
+            "I have been using your tool for three months now and I love it. Today is the first time something went wrong. After an update the history command shows sessions from other projects. How do I filter them?",
+        ],
+        "After an update the history command shows sessions from other projects…",
+    ),
+    (
+        &[
+            "Oye, ¿me ayudas? La app de escritorio (Electron) tarda 15 segundos en abrirse. Quiero que baje a menos de 5.",
+        ],
+        "Oye, ¿me ayudas? La app de escritorio (Electron) tarda 15 segundos…",
+    ),
+    (
+        &[
+            "あなたはUXデザイナーです。以下の要件に従ってください。\n\n- 色覚多様性に配慮する\n- モバイルファースト\n\n会員登録フォームの改善案を3つ出してください。",
+        ],
+        "会員登録フォームの改善案を3つ出してください",
+    ),
+    (
+        &[
+            "I would like to thank you for yesterday, the release went fine. There is one leftover: the download page still links to 1.8. Update it to 1.9.",
+        ],
+        "There is one leftover: the download page still links to 1.8. Update…",
+    ),
+    (
+        &[
+            "Bitte antworte auf Deutsch. Wie funktioniert das Berechtigungssystem in diesem Projekt?",
+        ],
+        "Wie funktioniert das Berechtigungssystem in diesem Projekt?",
+    ),
+    (
+        &[
+            "Je travaille sur un jeu en Godot 4. Le personnage traverse le sol quand il tombe trop vite. Que puis-je faire ?",
+        ],
+        "Le personnage traverse le sol quand il tombe trop vite. Que puis-je…",
+    ),
 ];
 
 #[test]
