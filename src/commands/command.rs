@@ -145,8 +145,8 @@ impl Command {
     }
 }
 
-/// The tagline, also in `Cargo.toml` and `lib.rs`.
-const TAGLINE: &str = "The machinery of coding agents as composable Unix filters";
+/// The tagline, also in `Cargo.toml` and `README.md`.
+const TAGLINE: &str = "Unix filters for the sessions, permissions and tool calls of coding agents";
 
 /// All commands, on one screen of 80 columns and 24 lines including the usage.
 pub(super) const OVERVIEW: &str = include_str!("help/overview.txt").trim_ascii_end();
